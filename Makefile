@@ -1,0 +1,50 @@
+# One verb per chore, the same for a person and for CI. Each verb sets up what it needs; what is there is left alone.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+PYTHON_BIN := .venv/bin
+
+.PHONY: help env tools build demo test test-rust test-torch lint fmt bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## the gradient of a C function, and a C++ mixture model fitted to real data
+	@$(PYTHON_BIN)/python examples/quickstart.py
+	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/gmm/fit_wine.py
+
+test: ## every test
+	@$(MAKE) test-rust
+	@$(MAKE) test-torch
+
+test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
+	@scripts/test.sh rust $(ARGS)
+
+test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
+	@scripts/test.sh torch $(ARGS)
+
+lint: build ## formatting, clippy, ruff, mypy
+	@scripts/lint.sh
+
+fmt: env ## format every source
+	@cargo fmt --all
+	@$(PYTHON_BIN)/ruff check --quiet --select I --fix .
+	@$(PYTHON_BIN)/ruff format .
+
+bench: build ## the figures of the README, measured on this machine
+	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
+
+build: ## the Python package, in place (env and tools included)
+	@$(MAKE) -j2 env tools
+	@scripts/package.sh
+
+env: ## the Python environment (about 5 GB, shared by all clones of a user) and .venv
+	@scripts/env.sh
+
+tools: ## the ffgrad command, the compilers it drives, the worker
+	@scripts/tools.sh
+
+clean: ## remove what was built here; shared environments, tools and caches stay
+	rm -rf target .venv py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

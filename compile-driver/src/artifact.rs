@@ -1,0 +1,75 @@
+//! A shared object with entry points, checked and loaded.
+
+use crate::cache::{self, Cache};
+use crate::error::{CacheError, Result};
+use core_ad::manifest::ArtifactRecord;
+use core_ad::protocol::Entry;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+
+/// `int32_t entry(void *const *args)`.
+pub type EntryPoint = unsafe extern "C" fn(*const *mut c_void) -> i32;
+
+/// A loaded artifact. Its code stays mapped as long as this value lives.
+pub struct Artifact {
+    /// What it says about itself.
+    pub record: ArtifactRecord,
+    primal: EntryPoint,
+    vjp: Option<EntryPoint>,
+    jvp: Option<EntryPoint>,
+    _library: Library,
+}
+
+impl Artifact {
+    /// Loads the artifact in `folder`, or says `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Damaged`] where the shared object is not the one that was built.
+    pub fn load(folder: &Path) -> Result<Option<Self>> {
+        let Some(record) = cache::read_json::<ArtifactRecord>(&folder.join("artifact.json")) else {
+            return Ok(None);
+        };
+        let path = folder.join(&record.file);
+        let damaged = |reason: String| CacheError::Damaged { path: path.clone(), reason };
+        if cache::digest_file(&path)? != record.digest {
+            return Err(damaged("its content is not what was built".to_owned()).into());
+        }
+        // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
+        // are those of the user's own source.
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
+            .map_err(|e| damaged(explain(&e)))?;
+        let find = |entry: Entry| -> Result<EntryPoint> {
+            // SAFETY: entry points of every artifact have this type.
+            let symbol = unsafe { library.get::<EntryPoint>(entry.symbol()) };
+            Ok(*symbol.map_err(|e| damaged(explain(&e)))?)
+        };
+        let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
+        let (primal, vjp, jvp) = (find(Entry::Primal)?, optional(Entry::Vjp)?, optional(Entry::Jvp)?);
+        Ok(Some(Artifact { record, primal, vjp, jvp, _library: library }))
+    }
+
+    /// The entry point, where this artifact has it.
+    pub fn entry(&self, entry: Entry) -> Option<EntryPoint> {
+        match entry {
+            Entry::Primal => Some(self.primal),
+            Entry::Vjp => self.vjp,
+            Entry::Jvp => self.jvp,
+        }
+    }
+}
+
+fn explain(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |s| s.to_string())
+}
+
+/// The folder of the artifact with the primal alone.
+pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
+    cache.entry(key).join("primal")
+}
+
+/// The folder of the artifact with first derivatives.
+pub fn derivative_folder(cache: &Cache, key: &str, mask: u64, rung: core_ad::protocol::Rung) -> PathBuf {
+    cache.entry(key).join(format!("d1-{mask:x}-{}", rung.name()))
+}

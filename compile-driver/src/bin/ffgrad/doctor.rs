@@ -1,0 +1,36 @@
+//! `ffgrad doctor`: every tool tried.
+
+use std::error::Error;
+
+use clap::Args;
+use compile_driver::toolchain;
+
+use crate::Outcome;
+
+/// Arguments of `doctor`.
+#[derive(Args)]
+#[command(after_help = "Exits with 1 where something that ffgrad needs is missing or broken.")]
+pub struct Doctor {
+    /// Print the checks as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let checks = toolchain::doctor();
+        let blocking = checks.iter().filter(|check| check.blocks()).count();
+        let text = if self.json {
+            format!("{}\n", serde_json::to_string_pretty(&checks)?)
+        } else {
+            let verdict = match blocking {
+                0 => "All that ffgrad needs is there.".to_owned(),
+                1 => "One thing stands in the way; the line marked → says what to do.".to_owned(),
+                n => format!("{n} things stand in the way; the lines marked → say what to do."),
+            };
+            format!("{}\n{verdict}\n", toolchain::render(&checks))
+        };
+        Ok(Outcome { text, success: blocking == 0 })
+    }
+}

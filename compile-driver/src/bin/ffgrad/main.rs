@@ -1,0 +1,109 @@
+//! `ffgrad`: the command line of the driver.
+//!
+//! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and turns errors into
+//! exit codes: 0 done, 1 failed, 2 used wrongly.
+
+mod doctor;
+mod show;
+mod toolchain;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Gradients of C and C++ functions, from their own source.
+#[derive(Parser)]
+#[command(name = "ffgrad", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ffgrad toolchain install            fetch the compiler and the engine that are missing
+  ffgrad doctor                       try every tool, say how to mend what fails
+  ffgrad show test.c f                prototype and call plan of a function
+  ffgrad show test.c f --ir after     its gradient as LLVM IR";
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Install or locate the programs that ffgrad drives
+    #[command(subcommand)]
+    Toolchain(toolchain::Verb),
+    /// Try every tool and say what to do about each that fails
+    Doctor(doctor::Doctor),
+    /// Show how a function is seen and called: prototype, plan, command lines, IR
+    Show(show::Show),
+}
+
+/// What a verb has to say, and whether all is well.
+struct Outcome {
+    text: String,
+    success: bool,
+}
+
+impl Outcome {
+    fn success(text: String) -> Self {
+        Self { text, success: true }
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Verb::Toolchain(verb) => verb.run(),
+        Verb::Doctor(verb) => verb.run(),
+        Verb::Show(verb) => verb.run(),
+    };
+    match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {
+        Ok(((), true)) => ExitCode::SUCCESS,
+        Ok(((), false)) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {}", explain(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no error.
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// An error and those of its causes that it does not tell of itself.
+fn explain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text.push_str(&format!("\n  caused by: {said}"));
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let inner = io::Error::other("no room");
+        let outer = compile_driver::error::CacheError::Io { action: "write", path: "x".into(), source: inner };
+        assert_eq!(explain(&outer).matches("no room").count(), 1);
+    }
+}

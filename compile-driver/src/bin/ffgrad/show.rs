@@ -1,0 +1,275 @@
+//! `ffgrad show`: what ffgrad makes of a function.
+//!
+//! The description is text for people; with `--ir` every line of it begins with `;`, so that the whole output is an IR
+//! file; with `--json` it is the manifest.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use compile_driver::function::Function;
+use compile_driver::options::{Options, Spec};
+use core_ad::manifest::{ArtifactRecord, Manifest};
+use core_ad::protocol::Rung;
+use core_ad::{Access, Arg, CallPlan, Passing, Role};
+
+use crate::Outcome;
+
+/// Arguments of `show`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad show test.c f
+  ffgrad show mv.c matvec --signature 'A[m,n], x[n] -> y[m]'
+  ffgrad show model.cpp rates.cpp 'ns::energy(double const*, int)' -I include -D ORDER=4 --flag=-std=c++20
+  ffgrad show test.c f --ir final > f.ll")]
+pub struct Show {
+    /// Source files; all are linked
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The function: C name, C++ name (with parameters if overloaded), or template instance
+    function: String,
+    /// Shapes and results, where the defaults do not do
+    #[arg(long, short)]
+    signature: Option<String>,
+    /// Also print the IR: before the engine, after it, or optimised
+    #[arg(long, value_name = "STAGE", conflicts_with = "json")]
+    ir: Option<Stage>,
+    /// How the function is prepared before differentiation, for --ir
+    #[arg(long, value_enum, default_value = "o1", requires = "ir")]
+    rung: RungName,
+    /// Print the manifest as JSON
+    #[arg(long)]
+    json: bool,
+    /// Folder for #include
+    #[arg(short = 'I', value_name = "DIR")]
+    include_dirs: Vec<PathBuf>,
+    /// Macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    defines: Vec<(String, Option<String>)>,
+    /// Compiler flag, for instance --flag=-std=c++20
+    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
+    flags: Vec<String>,
+    /// Library to link: a name or a path
+    #[arg(short = 'l', long = "library", value_name = "LIB")]
+    libraries: Vec<String>,
+    /// Value of a dimension that no input has
+    #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
+    sizes: Vec<(String, i64)>,
+    /// The engine: auto, catalyst, or the path of an Enzyme plugin
+    #[arg(long, default_value = "auto")]
+    engine: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Stage {
+    /// As the engine gets it
+    Before,
+    /// As the engine returns it
+    After,
+    /// Optimised, as it is compiled
+    Final,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RungName {
+    O1,
+    O2,
+    Outlined,
+    Typed,
+    Loose,
+}
+
+fn define(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() { Err("a macro needs a name".to_owned()) } else { Ok((name.to_owned(), value)) }
+}
+
+fn size(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
+    Ok((name.to_owned(), value))
+}
+
+impl Show {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
+        let function = Function::open(self.spec())?;
+        let manifest = function.manifest();
+        if json {
+            return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(manifest)?)));
+        }
+        let mut text = describe(manifest);
+        if let Some(stage) = stage {
+            let folder = function.artifact_folder(manifest.plan.differentiable_mask(), rung)?;
+            text.push_str(&artifact(&folder)?);
+            let comment: String = text.lines().map(|line| format!("; {line}").trim_end().to_owned() + "\n").collect();
+            text = comment + "\n" + &read(&folder.join(stage.file()))?;
+        }
+        Ok(Outcome::success(text))
+    }
+
+    fn spec(self) -> Spec {
+        let options = Options {
+            flags: self.flags,
+            include_dirs: self.include_dirs,
+            defines: self.defines.into_iter().collect(),
+            libraries: self.libraries,
+            sizes: self.sizes.into_iter().collect(),
+            engine: self.engine,
+            ..Options::default()
+        };
+        Spec { sources: self.files, function: self.function, signature: self.signature, options }
+    }
+}
+
+impl Stage {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Before => "before.ll",
+            Self::After => "after.ll",
+            Self::Final => "final.ll",
+        }
+    }
+}
+
+impl From<RungName> for Rung {
+    fn from(name: RungName) -> Self {
+        match name {
+            RungName::O1 => Rung::O1,
+            RungName::O2 => Rung::O2,
+            RungName::Outlined => Rung::Outlined,
+            RungName::Typed => Rung::Typed,
+            RungName::Loose => Rung::Loose,
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, Box<dyn Error>> {
+    fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()).into())
+}
+
+/// Prototype, plan and command lines.
+fn describe(manifest: &Manifest) -> String {
+    let (prototype, plan) = (&manifest.prototype, &manifest.plan);
+    let mut rows = vec![["ARGUMENT", "ROLE", "TYPE", "SHAPE", "PASSED", "ACCESS", "GRADIENT"].map(str::to_owned)];
+    rows.extend(plan.args.iter().enumerate().map(|(index, arg)| {
+        let access = prototype.params.get(index).and_then(|param| param.access);
+        row(plan, index, arg, access)
+    }));
+    let mut text = String::new();
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "{prototype}");
+    let _ = writeln!(text, "  defined in  {}:{}", prototype.file, prototype.line);
+    if prototype.symbol != prototype.function {
+        let _ = writeln!(text, "  symbol      {}", prototype.symbol);
+    }
+    let _ = writeln!(text, "  signature   {}", plan.signature);
+    let _ = writeln!(text, "  .apply      ({}) -> {}\n", names(plan, &plan.inputs), results(plan));
+    text.push_str(&table(&rows));
+    text.push_str("\nTools\n");
+    for tool in &manifest.tools {
+        let _ = writeln!(text, "  {:8}{}", tool.name, tool.version);
+    }
+    text.push_str("\nCommands\n");
+    push_commands(&mut text, &manifest.commands);
+    let _ = writeln!(text, "\nKey {}", manifest.key);
+    text
+}
+
+fn row(plan: &CallPlan, index: usize, arg: &Arg, access: Option<Access>) -> [String; 7] {
+    let role = match arg.role {
+        Role::Input if arg.constant => "const input",
+        Role::Input => "input",
+        Role::Output => "output",
+        Role::InOut => "in place",
+        Role::Scratch => "scratch",
+        Role::Size => "size",
+        Role::Return => "value",
+    };
+    // The plan writes shapes in the signature's own notation; what is behind the `;` and sizes stand only here.
+    let dims: Vec<String> = arg.shape.iter().map(ToString::to_string).collect();
+    let shape = match arg.role {
+        Role::Size => format!("= {}", dims.join(", ")),
+        _ if dims.is_empty() => "scalar".to_owned(),
+        _ => format!("[{}]", dims.join(", ")),
+    };
+    let passed = match (arg.role, arg.passing) {
+        (Role::Return, _) => "",
+        (_, Passing::Pointer) => "pointer",
+        (_, Passing::Value) => "value",
+    };
+    let access = match access {
+        Some(Access::Read) => "read",
+        Some(Access::Write) => "written",
+        Some(Access::ReadWrite) => "read, written",
+        Some(Access::Unused) => "unused",
+        None => "",
+    };
+    let gradient = plan.inputs.contains(&index) && arg.is_differentiable();
+    let gradient = if gradient { "yes" } else { "" };
+    [&arg.name, role, arg.dtype.name(), &shape, passed, access, gradient].map(str::to_owned)
+}
+
+fn names(plan: &CallPlan, which: &[usize]) -> String {
+    which.iter().map(|&i| plan.args[i].name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn results(plan: &CallPlan) -> String {
+    match plan.outputs.len() {
+        1 => names(plan, &plan.outputs),
+        _ => format!("({})", names(plan, &plan.outputs)),
+    }
+}
+
+/// Columns as wide as their widest cell.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths: [usize; N] =
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        format!("  {}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+/// What an artifact adds: the engine's command lines and remarks.
+fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let record: ArtifactRecord = serde_json::from_str(&read(&folder.join("artifact.json"))?)?;
+    let mut text = String::from("\nCommands of the derivative\n");
+    push_commands(&mut text, &record.commands);
+    for remark in &record.diagnostics {
+        let _ = writeln!(text, "  > {remark}");
+    }
+    Ok(text)
+}
+
+fn push_commands(text: &mut String, commands: &[String]) {
+    for command in commands {
+        let _ = writeln!(text, "  {command}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_macro_may_have_a_value_and_must_have_a_name() {
+        assert_eq!(define("N").unwrap(), ("N".to_owned(), None));
+        assert_eq!(define("N=a=b").unwrap(), ("N".to_owned(), Some("a=b".to_owned())));
+        assert!(define("=1").is_err());
+    }
+
+    #[test]
+    fn columns_are_aligned_and_lines_have_no_trailing_blanks() {
+        let rows = [["a", "b"], ["long", ""]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows), "  a     b\n  long\n");
+    }
+}

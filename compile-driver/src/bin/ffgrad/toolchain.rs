@@ -1,0 +1,60 @@
+//! `ffgrad toolchain`: fetching the pinned tools, and where libLLVM is.
+
+use std::error::Error;
+use std::fmt::Write;
+
+use clap::{Args, Subcommand};
+use compile_driver::toolchain::{self, Component, Report};
+
+use crate::Outcome;
+
+/// The verbs below `toolchain`.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Fetch the tools this machine lacks, through pip, into a folder of your own; no root needed
+    ///
+    /// Every download is checked against a pinned digest. The folder is FFGRAD_TOOLS_DIR, else ffgrad/tools in the
+    /// platform's data folder. A clang 22 of the system is preferred to a download.
+    Install(Install),
+    /// Print the folder that holds LLVM 22's library, for building the worker
+    Libdir,
+}
+
+/// Arguments of `toolchain install`.
+#[derive(Args)]
+pub struct Install {
+    /// Fetch every tool, also those the system has
+    #[arg(long)]
+    all: bool,
+}
+
+impl Verb {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        match self {
+            Self::Install(arguments) => {
+                let mut progress = toolchain::progress_on_stderr();
+                let report = if arguments.all {
+                    toolchain::install(&Component::ALL, progress.as_mut())?
+                } else {
+                    toolchain::install_missing(progress.as_mut())?
+                };
+                Ok(Outcome::success(render(&report)))
+            }
+            Self::Libdir => Ok(Outcome::success(format!("{}\n", toolchain::llvm_library_folder()?.display()))),
+        }
+    }
+}
+
+fn render(report: &Report) -> String {
+    if report.components.is_empty() {
+        return "every tool is there; nothing to install\n".to_owned();
+    }
+    let mut text = String::new();
+    for component in &report.components {
+        let done = if component.fresh { "installed" } else { "already installed" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{done}: {} in {}", component.name, component.folder.display());
+    }
+    text
+}

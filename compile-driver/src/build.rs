@@ -1,0 +1,360 @@
+//! The build: from a specification to a cache entry, and from an entry to artifacts.
+//!
+//! Two stages. [`analyse`] compiles the source and discovers what it is; [`primal`] and [`derivative`]
+//! make shared objects from the bitcode it left, when they are first needed.
+
+use crate::cache::{self, Cache};
+use crate::engine;
+use crate::error::{CacheError, Error, Result};
+use crate::frontend::{self, Compiled};
+use crate::options::Spec;
+use crate::process;
+use crate::toolchain::Tools;
+use crate::worker::Worker;
+use crate::{artifact, key};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::{ArtifactRecord, Manifest, ToolRecord, FORMAT};
+use core_ad::names::{self, Lookup};
+use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
+use core_ad::{signature, Prototype};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What one build of an artifact works with.
+pub struct Context<'a> {
+    /// The user's wishes.
+    pub spec: &'a Spec,
+    /// The tools.
+    pub tools: &'a Tools,
+    /// The store.
+    pub cache: &'a Cache,
+}
+
+/// Compiles the source, discovers the prototype, makes the plan and publishes the entry.
+///
+/// # Errors
+///
+/// Compile, signature and cache errors.
+pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
+    let Context { spec, tools, cache } = context;
+    let staging = cache.staging()?;
+    let timeout = Duration::from_secs(spec.options.timeout);
+    let mut worker = Worker::start(tools, &spec.function, timeout)?;
+    let mut compiled = frontend::compile(tools, spec, staging.path(), false)?;
+    let mut functions = load(&mut worker, &compiled)?;
+    if matches!(names::find(&spec.function, &functions), Lookup::Missing { .. }) {
+        // An inline or static function that nothing uses is emitted on request only.
+        if let Ok(all) = frontend::compile(tools, spec, staging.path(), true) {
+            compiled = all;
+            functions = load(&mut worker, &compiled)?;
+        }
+    }
+    let symbol = find_symbol(spec, &functions)?;
+    let (prototype, single_precision) = describe(&mut worker, spec, &symbol)?;
+    let plan = signature::plan(&prototype, spec.signature.as_deref(), &spec.options.sizes)?;
+    if plan.inputs.len() > 64 {
+        let headline = format!("`{}` has {} inputs; 64 is the most", spec.function, plan.inputs.len());
+        return Err(Error::Arity(Box::new(Diagnosis::new("too-many-inputs", &spec.function, headline))));
+    }
+    let tool_records = records(tools);
+    let sources = key::sources(&compiled.dependencies)?;
+    let key = key::entry(spec, &sources, &tool_records);
+    let manifest = Manifest {
+        format: FORMAT,
+        ffgrad: env!("CARGO_PKG_VERSION").to_owned(),
+        key: key.clone(),
+        sources,
+        tools: tool_records,
+        commands: compiled.commands,
+        cpu: crate::cpu::identity().to_owned(),
+        math: spec.options.math,
+        exceptions: frontend::is_cpp(spec)?,
+        single_precision,
+        prototype,
+        plan,
+        modules: compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect(),
+        link: link_arguments(spec)?,
+    };
+    cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
+    cache.publish(staging, &cache.entry(&key))?;
+    Ok(manifest)
+}
+
+fn load(worker: &mut Worker, compiled: &Compiled) -> Result<Vec<String>> {
+    match worker.request(&Request::Load { modules: compiled.modules.clone() })? {
+        Response::Loaded { functions } => Ok(functions),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype, bool)> {
+    let request = Request::Describe { symbol: symbol.to_owned(), function: spec.function.clone() };
+    match worker.request(&request) {
+        Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
+        Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
+        Err(Error::Differentiation(d)) => Err(undescribed(spec, d.headline)),
+        Err(other) => Err(other),
+    }
+}
+
+fn undescribed(spec: &Spec, reason: String) -> Error {
+    let headline = format!("the prototype of `{}` cannot be used: {reason}", spec.function);
+    frontend::compile_error(Diagnosis::new("prototype", &spec.function, headline)
+        .advise("Write a small extern \"C\" function around it that takes numbers and pointers to numbers."))
+}
+
+fn find_symbol(spec: &Spec, functions: &[String]) -> Result<String> {
+    let function = &spec.function;
+    let diagnosis = match names::find(function, functions) {
+        Lookup::Found(symbol) => return Ok(symbol.to_owned()),
+        Lookup::Ambiguous(candidates) => {
+            let headline = format!("`{function}` names {} functions", candidates.len());
+            Diagnosis::new("ambiguous-function", function, headline)
+                .advise(format!("Give the parameters too, as one of: {}.", quoted(&candidates)))
+        }
+        Lookup::Missing { closest } => {
+            let headline = format!("there is no function `{function}` in {}", frontend::source_names(spec));
+            let diagnosis = Diagnosis::new("no-such-function", function, headline);
+            if closest.is_empty() {
+                diagnosis.advise(format!("It defines: {}.", quoted(&visible(functions))))
+            } else {
+                diagnosis.advise(format!("The closest names are {}.", quoted(&closest)))
+            }
+        }
+    };
+    Err(frontend::compile_error(diagnosis))
+}
+
+/// The first few functions a user could have meant, by readable name.
+fn visible(functions: &[String]) -> Vec<String> {
+    let names = functions.iter().map(|f| names::demangle(f));
+    names.filter(|n| !n.starts_with("std::") && !n.starts_with("__")).take(8).collect()
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Versions and identities of the tools, as manifests and keys hold them.
+pub fn records(tools: &Tools) -> Vec<ToolRecord> {
+    let record = |(name, version): (&str, String)| ToolRecord { name: name.to_owned(), version };
+    tools.identities().into_iter().map(record).collect()
+}
+
+fn link_arguments(spec: &Spec) -> Result<Vec<String>> {
+    let mut arguments = Vec::new();
+    for library in &spec.options.libraries {
+        let path = Path::new(library);
+        if path.components().count() > 1 || path.extension().is_some() {
+            let absolute = std::path::absolute(path).map_err(cache::io("find", path))?;
+            arguments.push(absolute.display().to_string());
+        } else {
+            arguments.push(format!("-l{library}"));
+        }
+    }
+    Ok(arguments)
+}
+
+/// Builds and publishes the artifact with the primal alone.
+///
+/// # Errors
+///
+/// Compile errors (undefined symbols) and cache errors.
+pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
+    let target = artifact::primal_folder(context.cache, &manifest.key);
+    let mut build = Build::start(context, manifest)?;
+    build.primal()?;
+    build.link_and_publish(&target, vec![Entry::Primal], 0, None)?;
+    Ok(target)
+}
+
+/// Builds and publishes the artifact with first derivatives on one rung of the ladder.
+///
+/// # Errors
+///
+/// Differentiation errors where the engine refuses, compile and cache errors.
+pub fn derivative(context: &Context<'_>, manifest: &Manifest, mask: u64, rung: Rung) -> Result<PathBuf> {
+    let target = artifact::derivative_folder(context.cache, &manifest.key, mask, rung);
+    let mut build = Build::start(context, manifest)?;
+    build.differentiate(mask, rung).map_err(|e| build.keep_intermediates(e))?;
+    build.primal()?;
+    build.link_and_publish(&target, vec![Entry::Primal, Entry::Vjp, Entry::Jvp], mask, Some(rung))?;
+    Ok(target)
+}
+
+/// One artifact under construction, in a staging folder of its own.
+struct Build<'a> {
+    context: &'a Context<'a>,
+    manifest: &'a Manifest,
+    staging: Option<tempfile::TempDir>,
+    folder: PathBuf,
+    worker: Worker,
+    objects: Vec<PathBuf>,
+    commands: Vec<String>,
+    diagnostics: Vec<String>,
+}
+
+impl<'a> Build<'a> {
+    fn start(context: &'a Context<'a>, manifest: &'a Manifest) -> Result<Self> {
+        let staging = context.cache.staging()?;
+        let folder = staging.path().to_owned();
+        let timeout = Duration::from_secs(context.spec.options.timeout);
+        let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
+        let entry = context.cache.entry(&manifest.key);
+        let modules = manifest.modules.iter().map(|m| entry.join(m)).collect();
+        worker.request(&Request::Load { modules })?;
+        Ok(Build {
+            context,
+            manifest,
+            staging: Some(staging),
+            folder,
+            worker,
+            objects: Vec::new(),
+            commands: Vec::new(),
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn codegen(&self) -> CodeGen {
+        CodeGen { math: self.manifest.math, cpu: "native".to_owned(), exceptions: self.manifest.exceptions }
+    }
+
+    fn primal(&mut self) -> Result<()> {
+        let output = self.folder.join("primal.o");
+        self.worker.request(&Request::Primal {
+            symbol: self.manifest.prototype.symbol.clone(),
+            plan: self.manifest.plan.clone(),
+            codegen: self.codegen(),
+            output: output.clone(),
+        })?;
+        self.objects.push(output);
+        Ok(())
+    }
+
+    fn differentiate(&mut self, mask: u64, rung: Rung) -> Result<()> {
+        let entries = vec![Entry::Vjp, Entry::Jvp];
+        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
+        let object = self.folder.join("derivative.o");
+        self.worker.request(&Request::Derive {
+            symbol: self.manifest.prototype.symbol.clone(),
+            plan: self.manifest.plan.clone(),
+            mask,
+            entries: entries.clone(),
+            rung,
+            inactive: self.context.spec.options.inactive.clone(),
+            codegen: self.codegen(),
+            output: before.clone(),
+        })?;
+        let done = engine::of(self.context.tools).differentiate(&engine::Job {
+            function: &self.context.spec.function,
+            input: &before,
+            output: &after,
+            math: self.manifest.math,
+            loose_types: rung == Rung::Loose || self.context.spec.options.loose_types,
+            timeout: Duration::from_secs(self.context.spec.options.timeout),
+        })?;
+        self.commands.push(done.command);
+        self.diagnostics.extend(done.diagnostics);
+        self.worker.request(&Request::Finish {
+            input: after,
+            slots: self.manifest.plan.derivative_slots(mask).count(),
+            entries,
+            codegen: self.codegen(),
+            output: object.clone(),
+            ir: Some(self.folder.join("final.ll")),
+        })?;
+        self.objects.push(object);
+        Ok(())
+    }
+
+    fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {
+        let name = format!("ffgrad-{}.so", &self.manifest.key[..16]);
+        let shared = self.folder.join(&name);
+        self.link(&shared)?;
+        for object in &self.objects {
+            fs::remove_file(object).map_err(cache::io("remove", object))?;
+        }
+        let record = ArtifactRecord {
+            format: FORMAT,
+            file: name,
+            kind: "elf".to_owned(),
+            digest: cache::digest_file(&shared)?,
+            entries,
+            mask,
+            rung,
+            diagnostics: std::mem::take(&mut self.diagnostics),
+            commands: std::mem::take(&mut self.commands),
+        };
+        cache::write_json(&self.folder.join("artifact.json"), &record)?;
+        match self.staging.take() {
+            Some(staging) => self.context.cache.publish(staging, target),
+            None => Ok(()),
+        }
+    }
+
+    fn link(&mut self, shared: &Path) -> Result<()> {
+        let tools = self.context.tools;
+        let mut command = Command::new(if self.manifest.exceptions { &tools.clangxx.path } else { &tools.clang.path });
+        command.args(["-shared", "-Wl,-z,defs", "-Wl,--build-id=none", "-Wl,-z,nodelete"]);
+        if let Some(linker) = &tools.linker {
+            command.arg(format!("--ld-path={}", linker.display()));
+        }
+        if self.manifest.exceptions {
+            command.args(&tools.stdlib_flags).args(&tools.stdlib_link_flags);
+        }
+        command.arg("-o").arg(shared).args(&self.objects).args(&self.manifest.link).arg("-lm");
+        self.commands.push(process::command_line(&command));
+        let spec = self.context.spec;
+        let timeout = Duration::from_secs(spec.options.timeout);
+        let output = process::run(&mut command, None, timeout).map_err(|e| {
+            frontend::compile_error(Diagnosis::new("linker-failed", &spec.function, format!("the linker did not finish: {e}")))
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(unlinked(spec, &String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Leaves the staging folder of a failed build behind for a look, and says where.
+    fn keep_intermediates(&mut self, error: Error) -> Error {
+        let Error::Differentiation(mut diagnosis) = error else { return error };
+        if let Some(at) = diagnosis.location.take() {
+            diagnosis.location = Some(frontend::with_text(at));
+        }
+        if std::env::var_os("FFGRAD_KEEP").is_some() {
+            diagnosis.kept = self.staging.take().map(|s| s.keep().display().to_string());
+        }
+        Error::Differentiation(diagnosis)
+    }
+}
+
+fn unlinked(spec: &Spec, stderr: &str) -> Error {
+    let undefined = stderr.lines().find_map(|l| {
+        let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
+        Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
+    });
+    let diagnosis = match undefined {
+        Some(symbol) => {
+            let headline = format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function);
+            Diagnosis::new("undefined-symbol", &spec.function, headline)
+                .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
+                .advise("or the library that has it: libraries=[\"NAME\"].")
+        }
+        None => Diagnosis::new("link", &spec.function, format!("`{}` does not link", spec.function)).quote(stderr),
+    };
+    frontend::compile_error(diagnosis)
+}
+
+/// Kept for callers that only need to know whether an entry still exists.
+pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
+    let manifest: Manifest = cache::read_json(&cache.entry(key).join("manifest.json"))?;
+    (manifest.format == FORMAT).then_some(manifest)
+}
+
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Error::Cache(CacheError::Io { action: "use", path: PathBuf::from("."), source })
+    }
+}

@@ -1,0 +1,145 @@
+//! The differentiation engines: a module in that asks for derivatives, a module out that has them.
+
+use crate::error::{Error, Result};
+use crate::process::{self, ProcessError};
+use crate::toolchain::{self, Tools};
+use core_ad::diagnostics::{self, Diagnosis};
+use core_ad::protocol::Math;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What an engine is asked to do.
+pub struct Job<'a> {
+    /// The user's function, for messages.
+    pub function: &'a str,
+    /// Textual IR with `__enzyme_*` calls.
+    pub input: &'a Path,
+    /// Where textual IR without them goes.
+    pub output: &'a Path,
+    /// Floating-point mode.
+    pub math: Math,
+    /// Guess types that cannot be deduced.
+    pub loose_types: bool,
+    /// Time limit.
+    pub timeout: Duration,
+}
+
+/// What an engine did.
+pub struct Done {
+    /// The command line.
+    pub command: String,
+    /// Its error stream without noise.
+    pub diagnostics: Vec<String>,
+}
+
+/// An Enzyme, however it is packaged.
+pub trait Engine {
+    /// Replaces every `__enzyme_*` call.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error that explains the engine's message.
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
+}
+
+/// The engine among the tools.
+pub fn of(tools: &Tools) -> Box<dyn Engine> {
+    match &tools.engine {
+        toolchain::Engine::Catalyst(tool) => Box::new(Catalyst { path: tool.path.clone() }),
+        toolchain::Engine::Plugin { opt, plugin, .. } => {
+            Box::new(Plugin { opt: opt.path.clone(), plugin: plugin.clone() })
+        }
+    }
+}
+
+/// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
+/// ours follow the primal's mode.
+fn enzyme_options(job: &Job<'_>) -> Vec<String> {
+    let mut options = vec![format!("-enzyme-fast-math={}", u8::from(job.math == Math::Fast))];
+    if job.loose_types {
+        options.push("-enzyme-loose-types=1".to_owned());
+    }
+    options
+}
+
+/// The `catalyst` driver: a filter on textual IR, with LLVM 22 and Enzyme inside.
+struct Catalyst {
+    path: PathBuf,
+}
+
+impl Engine for Catalyst {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let mut command = Command::new(&self.path);
+        command.args(["--tool=llc", "-", "-o", "-"]);
+        command.args(enzyme_options(job).iter().map(|o| format!("-{o}")));
+        let input = std::fs::read(job.input).map_err(|e| unreadable(job, &e))?;
+        let output = execute(job, command, Some(&input))?;
+        if !output.stdout.starts_with(b"; ModuleID") {
+            return Err(refused(job, "1", &output.stderr));
+        }
+        std::fs::write(job.output, &output.stdout).map_err(|e| unreadable(job, &e))?;
+        Ok(output.done)
+    }
+}
+
+/// An Enzyme pass plugin and the `opt` it was built for.
+struct Plugin {
+    opt: PathBuf,
+    plugin: PathBuf,
+}
+
+impl Engine for Plugin {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let plugin = self.plugin.display();
+        let mut command = Command::new(&self.opt);
+        command.arg(format!("-load-pass-plugin={plugin}")).arg("-load").arg(&self.plugin);
+        command.args(enzyme_options(job)).arg("-passes=enzyme,default<O2>").arg("-S");
+        command.arg(job.input).arg("-o").arg(job.output);
+        Ok(execute(job, command, None)?.done)
+    }
+}
+
+struct Executed {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    done: Done,
+}
+
+fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<Executed> {
+    let line = process::command_line(&command);
+    let output = process::run(&mut command, input, job.timeout).map_err(|e| failed(job, e))?;
+    if !output.status.success() {
+        let status = output.status.code().map_or_else(|| output.status.to_string(), |c| c.to_string());
+        return Err(refused(job, &status, &output.stderr));
+    }
+    let diagnostics = diagnostics::without_noise(&String::from_utf8_lossy(&output.stderr));
+    Ok(Executed { stdout: output.stdout, stderr: output.stderr, done: Done { command: line, diagnostics } })
+}
+
+fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(stderr);
+    Error::Differentiation(Box::new(diagnostics::engine_failure(job.function, status, &text)))
+}
+
+fn failed(job: &Job<'_>, error: ProcessError) -> Error {
+    let diagnosis = match error {
+        ProcessError::TimedOut { .. } => Diagnosis::new(
+            "engine-timeout",
+            job.function,
+            format!("differentiating `{}` took longer than {} s", job.function, job.timeout.as_secs()),
+        )
+        .advise("Raise the limit with timeout=SECONDS, or move large constant tables out of the function."),
+        ProcessError::Signal { signal, stderr, .. } => {
+            diagnostics::engine_failure(job.function, &format!("signal {signal}"), &stderr)
+        }
+        other => Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
+            .advise("Run `ffgrad doctor`."),
+    };
+    Error::Differentiation(Box::new(diagnosis))
+}
+
+fn unreadable(job: &Job<'_>, error: &std::io::Error) -> Error {
+    let headline = format!("the staging folder of `{}` cannot be used: {error}", job.function);
+    Error::Differentiation(Box::new(Diagnosis::new("staging", job.function, headline)))
+}

@@ -1,0 +1,118 @@
+//! Every way in which the driver can refuse. One variant a part; each message says what happened,
+//! where, and what to do next.
+
+use crate::toolchain::ToolchainError;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::shapes::ShapeError;
+use core_ad::SignatureError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A failure of the driver.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A tool is missing, or does not work.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The source does not compile or link, or has no such function.
+    #[error("{0}")]
+    Compile(Box<Diagnosis>),
+    /// The signature does not fit the prototype, or the call does not fit the signature.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// The number of inputs is wrong.
+    #[error("{0}")]
+    Arity(Box<Diagnosis>),
+    /// Shapes contradict each other or the signature.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// An input has the wrong element type.
+    #[error("{0}")]
+    Dtype(Box<Diagnosis>),
+    /// An input lives on a device the artifact is not for.
+    #[error("{0}")]
+    Device(Box<Diagnosis>),
+    /// The engine refused, or its gradient was proven wrong.
+    #[error("{0}")]
+    Differentiation(Box<Diagnosis>),
+    /// The foreign function threw an exception.
+    #[error("{0}")]
+    Foreign(Box<Diagnosis>),
+    /// The cache cannot be read or written.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// The class of an [`Error`], which bindings map to their exception types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Toolchain,
+    Compile,
+    Signature,
+    Shape,
+    Dtype,
+    Device,
+    Differentiation,
+    Foreign,
+    Cache,
+}
+
+impl Error {
+    /// Its class.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Toolchain(_) => Kind::Toolchain,
+            Error::Compile(_) => Kind::Compile,
+            Error::Signature(_) | Error::Arity(_) => Kind::Signature,
+            Error::Shape(_) => Kind::Shape,
+            Error::Dtype(_) => Kind::Dtype,
+            Error::Device(_) => Kind::Device,
+            Error::Differentiation(_) => Kind::Differentiation,
+            Error::Foreign(_) => Kind::Foreign,
+            Error::Cache(_) => Kind::Cache,
+        }
+    }
+
+    /// The structured part, where there is one.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        match self {
+            Error::Compile(d)
+            | Error::Arity(d)
+            | Error::Dtype(d)
+            | Error::Device(d)
+            | Error::Differentiation(d)
+            | Error::Foreign(d) => Some(d),
+            _ => None,
+        }
+    }
+}
+
+/// Trouble with the cache folder.
+#[derive(Debug, Error)]
+pub enum CacheError {
+    /// An operation on a file failed.
+    #[error("cannot {action} `{path}`: {source}\n  Set FFGRAD_CACHE_DIR to a folder that you can write to and that has room.", path = path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// Others could put code there that this process would run.
+    #[error("the cache folder `{}` can be written to by other users, so what lies there cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
+    Unsafe(PathBuf),
+    /// An artifact does not match its digest or cannot be loaded.
+    #[error("the cached artifact `{}` is damaged: {reason}\n  Remove its folder; it is built again at the next call.", path.display())]
+    Damaged {
+        /// The artifact.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Result of the driver's functions.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,452 @@
+//! A foreign function, opened: what a front end holds.
+//!
+//! Opening finds or makes the cache entry; artifacts are built when first needed; derivatives are proven
+//! at the first call and then trusted. One value serves many threads.
+
+use crate::artifact::{self, Artifact};
+use crate::build::{self, Context};
+use crate::cache::{self, Cache};
+use crate::call::{self, Call, Input, Results, View};
+use crate::error::{Error, Result};
+use crate::frontend;
+use crate::key::{self, Found, Record};
+use crate::ladder::Derivative;
+use crate::options::{Spec, Verify};
+use crate::scratch::Frame;
+use crate::toolchain::{self, EngineChoice, Tools};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::Manifest;
+use core_ad::protocol::{Entry, Rung};
+use core_ad::shapes::{self, Resolved};
+use core_ad::{Arg, Role};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+/// A foreign function ready to be called and differentiated.
+pub struct Function {
+    pub(crate) spec: Spec,
+    pub(crate) manifest: Manifest,
+    pub(crate) cache: Cache,
+    tools: OnceLock<Tools>,
+    primal: OnceLock<Arc<Artifact>>,
+    pub(crate) derivatives: RwLock<HashMap<u64, Arc<Derivative>>>,
+    pub(crate) building: Mutex<()>,
+    warnings: Mutex<Vec<String>>,
+    warned: AtomicBool,
+}
+
+impl Function {
+    /// Opens a function: from the cache where the sources, headers, options and tools are as they were,
+    /// else by compiling.
+    ///
+    /// # Errors
+    ///
+    /// Toolchain, compile, signature and cache errors.
+    pub fn open(spec: Spec) -> Result<Self> {
+        for source in &spec.sources {
+            if !source.is_file() {
+                return Err(no_such_file(&spec, source));
+            }
+        }
+        let cache = Cache::open()?;
+        let found = toolchain::find(&choice(&spec.options.engine));
+        let records = found.as_ref().ok().map(build::records);
+        let request = key::request(&spec)?;
+        let tools = OnceLock::new();
+        let cached = || {
+            let key = Record::current(&cache, &request, records.as_deref())?;
+            build::manifest_of(&cache, &key)
+        };
+        let manifest = match cached() {
+            Some(manifest) => manifest,
+            None => {
+                let context = Context { spec: &spec, tools: tools.get_or_init_with(found)?, cache: &cache };
+                let _lock = cache.lock(&request)?;
+                match cached() {
+                    Some(manifest) => manifest,
+                    None => analyse(&context, &request)?,
+                }
+            }
+        };
+        Ok(Function {
+            spec,
+            manifest,
+            cache,
+            tools,
+            primal: OnceLock::new(),
+            derivatives: RwLock::default(),
+            building: Mutex::new(()),
+            warnings: Mutex::default(),
+            warned: AtomicBool::new(false),
+        })
+    }
+
+    /// Prototype, plan and everything else known of the function.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The folder of the artifact with derivatives for the inputs in `mask`, built if need be. It keeps the
+    /// IR before and after the engine and at the end (`before.ll`, `after.ll`, `final.ll`).
+    ///
+    /// # Errors
+    ///
+    /// Differentiation, compile and cache errors.
+    pub fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, rung);
+        if !folder.join("artifact.json").is_file() {
+            build::derivative(&self.context()?, &self.manifest, mask, rung)?;
+        }
+        Ok(folder)
+    }
+
+    /// Warnings that arose since the last call of this, oldest first.
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.warned.store(false, Ordering::Release);
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether [`Function::take_warnings`] would return any; costs next to nothing.
+    pub fn has_warnings(&self) -> bool {
+        self.warned.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn warn(&self, text: String) {
+        self.warned.store(true, Ordering::Release);
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    pub(crate) fn context(&self) -> Result<Context<'_>> {
+        let tools = match self.tools.get() {
+            Some(tools) => tools,
+            None => self.tools.get_or_init_with(toolchain::find(&choice(&self.spec.options.engine)))?,
+        };
+        Ok(Context { spec: &self.spec, tools, cache: &self.cache })
+    }
+
+    /// The artifact that serves the primal: any that is loaded, else its own.
+    fn primal_artifact(&self) -> Result<Arc<Artifact>> {
+        if let Some(artifact) = self.primal.get() {
+            return Ok(artifact.clone());
+        }
+        let folder = artifact::primal_folder(&self.cache, &self.manifest.key);
+        let loaded = match Artifact::load(&folder)? {
+            Some(artifact) => artifact,
+            None => {
+                let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
+                match Artifact::load(&folder)? {
+                    Some(artifact) => artifact,
+                    None => {
+                        build::primal(&self.context()?, &self.manifest)?;
+                        Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
+                    }
+                }
+            }
+        };
+        Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
+    }
+
+    /// Uses the primal inside a derivative artifact, so that a training loop builds one thing, not two.
+    pub(crate) fn share_primal(&self, artifact: &Arc<Artifact>) {
+        self.primal.get_or_init(|| artifact.clone());
+    }
+
+    pub(crate) fn vanished(&self, folder: &Path) -> Error {
+        let reason = "it was removed while in use".to_owned();
+        crate::error::CacheError::Damaged { path: folder.to_owned(), reason }.into()
+    }
+
+    /// Checks the inputs of a call and finds its shapes.
+    ///
+    /// # Errors
+    ///
+    /// Arity, dtype and shape errors, with the parameters' names.
+    pub fn resolve(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
+        call::check_types(&self.spec.function, &self.manifest.plan, inputs)?;
+        let shapes: Vec<&[i64]> = inputs
+            .iter()
+            .map(|input| match input {
+                Input::Array(view) => view.shape,
+                _ => &[],
+            })
+            .collect();
+        Ok(shapes::resolve(&self.manifest.plan, &shapes, &self.spec.options.sizes)?)
+    }
+
+    pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {
+        Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, frame }
+    }
+
+    /// Computes the function. Results are written to memory from `results`, in the order of the plan's
+    /// outputs.
+    ///
+    /// Where derivatives for the inputs in `expected` will follow, they are built (and proven) now: one
+    /// build serves both, and a function without a gradient is refused before time is spent on it.
+    ///
+    /// # Errors
+    ///
+    /// Input errors, build errors at the first call, and exceptions of the foreign code.
+    pub fn primal(&self, inputs: &[Input<'_>], expected: u64, results: &mut dyn Results) -> Result<()> {
+        let resolved = self.resolve(inputs)?;
+        let expected = expected & self.manifest.plan.differentiable_mask();
+        if expected != 0 && self.primal.get().is_none() {
+            self.derivative(expected, inputs, &resolved)?;
+        }
+        let artifact = self.primal_artifact()?;
+        let frame = Frame::open();
+        let call = self.call(&resolved, &frame);
+        let plan = &self.manifest.plan;
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(plan.args.len() + 1);
+        for (arg, a) in plan.args.iter().enumerate() {
+            let position = plan.outputs.iter().position(|&o| o == arg);
+            let memory = match position {
+                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
+                None => std::ptr::null_mut(),
+            };
+            let address = match a.role {
+                Role::Input => call.input(arg, self.given(inputs, arg))?,
+                Role::Size => call.size(arg)?,
+                Role::InOut => {
+                    let memory = if memory.is_null() { frame.bytes(call.bytes(arg)) } else { memory };
+                    call.copy_input(self.given(inputs, arg), arg, memory)?;
+                    memory
+                }
+                Role::Output | Role::Return => zero(memory, call.bytes(arg), &frame),
+                Role::Scratch => frame.zeroed(call.bytes(arg)),
+            };
+            slots.push(address.cast());
+        }
+        call.run(&artifact, Entry::Primal, &mut slots)
+    }
+
+    fn given<'i>(&self, inputs: &'i [Input<'i>], arg: usize) -> &'i Input<'i> {
+        let position = self.manifest.plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
+        &inputs[position]
+    }
+
+    /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
+    /// (`None` is zero), written to memory from `results` in the order of the plan's inputs.
+    ///
+    /// # Errors
+    ///
+    /// Input errors; at the first call build errors, and a differentiation error where no gradient can be
+    /// proven right.
+    pub fn vjp(
+        &self,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        let resolved = self.resolve(inputs)?;
+        self.check_shadows("cotangent", &self.manifest.plan.outputs, cotangents, &resolved)?;
+        let mask = mask & self.manifest.plan.differentiable_mask();
+        let artifact = self.derivative(mask, inputs, &resolved)?;
+        let frame = Frame::open();
+        let call = self.call(&resolved, &frame);
+        let plan = &self.manifest.plan;
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(2 * plan.args.len() + 1);
+        for (arg, a) in plan.args.iter().enumerate() {
+            slots.push(self.working_primal(&call, inputs, arg)?.cast());
+            if !plan.has_shadow(arg, mask) {
+                continue;
+            }
+            let input = plan.inputs.iter().position(|&i| i == arg).filter(|&p| mask >> p & 1 == 1);
+            let wanted = match input {
+                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
+                None => std::ptr::null_mut(),
+            };
+            let shadow = match a.role {
+                Role::Input | Role::Scratch => zero(wanted, call.bytes(arg), &frame),
+                _ => {
+                    // The reverse mode consumes the shadow of what is written; of an argument updated in
+                    // place it turns the cotangent of the result into the gradient of the input.
+                    let shadow = if wanted.is_null() { frame.bytes(call.bytes(arg)) } else { wanted };
+                    let position = plan.outputs.iter().position(|&o| o == arg);
+                    let cotangent = position.and_then(|p| cotangents[p].as_ref());
+                    call.copy_shadow(cotangent, arg, shadow);
+                    shadow
+                }
+            };
+            slots.push(shadow.cast());
+        }
+        call.run(&artifact, Entry::Vjp, &mut slots)
+    }
+
+    /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
+    /// from `results` in the order of the plan's outputs. Outputs that are integers get nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn jvp(
+        &self,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        let resolved = self.resolve(inputs)?;
+        self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
+        let given = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
+        let mask = given & self.manifest.plan.differentiable_mask();
+        let artifact = self.derivative(mask, inputs, &resolved)?;
+        let frame = Frame::open();
+        let call = self.call(&resolved, &frame);
+        let plan = &self.manifest.plan;
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(2 * plan.args.len() + 1);
+        for (arg, a) in plan.args.iter().enumerate() {
+            slots.push(self.working_primal(&call, inputs, arg)?.cast());
+            if !plan.has_shadow(arg, mask) {
+                continue;
+            }
+            let output = plan.outputs.iter().position(|&o| o == arg);
+            let wanted = match output {
+                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
+                None => std::ptr::null_mut(),
+            };
+            let tangent = plan.inputs.iter().position(|&i| i == arg).and_then(|p| tangents[p]);
+            let shadow = match (a.role, tangent) {
+                (Role::Input, Some(view)) => call.input(arg, &Input::Array(view))?,
+                (Role::InOut, tangent) => {
+                    let shadow = if wanted.is_null() { frame.bytes(call.bytes(arg)) } else { wanted };
+                    call.copy_shadow(tangent.as_ref(), arg, shadow);
+                    shadow
+                }
+                _ => zero(wanted, call.bytes(arg), &frame),
+            };
+            slots.push(shadow.cast());
+        }
+        call.run(&artifact, Entry::Jvp, &mut slots)
+    }
+
+    /// The primal of an argument in a derivative call: what the caller gave, or working memory.
+    fn working_primal(&self, call: &Call<'_>, inputs: &[Input<'_>], arg: usize) -> Result<*mut u8> {
+        match self.manifest.plan.args[arg].role {
+            Role::Input => call.input(arg, self.given(inputs, arg)),
+            Role::Size => call.size(arg),
+            Role::InOut => {
+                let copy = call.frame.bytes(call.bytes(arg));
+                call.copy_input(self.given(inputs, arg), arg, copy)?;
+                Ok(copy)
+            }
+            Role::Output | Role::Scratch | Role::Return => Ok(call.frame.zeroed(call.bytes(arg))),
+        }
+    }
+
+    fn check_shadows(
+        &self,
+        what: &str,
+        args: &[usize],
+        shadows: &[Option<View<'_>>],
+        resolved: &Resolved,
+    ) -> Result<()> {
+        let function = &self.spec.function;
+        if args.len() != shadows.len() {
+            let headline = format!("`{function}` has {} {what}s, {} were given", args.len(), shadows.len());
+            return Err(Error::Arity(Box::new(Diagnosis::new("arity", function, headline))));
+        }
+        for (&arg, view) in args.iter().zip(shadows) {
+            let a: &Arg = &self.manifest.plan.args[arg];
+            let Some(view) = view.as_ref().filter(|_| a.dtype.is_float()) else { continue };
+            if view.dtype != a.dtype {
+                return Err(call::wrong_type(function, a, view.dtype.name()));
+            }
+            let shape = &resolved.shapes[arg];
+            if view.shape != shape.as_slice() {
+                let headline = format!("the {what} of `{}` of `{function}` has the wrong shape", a.name);
+                return Err(Error::Arity(Box::new(
+                    Diagnosis::new("shadow-shape", function, headline)
+                        .mismatch(format!("{shape:?}"), format!("{:?}", view.shape)),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether gradients are checked at every call.
+    pub(crate) fn verifies_always(&self) -> bool {
+        self.spec.options.verify == Verify::Always
+    }
+}
+
+/// Zeroed result memory, or zeroed working memory where no result is wanted.
+fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
+    if wanted.is_null() {
+        return frame.zeroed(bytes);
+    }
+    // SAFETY: the front end allocated room for the result.
+    unsafe { wanted.write_bytes(0, bytes) };
+    wanted
+}
+
+fn analyse(context: &Context<'_>, request: &str) -> Result<Manifest> {
+    let manifest = build::analyse(context)?;
+    let found = Found {
+        sources: manifest.sources.clone(),
+        tools: manifest.tools.clone(),
+        key: manifest.key.clone(),
+    };
+    Record::add(context.cache, request, found)?;
+    Ok(manifest)
+}
+
+/// The engine meant by the option's text.
+fn choice(text: &str) -> EngineChoice {
+    match text {
+        "" | "auto" => EngineChoice::Auto,
+        "catalyst" => EngineChoice::Catalyst,
+        "plugin" => EngineChoice::Plugin(None),
+        path => EngineChoice::Plugin(Some(PathBuf::from(path))),
+    }
+}
+
+fn no_such_file(spec: &Spec, source: &Path) -> Error {
+    let headline = format!("there is no file `{}`", source.display());
+    let mut diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
+    let folder = source.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wanted = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> = names.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    let close = core_ad::names::closest(&wanted, names.iter().map(String::as_str));
+    if !folder.is_dir() {
+        diagnosis = diagnosis.advise(format!("The folder `{}` does not exist.", folder.display()));
+    } else if !close.is_empty() {
+        let close: Vec<String> = close.iter().map(|c| format!("`{c}`")).collect();
+        diagnosis = diagnosis.advise(format!("Close to it: {}.", close.join(", ")));
+    }
+    frontend::compile_error(diagnosis)
+}
+
+/// `OnceLock::get_or_try_init`, which is not stable: an outcome computed before decides.
+trait InitWith<T> {
+    fn get_or_init_with<E>(&self, outcome: std::result::Result<T, E>) -> Result<&T>
+    where
+        Error: From<E>;
+}
+
+impl<T> InitWith<T> for OnceLock<T> {
+    fn get_or_init_with<E>(&self, outcome: std::result::Result<T, E>) -> Result<&T>
+    where
+        Error: From<E>,
+    {
+        let value = outcome?;
+        Ok(self.get_or_init(|| value))
+    }
+}
+
+/// Digest of a cached file, for tests and tools.
+///
+/// # Errors
+///
+/// Where it cannot be read.
+pub fn digest(path: &Path) -> Result<String> {
+    cache::digest_file(path)
+}

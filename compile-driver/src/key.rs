@@ -1,0 +1,147 @@
+//! Keys: what makes two builds the same.
+//!
+//! A *request* is what can be known without running a compiler; its record in the cache lists the
+//! headers that were read, and so leads to the *entry*, whose key is all content.
+
+use crate::cache::{self, Cache};
+use crate::cpu;
+use crate::error::Result;
+use crate::options::Spec;
+use core_ad::manifest::{Source, ToolRecord, FORMAT};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Feeds labelled, length-delimited fields to a hash, so that no two sequences of fields look alike.
+struct Fields(blake3::Hasher);
+
+impl Fields {
+    fn new(kind: &str) -> Self {
+        let mut fields = Fields(blake3::Hasher::new());
+        fields.add("kind", kind.as_bytes()).add("format", &FORMAT.to_le_bytes());
+        fields
+    }
+
+    fn add(&mut self, label: &str, value: &[u8]) -> &mut Self {
+        for part in [label.as_bytes(), value] {
+            self.0.update(&(part.len() as u64).to_le_bytes());
+            self.0.update(part);
+        }
+        self
+    }
+
+    fn finish(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+}
+
+/// The options that change what is compiled, in one canonical text.
+fn options_text(spec: &Spec) -> Vec<u8> {
+    // How and when the gradient is checked, and how long tools may take, changes no code.
+    let mut options = spec.options.clone();
+    options.verify = Default::default();
+    options.timeout = 0;
+    serde_json::to_vec(&options).unwrap_or_default()
+}
+
+fn common(fields: &mut Fields, spec: &Spec) {
+    fields
+        .add("function", spec.function.as_bytes())
+        .add("signature", spec.signature.as_deref().unwrap_or("\0none").as_bytes())
+        .add("options", &options_text(spec))
+        .add("cpu", cpu::identity().as_bytes());
+}
+
+/// Digest of a request: sources with their folders, function, signature, options, CPU.
+///
+/// # Errors
+///
+/// Where a source cannot be read.
+pub fn request(spec: &Spec) -> Result<String> {
+    let mut fields = Fields::new("request");
+    for source in &spec.sources {
+        let absolute = std::path::absolute(source).map_err(cache::io("find", source))?;
+        fields.add("path", absolute.as_os_str().as_encoded_bytes());
+        fields.add("content", cache::digest_file(source)?.as_bytes());
+    }
+    for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
+        fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
+    }
+    common(&mut fields, spec);
+    Ok(fields.finish())
+}
+
+/// Key of an entry: the content of everything that was read, whatever its place.
+pub fn entry(spec: &Spec, sources: &[Source], tools: &[ToolRecord]) -> String {
+    let mut fields = Fields::new("entry");
+    let mut digests: Vec<&str> = sources.iter().map(|s| s.digest.as_str()).collect();
+    digests.sort_unstable();
+    for digest in digests {
+        fields.add("source", digest.as_bytes());
+    }
+    for given in &spec.sources {
+        let absolute = std::path::absolute(given).unwrap_or_else(|_| given.clone());
+        let own = sources.iter().find(|s| Path::new(&s.path) == absolute);
+        fields.add("order", own.map_or("", |s| s.digest.as_str()).as_bytes());
+    }
+    for tool in tools {
+        fields.add(&tool.name, tool.version.as_bytes());
+    }
+    common(&mut fields, spec);
+    fields.finish()
+}
+
+/// Digests of the files a compilation read.
+///
+/// # Errors
+///
+/// Where one cannot be read.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    let source = |p: &PathBuf| Ok(Source { path: p.display().to_string(), digest: cache::digest_file(p)? });
+    paths.iter().map(source).collect()
+}
+
+/// What earlier builds of one request found.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Record {
+    /// Newest first.
+    pub found: Vec<Found>,
+}
+
+/// One outcome of a request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// Files read, with their digests at the time.
+    pub sources: Vec<Source>,
+    /// The tools used.
+    pub tools: Vec<ToolRecord>,
+    /// The entry.
+    pub key: String,
+}
+
+/// Outcomes kept per request: a header edited back and forth finds its old build again.
+const KEPT: usize = 8;
+
+impl Record {
+    /// The key that still holds, if there is one: every file is as it was, and the tools are the same or
+    /// no longer there.
+    pub fn current(cache: &Cache, request: &str, tools: Option<&[ToolRecord]>) -> Option<String> {
+        let record: Record = cache::read_json(&cache.request(request))?;
+        let same_tools = |f: &&Found| tools.is_none_or(|t| t == f.tools.as_slice());
+        let unchanged = |s: &Source| cache::digest_file(Path::new(&s.path)).is_ok_and(|d| d == s.digest);
+        record.found.iter().filter(same_tools).find(|f| f.sources.iter().all(unchanged)).map(|f| f.key.clone())
+    }
+
+    /// Adds an outcome.
+    ///
+    /// # Errors
+    ///
+    /// Where the cache cannot be written.
+    pub fn add(cache: &Cache, request: &str, found: Found) -> Result<()> {
+        let path = cache.request(request);
+        let mut record: Record = cache::read_json(&path).unwrap_or_default();
+        record.found.retain(|f| f.key != found.key);
+        record.found.insert(0, found);
+        record.found.truncate(KEPT);
+        cache::write_json(&path, &record)
+    }
+}

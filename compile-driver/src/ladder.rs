@@ -1,0 +1,247 @@
+//! The ladder: ways of preparing a function for differentiation, climbed until one is proven right.
+//!
+//! A rung that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
+//! none is left the caller gets the reasons, never a gradient.
+
+use crate::artifact::{self, Artifact};
+use crate::build;
+use crate::cache;
+use crate::call::Input;
+use crate::error::{Error, Result};
+use crate::function::Function;
+use crate::options::Verify;
+use crate::scratch::Frame;
+use crate::verify::{self, Outcome};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::{CheckRecord, Choice, FORMAT};
+use core_ad::protocol::Rung;
+use core_ad::shapes::Resolved;
+use core_ad::Role;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+/// A derivative artifact in use.
+pub struct Derivative {
+    /// The code.
+    pub artifact: Arc<Artifact>,
+    /// Nothing more needs to be checked.
+    settled: AtomicBool,
+}
+
+/// Problems that no other preparation can mend: climbing on would only take time.
+const FINAL: [&str; 4] = ["missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
+
+impl Function {
+    /// The proven derivative artifact for the inputs in `mask`.
+    pub(crate) fn derivative(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&mask).cloned();
+        if let Some(known) = known
+            && known.settled.load(Ordering::Acquire)
+            && !self.verifies_always()
+        {
+            return Ok(known.artifact.clone());
+        }
+        // One thread builds and checks; others wait for its outcome.
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&mask).cloned();
+        match known {
+            Some(known) if known.settled.load(Ordering::Acquire) && !self.verifies_always() => {
+                Ok(known.artifact.clone())
+            }
+            Some(known) => self.check_again(mask, &known, inputs, resolved),
+            None => self.find_or_climb(mask, inputs, resolved),
+        }
+    }
+
+    fn find_or_climb(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(mask));
+        if let Some(choice) = choice.filter(|c| c.format == FORMAT) {
+            let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, choice.rung);
+            if let Some(artifact) = Artifact::load(&folder)? {
+                let checks = self.spec.options.verify;
+                let settled = choice.check.is_some() && checks != Verify::Always || checks == Verify::Off;
+                if settled {
+                    return Ok(self.settle(mask, Arc::new(artifact), true));
+                }
+            }
+        }
+        let _lock = self.cache.lock(&format!("{}-d1-{mask:x}", self.manifest.key))?;
+        self.climb(mask, inputs, resolved)
+    }
+
+    fn choice_file(&self, mask: u64) -> PathBuf {
+        self.cache.entry(&self.manifest.key).join(format!("choice-{mask:x}.json"))
+    }
+
+    fn settle(&self, mask: u64, artifact: Arc<Artifact>, settled: bool) -> Arc<Artifact> {
+        self.share_primal(&artifact);
+        let derivative = Derivative { artifact: artifact.clone(), settled: AtomicBool::new(settled) };
+        let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(mask, Arc::new(derivative));
+        artifact
+    }
+
+    /// Tries rung after rung.
+    fn climb(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let mut passed_over: Vec<String> = Vec::new();
+        let mut refusal: Option<Error> = None;
+        for rung in Rung::LADDER {
+            match self.try_rung(mask, rung, inputs, resolved, &mut passed_over) {
+                Ok(Some(artifact)) => return Ok(artifact),
+                Ok(None) => {}
+                Err(Error::Differentiation(d)) => {
+                    passed_over.push(format!("{}: {}", rung.name(), d.headline));
+                    let is_final = FINAL.contains(&d.code.as_str());
+                    refusal.get_or_insert(Error::Differentiation(d));
+                    if is_final {
+                        break;
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Err(self.refused(refusal, &passed_over))
+    }
+
+    fn refused(&self, refusal: Option<Error>, passed_over: &[String]) -> Error {
+        let wrong = passed_over.iter().any(|p| p.contains("wrong gradient"));
+        match refusal {
+            Some(error) if !wrong => error,
+            _ => {
+                let function = &self.spec.function;
+                let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
+                let diagnosis = Diagnosis::new("unproven-gradient", function, headline)
+                    .quote(passed_over.join("\n"))
+                    .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
+                    .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
+                    .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
+                Error::Differentiation(Box::new(diagnosis))
+            }
+        }
+    }
+
+    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
+    fn try_rung(
+        &self,
+        mask: u64,
+        rung: Rung,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+        passed_over: &mut Vec<String>,
+    ) -> Result<Option<Arc<Artifact>>> {
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, rung);
+        let artifact = match Artifact::load(&folder)? {
+            Some(artifact) => artifact,
+            None => {
+                build::derivative(&self.context()?, &self.manifest, mask, rung)?;
+                Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
+            }
+        };
+        let artifact = Arc::new(artifact);
+        if self.spec.options.verify == Verify::Off {
+            self.keep_choice(mask, rung, None, passed_over)?;
+            return Ok(Some(self.settle(mask, artifact, true)));
+        }
+        match self.check(&artifact, inputs, resolved)? {
+            Outcome::Passed(record) => {
+                self.warn_if_loose(rung);
+                self.keep_choice(mask, rung, Some(record), passed_over)?;
+                Ok(Some(self.settle(mask, artifact, true)))
+            }
+            Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
+                self.warn(self.doubt(&text));
+                self.warn_if_loose(rung);
+                self.keep_choice(mask, rung, Some(record), passed_over)?;
+                Ok(Some(self.settle(mask, artifact, true)))
+            }
+            Outcome::Undecided(text) => {
+                let function = &self.spec.function;
+                self.warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
+                Ok(Some(self.settle(mask, artifact, false)))
+            }
+            Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
+                passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn doubt(&self, text: &str) -> String {
+        let function = &self.spec.function;
+        format!("the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason.")
+    }
+
+    fn warn_if_loose(&self, rung: Rung) {
+        if rung == Rung::Loose {
+            let function = &self.spec.function;
+            self.warn(format!("the engine had to guess types in `{function}`; the gradient passed its check at these arguments"));
+        }
+    }
+
+    fn keep_choice(&self, mask: u64, rung: Rung, check: Option<CheckRecord>, passed_over: &[String]) -> Result<()> {
+        let choice = Choice { format: FORMAT, rung, check, passed_over: passed_over.to_vec() };
+        cache::write_json(&self.choice_file(mask), &choice)
+    }
+
+    /// A derivative that is in use but not proven, or that is to be proven at every call.
+    fn check_again(
+        &self,
+        mask: u64,
+        known: &Derivative,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        match self.check(&known.artifact, inputs, resolved)? {
+            Outcome::Passed(record) => {
+                if let Some(rung) = known.artifact.record.rung {
+                    self.keep_choice(mask, rung, Some(record), &[])?;
+                }
+                known.settled.store(true, Ordering::Release);
+            }
+            Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
+            Outcome::Undecided(_) => {}
+            Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
+                let mut passed_over = Vec::new();
+                let tried = known.artifact.record.rung;
+                passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
+                // The rungs after it may still be right.
+                let rest = Rung::LADDER.into_iter().skip_while(|r| Some(*r) != tried).skip(1);
+                for rung in rest {
+                    if let Ok(Some(artifact)) = self.try_rung(mask, rung, inputs, resolved, &mut passed_over) {
+                        return Ok(artifact);
+                    }
+                }
+                return Err(self.refused(None, &passed_over));
+            }
+        }
+        Ok(known.artifact.clone())
+    }
+
+    fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {
+        static SEED: AtomicU64 = AtomicU64::new(1);
+        let frame = Frame::open();
+        let call = self.call(resolved, &frame);
+        let plan = &self.manifest.plan;
+        let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
+        for (arg, a) in plan.args.iter().enumerate() {
+            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
+            let target = memory.as_mut_ptr().cast::<u8>();
+            match a.role {
+                Role::Input | Role::InOut => {
+                    let position = plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
+                    call.copy_input(&inputs[position], arg, target)?;
+                }
+                Role::Size => {
+                    let place = call.size(arg)?;
+                    // SAFETY: both hold at least one integer of the parameter's type.
+                    unsafe { target.copy_from_nonoverlapping(place, a.dtype.size()) };
+                }
+                Role::Output | Role::Scratch | Role::Return => {}
+            }
+            values.push(memory);
+        }
+        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
+        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
+    }
+}

@@ -1,0 +1,34 @@
+//! Compiles, differentiates, caches, loads and calls foreign functions.
+//!
+//! The outside world is here: compilers and the engine as child processes ([`process`]), the tool
+//! folder ([`toolchain`]), the cache ([`cache`]), shared objects ([`artifact`]). What is known without it
+//! is in `core-ad`. A front end opens a [`Function`] and calls it:
+//!
+//! ```text
+//! Spec ─ frontend ─ bitcode ─ worker ─ prototype ─ plan ─► entry in the cache        build::analyse
+//! entry ─ worker ─ engine ─ worker ─ object ─ linker ─► shared object in the entry   build::derivative
+//! shared object ─ artifact ─ ladder (verify) ─► vjp, jvp                             function, call
+//! ```
+
+pub mod artifact;
+pub mod build;
+pub mod cache;
+pub mod call;
+pub mod cpu;
+pub mod engine;
+pub mod error;
+pub mod frontend;
+pub mod function;
+pub mod key;
+mod ladder;
+pub mod options;
+pub mod process;
+mod scratch;
+pub mod toolchain;
+pub mod verify;
+mod worker;
+
+pub use call::{Input, Results, View};
+pub use error::{CacheError, Error, Kind, Result};
+pub use function::Function;
+pub use options::{Options, Spec, Verify};

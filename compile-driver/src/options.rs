@@ -1,0 +1,83 @@
+//! The options of `enzyme(...)`, the same in every front end. They arrive as JSON or are set field by
+//! field; those that change the compiled code are part of the cache key.
+
+use core_ad::protocol::Math;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// When the gradient is checked against the forward mode and finite differences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// At the first call after a build; the outcome is kept with the artifact.
+    #[default]
+    Once,
+    /// At every call.
+    Always,
+    /// As `once`, and a disagreement with finite differences alone refuses too.
+    Strict,
+    /// Never. A wrong gradient goes unnoticed.
+    Off,
+}
+
+/// Options of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Further compiler flags, `-std=c++20` for instance.
+    pub flags: Vec<String>,
+    /// Folders for `#include`.
+    pub include_dirs: Vec<PathBuf>,
+    /// Macros; `None` defines the name alone.
+    pub defines: BTreeMap<String, Option<String>>,
+    /// Libraries to link: names (`m`) or paths of shared or static libraries.
+    pub libraries: Vec<String>,
+    /// Values of dimension symbols that no input shape gives.
+    pub sizes: BTreeMap<String, i64>,
+    /// Floating-point mode.
+    pub math: Math,
+    /// Functions that carry no derivative.
+    pub inactive: Vec<String>,
+    /// Checking of gradients.
+    pub verify: Verify,
+    /// Let the engine guess types it cannot deduce, from the first rung on.
+    pub loose_types: bool,
+    /// `auto`, `catalyst`, or the path of an Enzyme plugin.
+    pub engine: String,
+    /// Seconds that each compiler and engine run may take.
+    pub timeout: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            flags: Vec::new(),
+            include_dirs: Vec::new(),
+            defines: BTreeMap::new(),
+            libraries: Vec::new(),
+            sizes: BTreeMap::new(),
+            math: Math::default(),
+            inactive: Vec::new(),
+            verify: Verify::default(),
+            loose_types: false,
+            engine: "auto".to_owned(),
+            timeout: 120,
+        }
+    }
+}
+
+/// A function to open: what the user gave to `enzyme(...)`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Source files.
+    pub sources: Vec<PathBuf>,
+    /// Function name: C name, mangled symbol, demangled C++ name or template instance.
+    pub function: String,
+    /// Signature, where the defaults do not do.
+    #[serde(default)]
+    pub signature: Option<String>,
+    /// Options.
+    #[serde(default)]
+    pub options: Options,
+}

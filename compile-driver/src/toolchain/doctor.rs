@@ -1,0 +1,457 @@
+//! Trying every tool, and saying what to do about each that fails.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::error::INSTALL;
+use super::memo::Memo;
+use super::place::{Place, listed};
+use super::probe::{ask, tail};
+use super::{
+    Engine, EngineChoice, Origin, Tool, ToolchainError, clang, engine, pip, stdlib, worker,
+};
+
+/// What was found out about one tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The tool, or the ability that was tried.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// Where it is.
+    pub path: Option<PathBuf>,
+    /// How it was found.
+    pub origin: Option<Origin>,
+    /// Whether it works.
+    pub status: Status,
+    /// Whether ffgrad needs it. What is not required may be missing.
+    pub required: bool,
+    /// What to do where it does not work.
+    pub mend: Option<String>,
+}
+
+/// Whether a tool works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", content = "reason", rename_all = "lowercase")]
+pub enum Status {
+    /// It is there and passed its test.
+    Ok,
+    /// It is not there.
+    Missing,
+    /// It is there, and this is why it does not do.
+    Unusable(String),
+}
+
+/// Tries every tool, starting each anew. Takes a few seconds.
+pub fn doctor() -> Vec<Check> {
+    examine(&Place::here())
+}
+
+pub(super) fn examine(place: &Place) -> Vec<Check> {
+    let tools_dir = match place.tools_dir() {
+        Ok(dir) => dir,
+        Err(error) => return vec![Check::failed("tool folder", true, &error)],
+    };
+    let mut memo = Memo::fresh(&tools_dir);
+    let mut checks = Vec::new();
+    compilers(place, &tools_dir, &mut memo, &mut checks);
+    checks.push(
+        match engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
+            Ok(engine) => engine_check(&engine),
+            Err(error) => Check::failed("engine", true, &error),
+        },
+    );
+    let libraries = worker::find_llvm(place, &tools_dir);
+    checks.push(match &libraries {
+        Ok(dirs) => {
+            let path = dirs.first().cloned();
+            let origin = path
+                .as_ref()
+                .filter(|path| path.starts_with(&tools_dir))
+                .map_or(Origin::System, |_| Origin::Installed);
+            Check {
+                path,
+                origin: Some(origin),
+                ..Check::ok("libLLVM", true)
+            }
+        }
+        Err(error) => Check::failed("libLLVM", true, error),
+    });
+    checks.push(
+        match worker::find_worker(place, &libraries.unwrap_or_default(), &mut memo) {
+            Ok(tool) => Check::of("ffgrad-llvm", &tool),
+            Err(error) => Check::failed("ffgrad-llvm", true, &error),
+        },
+    );
+    checks.push(match pip::Pip::find(place) {
+        Ok(pip) => Check {
+            path: Some(PathBuf::from(pip.to_string())),
+            ..Check::ok("pip", false)
+        },
+        Err(error) => Check::failed("pip", false, &error),
+    });
+    memo.keep();
+    checks
+}
+
+fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<Check>) {
+    let chosen = match clang::find_clang(place, tools_dir, memo) {
+        Ok(clang) => clang,
+        Err(error) => {
+            checks.push(Check::failed("clang", true, &error));
+            checks.extend(unusable_clangs(place, tools_dir, memo));
+            return;
+        }
+    };
+    let c = compiles(
+        &chosen.path,
+        &[],
+        "c",
+        C_PROGRAM,
+        "install the C library's headers: libc6-dev, glibc-devel or Xcode's tools",
+    );
+    checks.push(Check::of("clang", &chosen).and(c));
+    checks.extend(unusable_clangs(place, tools_dir, memo));
+
+    match clang::find_clangxx(place, &chosen, memo) {
+        Ok(clangxx) => {
+            let library = stdlib::choose(place, &clangxx, memo);
+            let mut check = Check::of("clang++", &clangxx);
+            check.version = Some(format!("{} with {}", clangxx.version, library.name()));
+            let mend = "install g++ (or libc++ for this clang); C sources work without";
+            let test = compiles(
+                &clangxx.path,
+                &library.compile_flags(),
+                "c++",
+                stdlib::PROGRAM,
+                mend,
+            );
+            checks.push(check.and(test));
+            let cxx = links(&clangxx.path, &library, tools_dir);
+            checks.push(
+                Check {
+                    required: false,
+                    ..Check::ok("link C++", false)
+                }
+                .and(cxx),
+            );
+        }
+        Err(error) => checks.push(Check::failed("clang++", true, &error)),
+    }
+    checks.push(match clang::find_linker(place, tools_dir, &chosen) {
+        Some(path) => Check {
+            path: Some(path),
+            ..Check::ok("ld.lld", false)
+        },
+        None => Check {
+            status: Status::Missing,
+            mend: Some(format!(
+                "not needed where the system's ld works; else {INSTALL}"
+            )),
+            ..Check::ok("ld.lld", false)
+        },
+    });
+    checks.push(Check::ok("link", true).and(links(&chosen.path, &stdlib::Stdlib::None, tools_dir)));
+}
+
+/// The clangs that were passed over.
+fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
+    let mut passed = Vec::new();
+    for candidate in clang::candidates(place, tools_dir)
+        .into_iter()
+        .filter(|c| c.origin == Origin::System)
+    {
+        let (version, reason) = match clang::identify("clang", &candidate, tools_dir, memo) {
+            Ok(tool) => match clang::suits(&tool.version, tool.origin) {
+                Ok(()) => continue,
+                Err(reason) => (Some(tool.version), reason),
+            },
+            Err(error) => (None, first_line(&error)),
+        };
+        let (path, origin) = (Some(candidate.path), Some(candidate.origin));
+        passed.push(Check {
+            version,
+            path,
+            origin,
+            status: Status::Unusable(reason),
+            ..Check::ok("clang (other)", false)
+        });
+    }
+    passed
+}
+
+const C_PROGRAM: &str = "#include <math.h>\ndouble f(double x) { return sin(x); }\n";
+
+/// What a test says: nothing, or why not and what to do.
+type Verdict = Result<(), (String, String)>;
+
+fn verdict(
+    tool: &str,
+    command: &mut Command,
+    stdin: &str,
+    mend: &str,
+) -> Result<Vec<u8>, (String, String)> {
+    match ask(tool, command, Some(stdin.as_bytes()), mend) {
+        Ok(out) if out.status.success() => Ok(out.stdout),
+        Ok(out) => Err((tail(&out.stderr), mend.to_owned())),
+        Err(error) => Err((chain(&error), mend.to_owned())),
+    }
+}
+
+fn compiles(
+    compiler: &Path,
+    flags: &[String],
+    language: &str,
+    program: &str,
+    mend: &str,
+) -> Verdict {
+    let mut command = Command::new(compiler);
+    command
+        .args(flags)
+        .args(["-O1", "-S", "-emit-llvm", "-o", "-", "-x", language, "-"]);
+    verdict("the compiler", &mut command, program, mend).map(drop)
+}
+
+/// Links a tiny shared object, the way artifacts are linked.
+fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
+    let mend =
+        "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
+    let folder = tempfile::tempdir().map_err(|e| {
+        (
+            e.to_string(),
+            "make the temporary folder writable".to_owned(),
+        )
+    })?;
+    let (language, program) = match library {
+        stdlib::Stdlib::None => ("c", C_PROGRAM),
+        _ => ("c++", stdlib::PROGRAM),
+    };
+    let mut command = Command::new(compiler);
+    command
+        .args(library.compile_flags())
+        .args(library.link_flags(tools_dir));
+    command
+        .args([
+            "-Wno-unused-command-line-argument",
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-o",
+        ])
+        .arg(folder.path().join("t.so"));
+    command.args(["-x", language, "-", "-lm"]);
+    verdict("the linker", &mut command, program, mend).map(drop)
+}
+
+const AUTODIFF: &str = "define double @square(double %x) {\n  %y = fmul double %x, %x\n  ret double %y\n}\n\
+    declare double @__enzyme_autodiff(ptr, ...)\n\
+    define double @dsquare(double %x) {\n  \
+    %d = call double (ptr, ...) @__enzyme_autodiff(ptr @square, double %x)\n  ret double %d\n}\n";
+
+/// Has the engine differentiate x².
+fn engine_check(engine: &Engine) -> Check {
+    let (check, mut command) = match engine {
+        Engine::Catalyst(tool) => {
+            let mut command = Command::new(&tool.path);
+            command.args(["--tool=llc", "-", "-o", "-"]);
+            (Check::of("engine: catalyst", tool), command)
+        }
+        Engine::Plugin {
+            opt,
+            plugin,
+            llvm_major,
+            ..
+        } => {
+            let mut command = Command::new(&opt.path);
+            let (load_pass, load) = (
+                format!("-load-pass-plugin={}", plugin.display()),
+                plugin.as_os_str(),
+            );
+            command.arg(load_pass).arg("-load").arg(load).args([
+                "-passes=enzyme",
+                "-S",
+                "-",
+                "-o",
+                "-",
+            ]);
+            let check = Check {
+                path: Some(plugin.clone()),
+                ..Check::of("engine: plugin", opt)
+            };
+            (
+                Check {
+                    version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)),
+                    ..check
+                },
+                command,
+            )
+        }
+    };
+    let out = verdict("the engine", &mut command, AUTODIFF, INSTALL);
+    check.and(out.and_then(|ir| {
+        let ir = String::from_utf8_lossy(&ir);
+        let done = ir.contains("@dsquare")
+            && !ir
+                .lines()
+                .any(|line| line.contains("call") && line.contains("__enzyme_"));
+        if done {
+            Ok(())
+        } else {
+            Err((
+                "it left the call to Enzyme in place".to_owned(),
+                INSTALL.to_owned(),
+            ))
+        }
+    }))
+}
+
+impl Check {
+    fn ok(name: &str, required: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: None,
+            path: None,
+            origin: None,
+            status: Status::Ok,
+            required,
+            mend: None,
+        }
+    }
+
+    fn of(name: &str, tool: &Tool) -> Self {
+        let (version, path, origin) = (
+            Some(tool.version.clone()),
+            Some(tool.path.clone()),
+            Some(tool.origin),
+        );
+        Self {
+            version,
+            path,
+            origin,
+            ..Self::ok(name, true)
+        }
+    }
+
+    fn failed(name: &str, required: bool, error: &ToolchainError) -> Self {
+        let (status, path, mend) = match error {
+            ToolchainError::Missing { mend, .. } => (Status::Missing, None, mend.clone()),
+            ToolchainError::Unusable {
+                path, reason, mend, ..
+            } => (
+                Status::Unusable(reason.clone()),
+                Some(path.clone()),
+                mend.clone(),
+            ),
+            ToolchainError::Probe { path, mend, .. } => (
+                Status::Unusable(chain(error)),
+                Some(path.clone()),
+                mend.clone(),
+            ),
+            other => {
+                let text = other.to_string();
+                let (reason, mend) = text.split_once("\n  ").unwrap_or((&text, INSTALL));
+                (Status::Unusable(reason.to_owned()), None, mend.to_owned())
+            }
+        };
+        Self {
+            status,
+            path,
+            mend: Some(mend),
+            ..Self::ok(name, required)
+        }
+    }
+
+    fn and(self, verdict: Verdict) -> Self {
+        match verdict {
+            Ok(()) => self,
+            Err((reason, mend)) => Self {
+                status: Status::Unusable(reason),
+                mend: Some(mend),
+                ..self
+            },
+        }
+    }
+
+    /// Whether this stands in the way of a build.
+    pub fn blocks(&self) -> bool {
+        self.required && self.status != Status::Ok
+    }
+}
+
+/// An error and its causes on one line, without the advice.
+fn chain(error: &ToolchainError) -> String {
+    let mut text = first_line(error);
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        let _ = write!(text, ": {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+fn first_line(error: &ToolchainError) -> String {
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The checks as a table, with what to do below each that fails.
+pub fn render(checks: &[Check]) -> String {
+    let mut out = String::new();
+    let cells = |check: &Check| {
+        let origin = check
+            .origin
+            .map(|o| format!("{o:?}").to_lowercase())
+            .unwrap_or_default();
+        [
+            check.name.clone(),
+            check.version.clone().unwrap_or_default(),
+            origin,
+        ]
+    };
+    let rows: Vec<[String; 3]> = checks.iter().map(cells).collect();
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths = [width(0), width(1), width(2)];
+    for (check, [name, version, origin]) in checks.iter().zip(&rows) {
+        let mark = match (&check.status, check.required) {
+            (Status::Ok, _) => "ok",
+            (Status::Missing, true) => "MISSING",
+            (Status::Missing, false) => "missing",
+            (Status::Unusable(_), true) => "BROKEN",
+            (Status::Unusable(_), false) => "unusable",
+        };
+        let place = listed(
+            &check
+                .path
+                .iter()
+                .map(|p| p.display().to_string())
+                .collect::<Vec<_>>(),
+        );
+        let place = if check.path.is_some() {
+            place
+        } else {
+            String::new()
+        };
+        let [a, b, c] = widths;
+        let line = format!("{mark:8} {name:a$}  {version:b$}  {origin:c$}  {place}");
+        let _ = writeln!(out, "{}", line.trim_end());
+        if let Status::Unusable(reason) = &check.status {
+            let _ = writeln!(out, "         {}", reason.replace('\n', "\n         "));
+        }
+        if let Some(mend) = check.mend.as_ref().filter(|_| check.status != Status::Ok) {
+            let _ = writeln!(out, "         → {mend}");
+        }
+    }
+    out
+}

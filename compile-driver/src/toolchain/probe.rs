@@ -1,0 +1,113 @@
+//! Asking a program which version it is.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::ToolchainError;
+use crate::process::{self, Output};
+
+/// Long enough for a cold network file system, short enough not to look like a hang.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `command` and gives its output; where it cannot be started, says so as `tool`'s error.
+pub(super) fn ask(
+    tool: &str,
+    command: &mut Command,
+    stdin: Option<&[u8]>,
+    mend: &str,
+) -> Result<Output, ToolchainError> {
+    command.env("LC_ALL", "C");
+    process::run(command, stdin, PATIENCE).map_err(|source| ToolchainError::Probe {
+        tool: tool.to_owned(),
+        path: command.get_program().into(),
+        mend: mend.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// What `--version` prints.
+pub(super) fn version_text(
+    tool: &str,
+    command: &mut Command,
+    mend: &str,
+) -> Result<String, ToolchainError> {
+    let out = ask(tool, command.arg("--version"), None, mend)?;
+    if out.status.success() {
+        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
+    }
+    Err(ToolchainError::Unusable {
+        tool: tool.to_owned(),
+        path: command.get_program().into(),
+        reason: format!("`--version` failed ({}): {}", out.status, tail(&out.stderr)),
+        mend: mend.to_owned(),
+    })
+}
+
+/// The version number in `… version 22.1.8 …`, the way clang, opt and lld print it.
+pub(super) fn version_in(text: &str) -> Option<String> {
+    text.match_indices("version ").find_map(|(at, word)| {
+        let rest = &text[at + word.len()..];
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'))
+            .unwrap_or(rest.len());
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            .then(|| rest[..end].to_owned())
+    })
+}
+
+/// The first number of a version.
+pub(super) fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
+}
+
+/// A program asked for its version number.
+pub(super) fn version_of(tool: &str, path: &Path, mend: &str) -> Result<String, ToolchainError> {
+    let text = version_text(tool, &mut Command::new(path), mend)?;
+    version_in(&text).ok_or_else(|| ToolchainError::Unusable {
+        tool: tool.to_owned(),
+        path: path.to_owned(),
+        reason: format!(
+            "`--version` names no version: {}",
+            text.lines().next().unwrap_or_default()
+        ),
+        mend: mend.to_owned(),
+    })
+}
+
+/// The last lines of a program's error output.
+pub(super) fn tail(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(6)..].join("\n  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_numbers_are_read_from_every_vendors_wording() {
+        let cases = [
+            (
+                "Karellen, Inc. (https://x) v22.1.8 clang version 22.1.8 (https://y)\nTarget: x",
+                "22.1.8",
+            ),
+            ("Debian clang version 22.1.8 (++2026-1~deb12u1)\n", "22.1.8"),
+            (
+                "LLVM (http://llvm.org/):\n  LLVM version 22.0.0git\n",
+                "22.0.0git",
+            ),
+            ("Debian LLVM version 15.0.6\n", "15.0.6"),
+        ];
+        for (text, version) in cases {
+            assert_eq!(version_in(text).as_deref(), Some(version));
+        }
+        assert_eq!(version_in("no version at all"), None);
+        assert_eq!(major("22.0.0git"), Some(22));
+    }
+}

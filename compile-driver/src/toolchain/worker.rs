@@ -1,0 +1,172 @@
+//! Finding the worker `ffgrad-llvm` and the `libLLVM` it links.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::INSTALL;
+use super::memo::Memo;
+use super::place::{Place, is_program, listed};
+use super::probe::{ask, tail};
+use super::{Component, Origin, Tool, ToolchainError, install, joined};
+
+const WORKER: &str = "ffgrad-llvm";
+const LIBRARY: &str = if cfg!(target_os = "macos") {
+    "libLLVM.dylib"
+} else {
+    "libLLVM.so.22.1"
+};
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
+    "DYLD_LIBRARY_PATH"
+} else {
+    "LD_LIBRARY_PATH"
+};
+const MEND: &str = "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
+
+/// The folders for the worker's library path: none where the system's loader finds libLLVM by itself.
+pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>, ToolchainError> {
+    let has = |dir: &PathBuf| dir.join(LIBRARY).is_file();
+    if let Some(dir) = place.var("FFGRAD_LLVM_LIB_DIR") {
+        return if has(&dir) {
+            Ok(vec![dir])
+        } else {
+            Err(ToolchainError::Missing {
+                tool: LIBRARY.to_owned(),
+                looked_in: dir.display().to_string(),
+                mend: format!("correct FFGRAD_LLVM_LIB_DIR, or unset it and {INSTALL}"),
+            })
+        };
+    }
+    let by_itself = loader_folders(place);
+    if by_itself.iter().any(has) {
+        return Ok(Vec::new());
+    }
+    let known = [
+        "/usr/lib/llvm-22/lib",
+        "/usr/lib64/llvm22/lib64",
+        "/usr/lib64/llvm22/lib",
+        "/usr/local/lib",
+        "/opt/homebrew/opt/llvm@22/lib",
+        "/usr/local/opt/llvm@22/lib",
+    ];
+    if let Some(dir) = known.iter().map(|dir| place.system(dir)).find(has) {
+        return Ok(vec![dir]);
+    }
+    if install::is_installed(tools_dir, Component::Llvm) {
+        let lib = tools_dir.join(Component::Llvm.folder()).join("lib");
+        return Ok(vec![lib.clone(), lib.join("x86_64-unknown-linux-gnu")]);
+    }
+    let mut looked_in: Vec<String> = by_itself
+        .iter()
+        .map(|dir| dir.display().to_string())
+        .collect();
+    looked_in.extend([known[0].to_owned(), tools_dir.display().to_string()]);
+    Err(ToolchainError::Missing {
+        tool: format!("LLVM 22's library ({LIBRARY})"),
+        looked_in: listed(&looked_in),
+        mend: INSTALL.to_owned(),
+    })
+}
+
+/// The folders that the system's loader looks in by itself.
+fn loader_folders(place: &Place) -> Vec<PathBuf> {
+    // Debian's package has the file in the loader's own folder, and a link in its prefix.
+    let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let by_itself = [multiarch.as_str(), "/usr/lib64", "/usr/lib"].map(|dir| place.system(dir));
+    by_itself.into_iter().chain(place.folders("LD_LIBRARY_PATH")).collect()
+}
+
+/// The folder libLLVM lies in, whether or not the loader knows it.
+pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf, ToolchainError> {
+    let known = find_llvm(place, tools_dir)?;
+    let mut folders = known.into_iter().chain(loader_folders(place));
+    // One of the two holds it, or `find_llvm` would have said so.
+    folders.find(|dir| dir.join(LIBRARY).is_file()).ok_or_else(|| ToolchainError::Missing {
+        tool: LIBRARY.to_owned(),
+        looked_in: listed(&[tools_dir.display().to_string()]),
+        mend: INSTALL.to_owned(),
+    })
+}
+
+pub(super) fn with_libraries(command: &mut Command, dirs: &[PathBuf]) {
+    if !dirs.is_empty()
+        && let Some(path) = joined(dirs, std::env::var_os(LIBRARY_PATH))
+    {
+        command.env(LIBRARY_PATH, path);
+    }
+}
+
+pub(super) fn find_worker(
+    place: &Place,
+    libraries: &[PathBuf],
+    memo: &mut Memo,
+) -> Result<Tool, ToolchainError> {
+    let (path, origin) = locate(place)?;
+    let identity = memo.identity(&path, || {
+        let mut command = Command::new(&path);
+        with_libraries(&mut command, libraries);
+        let out = ask(
+            "the worker ffgrad-llvm",
+            command.arg("--version"),
+            None,
+            MEND,
+        )?;
+        let text = String::from_utf8_lossy(&out.stdout);
+        match (out.status.code(), text.lines().next()) {
+            (Some(0), Some(line)) => Ok(line.trim_start_matches(WORKER).trim().to_owned()),
+            _ => Err(ToolchainError::Unusable {
+                tool: "the worker ffgrad-llvm".to_owned(),
+                path: path.clone(),
+                reason: format!("`--version` failed ({}): {}", out.status, tail(&out.stderr)),
+                mend: MEND.to_owned(),
+            }),
+        }
+    })?;
+    Ok(Tool {
+        path,
+        version: identity.version,
+        origin,
+        digest: identity.digest,
+    })
+}
+
+fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
+    let missing = |looked_in: &[String]| ToolchainError::Missing {
+        tool: "the worker ffgrad-llvm".to_owned(),
+        looked_in: listed(looked_in),
+        mend: MEND.to_owned(),
+    };
+    if let Some(path) = place.var("FFGRAD_WORKER") {
+        let path = place.on_path_if_bare(path);
+        return if is_program(&path) {
+            Ok((path, Origin::Env))
+        } else {
+            Err(missing(&[format!("FFGRAD_WORKER={}", path.display())]))
+        };
+    }
+    // A test program runs in target/debug/deps; its worker lies one above.
+    let above = place
+        .beside
+        .as_deref()
+        .filter(|dir| dir.ends_with("deps"))
+        .and_then(Path::parent);
+    let dirs: Vec<&Path> = place
+        .beside
+        .as_deref()
+        .into_iter()
+        .chain(above)
+        .chain(place.worker_dirs.iter().map(PathBuf::as_path))
+        .collect();
+    let found = dirs
+        .iter()
+        .map(|dir| dir.join(WORKER))
+        .find(|path| is_program(path));
+    found
+        .or_else(|| place.on_path(WORKER).next())
+        .map(|path| (path, Origin::System))
+        .ok_or_else(|| {
+            let mut looked_in: Vec<String> =
+                dirs.iter().map(|dir| dir.display().to_string()).collect();
+            looked_in.push("PATH".to_owned());
+            missing(&looked_in)
+        })
+}

@@ -1,0 +1,429 @@
+//! Trust: is the gradient that was built the gradient of the function?
+//!
+//! Two checks at the caller's own arguments, for random t (tangent) and v (cotangent):
+//!
+//! - the dot-product identity ⟨v, J t⟩ = ⟨Jᵀ v, t⟩, J t from the forward mode and Jᵀ v from the reverse
+//!   mode, which share none of the reverse mode's caching (Griewank and Walther, *Evaluating
+//!   Derivatives*, 2008, section 3.3);
+//! - coarsely, ⟨v, J t⟩ against central differences ⟨v, f(x + h t) - f(x - h t)⟩ / 2h.
+//!
+//! Where the identity fails, the gradient is wrong. Where only the differences disagree, the point may be
+//! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
+//! modes are wrong alike.
+
+use crate::artifact::Artifact;
+use crate::call::Call;
+use crate::error::Result;
+use core_ad::manifest::CheckRecord;
+use core_ad::protocol::Entry;
+use core_ad::{DType, Role};
+use std::ffi::c_void;
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Right, as far as numbers can tell.
+    Passed(CheckRecord),
+    /// The identity holds; finite differences disagree at this point only.
+    Doubtful(CheckRecord, String),
+    /// Nothing can be said at these arguments (not finite, or all derivatives zero).
+    Undecided(String),
+    /// Wrong.
+    Wrong(CheckRecord, String),
+}
+
+/// How much the numbers may differ.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    identity: f64,
+    differences: f64,
+    steps: &'static [f64],
+    epsilon: f64,
+}
+
+impl Tolerance {
+    const DOUBLE: Tolerance = Tolerance {
+        identity: 1e-7,
+        differences: 1e-3,
+        steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3],
+        epsilon: f64::EPSILON,
+    };
+    const SINGLE: Tolerance = Tolerance {
+        identity: 3e-3,
+        differences: 5e-2,
+        steps: &[1e-2, 3e-3, 3e-2, 1e-3, 1e-1],
+        epsilon: f32::EPSILON as f64,
+    };
+}
+
+/// The values of every argument at a point, in the arguments' own types.
+type Point = Vec<Vec<u64>>;
+/// One list of numbers per argument; empty where the argument has none.
+type Numbers = Vec<Vec<f64>>;
+
+/// Checks an artifact at the given point. `values[i]` are the contiguous bytes of `args[i]` where it is an
+/// input, in 8-byte words.
+///
+/// # Errors
+///
+/// Only what the foreign code throws; a wrong gradient is an [`Outcome`].
+pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
+    let mut probe = Probe::new(call, artifact, single, seed);
+    let here = probe.look(&values)?;
+    if !here.is_finite() || here.scale == 0.0 {
+        return probe.look_nearby(&values, &here);
+    }
+    if here.identity_error() > probe.tolerance.identity {
+        return Ok(Outcome::Wrong(here.record(&probe.tolerance), identity_text(&here)));
+    }
+    if here.differences_agree(&probe.tolerance) {
+        return Ok(Outcome::Passed(here.record(&probe.tolerance)));
+    }
+    probe.judge_disagreement(&values, here)
+}
+
+/// The check's numbers at one point.
+#[derive(Clone, Debug)]
+struct Look {
+    forward: f64,
+    reverse: f64,
+    /// Sum of magnitudes behind the two sums: what rounding is relative to.
+    scale: f64,
+    /// Best estimate of the same number from finite differences, and whether the estimates converge.
+    differences: f64,
+    converged: bool,
+    noise: f64,
+}
+
+impl Look {
+    fn is_finite(&self) -> bool {
+        self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
+    }
+
+    fn identity_error(&self) -> f64 {
+        (self.forward - self.reverse).abs() / self.scale
+    }
+
+    fn differences_agree(&self, tolerance: &Tolerance) -> bool {
+        let scale = self.scale.max(self.differences.abs());
+        (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise
+    }
+
+    fn record(&self, tolerance: &Tolerance) -> CheckRecord {
+        CheckRecord {
+            forward: self.forward,
+            reverse: self.reverse,
+            differences: self.differences,
+            tolerance: tolerance.identity * self.scale,
+        }
+    }
+}
+
+fn identity_text(look: &Look) -> String {
+    format!(
+        "reverse mode gives {:.6e}, forward mode {:.6e}, finite differences {:.6e} for the same number",
+        look.reverse, look.forward, look.differences
+    )
+}
+
+struct Probe<'a> {
+    call: &'a Call<'a>,
+    artifact: &'a Artifact,
+    tolerance: Tolerance,
+    random: Random,
+}
+
+impl<'a> Probe<'a> {
+    fn new(call: &'a Call<'a>, artifact: &'a Artifact, single: bool, seed: u64) -> Self {
+        let single = single || call.plan.args.iter().any(|a| a.dtype == DType::F32);
+        let tolerance = if single { Tolerance::SINGLE } else { Tolerance::DOUBLE };
+        Probe { call, artifact, tolerance, random: Random(seed) }
+    }
+
+    fn mask(&self) -> u64 {
+        self.artifact.record.mask
+    }
+
+    /// Arguments along which the point moves: differentiated inputs.
+    fn moves(&self, arg: usize) -> bool {
+        let position = self.call.plan.inputs.iter().position(|&i| i == arg);
+        position.is_some_and(|p| self.mask() >> p & 1 == 1)
+    }
+
+    fn look(&mut self, point: &Point) -> Result<Look> {
+        let tangent = self.random_tangent(point);
+        let cotangent = self.random_cotangent();
+        let outputs = self.jvp(point, &tangent)?;
+        let gradients = self.vjp(point, &cotangent)?;
+        let (forward, size_forward) = dot(&cotangent, &outputs);
+        let (reverse, size_reverse) = dot(&gradients, &tangent);
+        let mut look = Look {
+            forward,
+            reverse,
+            scale: size_forward.max(size_reverse),
+            differences: f64::NAN,
+            converged: false,
+            noise: 0.0,
+        };
+        self.difference(point, &tangent, &cotangent, &mut look)?;
+        Ok(look)
+    }
+
+    /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
+    /// neighbouring steps that agree best with each other.
+    fn difference(&self, point: &Point, t: &Numbers, v: &Numbers, look: &mut Look) -> Result<()> {
+        let mut estimates: Vec<f64> = Vec::new();
+        for &h in self.tolerance.steps {
+            let (plus, size) = dot(v, &self.primal(&self.moved(point, t, h))?);
+            let (minus, _) = dot(v, &self.primal(&self.moved(point, t, -h))?);
+            look.differences = (plus - minus) / (2.0 * h);
+            look.noise = 16.0 * self.tolerance.epsilon * size / h;
+            if look.is_finite() && look.noise <= 0.1 * look.scale && look.differences_agree(&self.tolerance) {
+                look.converged = true;
+                return Ok(());
+            }
+            estimates.push(look.differences);
+        }
+        let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
+        let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
+        look.noise = 0.0;
+        if let Some((gap, estimate)) = best {
+            look.differences = estimate;
+            look.converged = gap <= self.tolerance.differences * estimate.abs().max(look.scale);
+        }
+        Ok(())
+    }
+
+    /// At points where nothing can be said, a generic point nearby decides.
+    fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<Outcome> {
+        let near = self.nearby(values);
+        let look = self.look(&near)?;
+        let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
+        if !look.is_finite() || look.scale == 0.0 {
+            return Ok(Outcome::Undecided(format!("{reason} at these arguments and near them")));
+        }
+        if look.identity_error() > self.tolerance.identity {
+            return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
+        }
+        if !look.differences_agree(&self.tolerance) {
+            return self.judge_disagreement(&near, look);
+        }
+        // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
+        if here.is_finite() {
+            return Ok(Outcome::Passed(look.record(&self.tolerance)));
+        }
+        Ok(Outcome::Undecided(format!("{reason} at these arguments; near them the gradient is right")))
+    }
+
+    /// Finite differences disagree although the identity holds: a kink, or both modes are wrong alike.
+    fn judge_disagreement(&mut self, values: &Point, here: Look) -> Result<Outcome> {
+        let mut disagreements = 0;
+        for _ in 0..2 {
+            let near = self.nearby(values);
+            let look = self.look(&near)?;
+            let decisive = look.forward.is_finite() && look.converged;
+            if decisive && !look.differences_agree(&self.tolerance) {
+                disagreements += 1;
+            }
+        }
+        let record = here.record(&self.tolerance);
+        let text = format!(
+            "forward and reverse mode agree ({:.6e}), finite differences give {:.6e}",
+            here.forward, here.differences
+        );
+        if disagreements == 2 && here.converged {
+            return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
+        }
+        Ok(Outcome::Doubtful(record, text))
+    }
+
+    fn random_tangent(&mut self, point: &Point) -> Numbers {
+        (0..self.call.plan.args.len())
+            .map(|arg| {
+                if !self.moves(arg) {
+                    return Vec::new();
+                }
+                let values = numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg));
+                let size = root_mean_square(&values);
+                values.iter().map(|_| size * self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    fn random_cotangent(&mut self) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let is_result = plan.outputs.contains(&arg) && plan.args[arg].dtype.is_float();
+                let count = if is_result { self.call.elements(arg) } else { 0 };
+                (0..count).map(|_| self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    /// A generic point: every differentiated value moved by about a hundredth of the array's size.
+    fn nearby(&mut self, point: &Point) -> Point {
+        let direction = self.random_tangent(point);
+        self.moved(point, &direction, 0.01)
+    }
+
+    fn moved(&self, point: &Point, direction: &Numbers, step: f64) -> Point {
+        let mut moved = point.clone();
+        for (arg, direction) in direction.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
+            let dtype = self.call.plan.args[arg].dtype;
+            let values = numbers(&point[arg], dtype, direction.len());
+            let values: Vec<f64> = values.iter().zip(direction).map(|(x, d)| x + step * d).collect();
+            moved[arg] = words(&values, dtype);
+        }
+        moved
+    }
+
+    fn primal(&self, point: &Point) -> Result<Numbers> {
+        let mut point = point.clone();
+        self.add_produced(&mut point);
+        let mut slots = Vec::new();
+        for memory in &mut point {
+            slots.push(memory.as_mut_ptr().cast::<c_void>());
+        }
+        self.call.run(self.artifact, Entry::Primal, &mut slots)?;
+        Ok(self.results(&point))
+    }
+
+    fn jvp(&self, point: &Point, tangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Jvp, point, tangent)?;
+        Ok(self.results(&shadows))
+    }
+
+    fn vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Vjp, point, cotangent)?;
+        let plan = self.call.plan;
+        let gradient = |arg: usize| {
+            if !self.moves(arg) {
+                return Vec::new();
+            }
+            numbers(&shadows[arg], plan.args[arg].dtype, self.call.elements(arg))
+        };
+        Ok((0..plan.args.len()).map(gradient).collect())
+    }
+
+    /// Runs a derivative entry point with the given shadows and returns the shadows after it.
+    fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
+        let plan = self.call.plan;
+        let mut values = point.clone();
+        self.add_produced(&mut values);
+        let mut shadows: Point = (0..plan.args.len())
+            .map(|arg| match given[arg].is_empty() {
+                true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
+                false => words(&given[arg], plan.args[arg].dtype),
+            })
+            .collect();
+        let mut slots: Vec<*mut c_void> = Vec::new();
+        for slot in plan.derivative_slots(self.mask()) {
+            let memory = if slot.shadow { &mut shadows[slot.arg] } else { &mut values[slot.arg] };
+            slots.push(memory.as_mut_ptr().cast());
+        }
+        self.call.run(self.artifact, entry, &mut slots)?;
+        Ok(shadows)
+    }
+
+    /// Memory for what the function itself produces.
+    fn add_produced(&self, point: &mut Point) {
+        for (arg, a) in self.call.plan.args.iter().enumerate() {
+            if crate::call::is_produced(a.role) {
+                point[arg] = vec![0; self.call.bytes(arg).div_ceil(8).max(1)];
+            }
+        }
+    }
+
+    fn results(&self, memory: &Point) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let a = &plan.args[arg];
+                if !plan.outputs.contains(&arg) || !a.dtype.is_float() || a.role == Role::Size {
+                    return Vec::new();
+                }
+                numbers(&memory[arg], a.dtype, self.call.elements(arg))
+            })
+            .collect()
+    }
+}
+
+/// Σ aᵢ bᵢ and Σ |aᵢ bᵢ| over arguments that both have numbers for.
+fn dot(a: &Numbers, b: &Numbers) -> (f64, f64) {
+    let products = a.iter().zip(b).filter(|(x, y)| x.len() == y.len()).flat_map(|(x, y)| x.iter().zip(y));
+    products.fold((0.0, 0.0), |(sum, size), (x, y)| (sum + x * y, size + (x * y).abs()))
+}
+
+fn root_mean_square(values: &[f64]) -> f64 {
+    let mean = values.iter().map(|v| v * v).sum::<f64>() / values.len().max(1) as f64;
+    if mean > 0.0 && mean.is_finite() { mean.sqrt() } else { 1.0 }
+}
+
+fn numbers(words: &[u64], dtype: DType, count: usize) -> Vec<f64> {
+    match dtype {
+        DType::F64 => words[..count].iter().map(|&w| f64::from_bits(w)).collect(),
+        DType::F32 => {
+            let half = |i: usize| (words[i / 2] >> (32 * (i % 2))) as u32;
+            (0..count).map(|i| f64::from(f32::from_bits(half(i)))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn words(values: &[f64], dtype: DType) -> Vec<u64> {
+    let mut words = match dtype {
+        DType::F32 => values
+            .chunks(2)
+            .map(|pair| {
+                let bits = |v: &f64| u64::from((*v as f32).to_bits());
+                bits(&pair[0]) | pair.get(1).map_or(0, |v| bits(v) << 32)
+            })
+            .collect(),
+        _ => values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>(),
+    };
+    if words.is_empty() {
+        words.push(0);
+    }
+    words
+}
+
+/// A small generator for test directions (splitmix64; Steele, Lea and Flood, OOPSLA 2014) with the
+/// Box-Muller transform. Checks must be repeatable, so the seed is fixed by the caller.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_their_packing() {
+        let values = [1.5, -2.25, 3.0];
+        assert_eq!(numbers(&words(&values, DType::F32), DType::F32, 3), values);
+        assert_eq!(numbers(&words(&values, DType::F64), DType::F64, 3), values);
+    }
+
+    #[test]
+    fn the_random_numbers_are_about_normal() {
+        let mut random = Random(1);
+        let sample: Vec<f64> = (0..10_000).map(|_| random.normal()).collect();
+        let mean = sample.iter().sum::<f64>() / 1e4;
+        let variance = sample.iter().map(|x| x * x).sum::<f64>() / 1e4;
+        assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+}

@@ -1,0 +1,323 @@
+//! Builds the entry points around the foreign function.
+//!
+//! First a wrapper that takes every differentiable thing by pointer, scalars and the function's value
+//! included, so that the engine meets one shape of argument only:
+//!
+//! ```text
+//! void ffgrad.wrap(ptr noalias x, ptr noalias dt, i64 n, ptr noalias return)
+//! ```
+//!
+//! Then one function per entry point, `int32_t entry(void *const *args)`, that unpacks the argument
+//! array and calls the wrapper, or asks the engine for its derivative.
+
+use crate::session::Result;
+use core_ad::protocol::Entry;
+use core_ad::{Arg, CallPlan, DType, Passing, Role};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
+use inkwell::context::ContextRef;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
+};
+use inkwell::{AddressSpace, IntPredicate};
+
+const WRAPPER: &str = "ffgrad.wrap";
+
+/// Whether the wrapper takes this argument as a plain value.
+fn by_value(arg: &Arg) -> bool {
+    arg.passing == Passing::Value && !arg.dtype.is_float()
+}
+
+fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTypeEnum<'ctx> {
+    match dtype {
+        DType::F32 => context.f32_type().into(),
+        DType::F64 => context.f64_type().into(),
+        DType::Bool | DType::I8 | DType::U8 => context.i8_type().into(),
+        DType::I16 | DType::U16 => context.i16_type().into(),
+        DType::I32 | DType::U32 => context.i32_type().into(),
+        DType::I64 | DType::U64 => context.i64_type().into(),
+    }
+}
+
+/// Adds the wrapper around `symbol`; `marked` adds element types for the engine.
+pub fn wrapper<'ctx>(
+    module: &Module<'ctx>,
+    symbol: &str,
+    plan: &CallPlan,
+    marked: bool,
+) -> Result<FunctionValue<'ctx>> {
+    let context = module.get_context();
+    let callee = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
+    let pointer = context.ptr_type(AddressSpace::default());
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> = plan
+        .args
+        .iter()
+        .map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() })
+        .collect();
+    let function =
+        module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
+    state_aliasing(context, function, plan);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    if marked {
+        mark_types(module, &builder, function, plan)?;
+    }
+    call_foreign(&builder, callee, function, plan)?;
+    builder.build_return(None).map_err(|e| e.to_string())?;
+    inline_into_wrapper(context, callee);
+    Ok(function)
+}
+
+/// Framework buffers never overlap where one of them is written: the hub allocates outputs, scratch
+/// and shadows itself, and inputs are only read.
+fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &CallPlan) {
+    let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
+    for (i, arg) in plan.args.iter().enumerate().filter(|(_, a)| !by_value(a)) {
+        let at = AttributeLoc::Param(i as u32);
+        function.add_attribute(at, flag("noalias"));
+        function.add_attribute(at, flag("nonnull"));
+        function.add_attribute(at, flag("noundef"));
+        if arg.role == Role::Input {
+            function.add_attribute(at, flag("readonly"));
+        }
+    }
+}
+
+/// Tells the engine what lies behind each floating-point pointer: code that only copies memory gives
+/// its type analysis nothing to go by.
+fn mark_types<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    plan: &CallPlan,
+) -> Result<()> {
+    for (i, arg) in plan.args.iter().enumerate().filter(|(_, a)| a.dtype.is_float()) {
+        let pointer = function.get_nth_param(i as u32).ok_or("wrapper parameter")?;
+        let marker = type_marker(module, arg.dtype);
+        builder.build_call(marker, &[pointer.into()], "").map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
+/// removed by it. It is declared to touch no memory the program can see, so that it hinders nothing.
+pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {
+    let name = if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" };
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    let context = module.get_context();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let function = module.add_function(name, context.void_type().fn_type(&[pointer.into()], false), None);
+    // memory(inaccessiblemem: readwrite), in LLVM's encoding of two bits per location.
+    let memory = Attribute::get_named_enum_kind_id("memory");
+    function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(memory, 0b1100));
+    for name in ["nounwind", "willreturn"] {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+    function
+}
+
+fn call_foreign<'ctx>(
+    builder: &Builder<'ctx>,
+    callee: FunctionValue<'ctx>,
+    wrapper: FunctionValue<'ctx>,
+    plan: &CallPlan,
+) -> Result<()> {
+    let expected = callee.get_type().get_param_types();
+    let mut values: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
+    let parameters = plan.args.iter().enumerate().filter(|(_, a)| a.role != Role::Return);
+    for (i, arg) in parameters {
+        let given = wrapper.get_nth_param(i as u32).ok_or("wrapper parameter")?;
+        let want = expected.get(values.len()).copied().ok_or("the foreign function takes fewer arguments")?;
+        values.push(argument(builder, arg, given, want)?.into());
+    }
+    let call = builder.build_call(callee, &values, "").map_err(|e| e.to_string())?;
+    call.set_call_convention(callee.get_call_conventions());
+    extend_small_integers(callee, call, values.len());
+    store_value(builder, wrapper, plan, call)
+}
+
+/// The value the foreign function wants for one argument of the wrapper.
+fn argument<'ctx>(
+    builder: &Builder<'ctx>,
+    arg: &Arg,
+    given: BasicValueEnum<'ctx>,
+    want: BasicMetadataTypeEnum<'ctx>,
+) -> Result<BasicValueEnum<'ctx>> {
+    let text = |e: inkwell::builder::BuilderError| e.to_string();
+    match (arg.passing, want) {
+        (Passing::Pointer, _) => Ok(given),
+        (Passing::Value, BasicMetadataTypeEnum::FloatType(ty)) => {
+            builder.build_load(ty, given.into_pointer_value(), &arg.name).map_err(text)
+        }
+        (Passing::Value, BasicMetadataTypeEnum::IntType(ty)) if ty.get_bit_width() == 1 => {
+            let byte = given.into_int_value();
+            let zero = byte.get_type().const_zero();
+            Ok(builder.build_int_compare(IntPredicate::NE, byte, zero, &arg.name).map_err(text)?.into())
+        }
+        (Passing::Value, BasicMetadataTypeEnum::IntType(_)) => Ok(given),
+        (Passing::Value, other) => Err(format!("parameter `{}` is passed as {other}", arg.name)),
+    }
+}
+
+/// A call must say how small integers are widened, as the callee does.
+fn extend_small_integers<'ctx>(callee: FunctionValue<'ctx>, call: CallSiteValue<'ctx>, count: usize) {
+    for name in ["signext", "zeroext"] {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        for i in 0..count as u32 {
+            if let Some(attribute) = callee.get_enum_attribute(AttributeLoc::Param(i), kind) {
+                call.add_attribute(AttributeLoc::Param(i), attribute);
+            }
+        }
+    }
+}
+
+fn store_value<'ctx>(
+    builder: &Builder<'ctx>,
+    wrapper: FunctionValue<'ctx>,
+    plan: &CallPlan,
+    call: CallSiteValue<'ctx>,
+) -> Result<()> {
+    let Some(position) = plan.args.iter().position(|a| a.role == Role::Return) else { return Ok(()) };
+    let value = call.try_as_basic_value().basic().ok_or("the foreign function returns no value")?;
+    let slot = wrapper.get_nth_param(position as u32).ok_or("wrapper parameter")?;
+    let value = match value {
+        BasicValueEnum::IntValue(v) if v.get_type().get_bit_width() == 1 => {
+            let byte = v.get_type().get_context().i8_type();
+            builder.build_int_z_extend(v, byte, "").map_err(|e| e.to_string())?.into()
+        }
+        other => other,
+    };
+    builder.build_store(slot.into_pointer_value(), value).map_err(|e| e.to_string())?;
+    Ok(())
+}
+
+/// The aliasing facts stand on the wrapper; inlined there, the function's body profits from them.
+fn inline_into_wrapper(context: ContextRef<'_>, callee: FunctionValue<'_>) {
+    for name in ["noinline", "optnone"] {
+        callee.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(name));
+    }
+    let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+    callee.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+}
+
+/// Adds `int32_t ffgrad_primal(void *const *args)`.
+pub fn primal<'ctx>(module: &Module<'ctx>, wrapper: FunctionValue<'ctx>, plan: &CallPlan) -> Result<()> {
+    let frame = Frame::open(module, Entry::Primal)?;
+    let mut values = Vec::new();
+    for slot in plan.primal_slots() {
+        values.push(frame.value(&plan.args[slot.arg], values.len())?.into());
+    }
+    frame.builder.build_call(wrapper, &values, "").map_err(|e| e.to_string())?;
+    frame.close()
+}
+
+/// Adds a derivative entry point: a call for the engine to replace.
+pub fn derivative<'ctx>(
+    module: &Module<'ctx>,
+    entry: Entry,
+    wrapper: FunctionValue<'ctx>,
+    plan: &CallPlan,
+    mask: u64,
+) -> Result<()> {
+    let frame = Frame::open(module, entry)?;
+    let engine = engine_function(module, entry);
+    let mut values: Vec<BasicMetadataValueEnum<'ctx>> =
+        vec![wrapper.as_global_value().as_pointer_value().into()];
+    let mut slot = 0;
+    for (i, arg) in plan.args.iter().enumerate() {
+        let shadowed = plan.has_shadow(i, mask);
+        values.push(frame.activity(activity(arg, shadowed))?.into());
+        values.push(frame.value(arg, slot)?.into());
+        slot += 1;
+        if shadowed {
+            values.push(frame.pointer(slot)?.into());
+            slot += 1;
+        }
+    }
+    frame.builder.build_call(engine, &values, "").map_err(|e| e.to_string())?;
+    frame.close()
+}
+
+/// The engine's word for an argument. The primal of an output that is only stored need not be
+/// computed again; memory the foreign code also reads back must be.
+fn activity(arg: &Arg, shadowed: bool) -> &'static str {
+    match (shadowed, arg.role) {
+        (false, _) => "enzyme_const",
+        (true, Role::Return) => "enzyme_dupnoneed",
+        (true, _) => "enzyme_dup",
+    }
+}
+
+fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'ctx> {
+    let name = match entry {
+        Entry::Jvp => "__enzyme_fwddiff_ffgrad",
+        Entry::Vjp | Entry::Primal => "__enzyme_autodiff_ffgrad",
+    };
+    let declare = |name: &str| {
+        let context = module.get_context();
+        let ty = context.void_type().fn_type(&[], true);
+        module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
+    };
+    // The engine looks at modules only that mention reverse mode.
+    declare("__enzyme_autodiff_ffgrad");
+    declare(name)
+}
+
+/// An entry point under construction.
+struct Frame<'m, 'ctx> {
+    module: &'m Module<'ctx>,
+    builder: Builder<'ctx>,
+    args: PointerValue<'ctx>,
+}
+
+impl<'m, 'ctx> Frame<'m, 'ctx> {
+    fn open(module: &'m Module<'ctx>, entry: Entry) -> Result<Self> {
+        let context = module.get_context();
+        let pointer = context.ptr_type(AddressSpace::default());
+        let ty = context.i32_type().fn_type(&[pointer.into()], false);
+        let function = module.add_function(entry.symbol(), ty, Some(Linkage::External));
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let args = function.get_nth_param(0).ok_or("entry parameter")?.into_pointer_value();
+        Ok(Frame { module, builder, args })
+    }
+
+    /// The pointer in a slot of the argument array.
+    fn pointer(&self, slot: usize) -> Result<PointerValue<'ctx>> {
+        let context = self.module.get_context();
+        let pointer = context.ptr_type(AddressSpace::default());
+        let index = context.i64_type().const_int(slot as u64, false);
+        // SAFETY: the caller's array has a pointer for every slot of the plan.
+        let place = unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }
+            .map_err(|e| e.to_string())?;
+        let loaded = self.builder.build_load(pointer, place, "").map_err(|e| e.to_string())?;
+        Ok(loaded.into_pointer_value())
+    }
+
+    /// What the wrapper takes for an argument: its pointer, or the integer behind it.
+    fn value(&self, arg: &Arg, slot: usize) -> Result<BasicValueEnum<'ctx>> {
+        let pointer = self.pointer(slot)?;
+        if !by_value(arg) {
+            return Ok(pointer.as_basic_value_enum());
+        }
+        let ty = element(self.module.get_context(), arg.dtype);
+        self.builder.build_load(ty.as_basic_type_enum(), pointer, &arg.name).map_err(|e| e.to_string())
+    }
+
+    /// A load of one of the engine's activity markers.
+    fn activity(&self, name: &str) -> Result<BasicValueEnum<'ctx>> {
+        let ty = self.module.get_context().i32_type();
+        let global = self.module.get_global(name).unwrap_or_else(|| self.module.add_global(ty, None, name));
+        self.builder.build_load(ty, global.as_pointer_value(), "").map_err(|e| e.to_string())
+    }
+
+    fn close(self) -> Result<()> {
+        let ok = self.module.get_context().i32_type().const_zero();
+        self.builder.build_return(Some(&ok)).map(|_| ()).map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,82 @@
+//! What of a module stays visible: the entry points, and nothing else.
+//!
+//! With everything else internal, LLVM drops what is not used, specialises what is, and the shared
+//! object exports no name that could meet one of the host process.
+
+use crate::session::Result;
+use core_ad::protocol::Entry;
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use inkwell::{DLLStorageClass, GlobalVisibility};
+
+/// Names the engine reads by convention (registered derivatives, inactive functions).
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("__enzyme") || name.starts_with("llvm.") || name.starts_with("enzyme_")
+}
+
+/// Makes everything but the entry points internal.
+pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
+    let kept: Vec<&str> = entries.iter().map(|e| e.symbol()).collect();
+    internalise(module, &kept);
+}
+
+/// Makes everything but one function internal, and that one visible whatever it was.
+pub fn keep_only_symbol(module: &Module<'_>, symbol: &str) -> Result<()> {
+    let function = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
+    internalise(module, &[symbol]);
+    drop_comdat(function.as_global_value());
+    function.set_linkage(Linkage::External);
+    Ok(())
+}
+
+fn internalise(module: &Module<'_>, kept: &[&str]) {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if !kept.contains(&name.as_str()) && !is_reserved(&name) {
+            make_internal(function.as_global_value());
+        }
+    }
+    for global in module.get_globals() {
+        let name = global.get_name().to_string_lossy().into_owned();
+        let defined = global.get_initializer().is_some();
+        if defined && !is_reserved(&name) && global.get_linkage() != Linkage::Appending {
+            make_internal(global);
+        }
+    }
+}
+
+fn make_internal(global: GlobalValue<'_>) {
+    drop_comdat(global);
+    global.set_visibility(GlobalVisibility::Default);
+    global.set_dll_storage_class(DLLStorageClass::Default);
+    global.set_linkage(Linkage::Internal);
+}
+
+fn drop_comdat(global: GlobalValue<'_>) {
+    // SAFETY: the value is a live global of its module; a null comdat means "in none".
+    unsafe { llvm_sys::comdat::LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
+}
+
+/// Marks functions whose value and effects carry no derivative.
+pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
+    for name in names {
+        let function = module.get_function(name).ok_or_else(|| {
+            format!("`{name}` is marked inactive, but nothing in the source calls or defines it")
+        })?;
+        set_string_attribute(module, function, "enzyme_inactive", "");
+        set_string_attribute(module, function, "enzyme_nofree", "");
+        // An inlined body would lose the mark.
+        let noinline = inkwell::attributes::Attribute::get_named_enum_kind_id("noinline");
+        let context = module.get_context();
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(noinline, 0));
+    }
+    Ok(())
+}
+
+/// Sets (or replaces) a string attribute of a function.
+pub fn set_string_attribute(module: &Module<'_>, function: FunctionValue<'_>, key: &str, value: &str) {
+    function.remove_string_attribute(AttributeLoc::Function, key);
+    let attribute = module.get_context().create_string_attribute(key, value);
+    function.add_attribute(AttributeLoc::Function, attribute);
+}

@@ -1,0 +1,38 @@
+//! `ffgrad-llvm`: the worker, the only part of ffgrad that links LLVM.
+//!
+//! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each
+//! with one line. It spawns nothing; compilers and the differentiation engine are the driver's
+//! children. A crash here is an end of file there, and a typed error for the user.
+
+mod emit;
+mod entries;
+mod exceptions;
+mod linkage;
+mod passes;
+mod session;
+mod types;
+
+use core_ad::protocol::{Request, Response};
+use inkwell::context::Context;
+use session::Session;
+use std::io::{self, BufRead, Write};
+
+fn main() -> io::Result<()> {
+    if std::env::args().any(|a| a == "--version") {
+        println!("ffgrad-llvm {} (LLVM 22.1)", env!("CARGO_PKG_VERSION"));
+        return Ok(());
+    }
+    let context = Context::create();
+    let mut session = Session::new(&context);
+    let mut output = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let response = match serde_json::from_str::<Request>(&line?) {
+            Ok(request) => session.run(request).unwrap_or_else(|message| Response::Failed { message }),
+            Err(error) => Response::Failed { message: format!("unreadable request: {error}") },
+        };
+        serde_json::to_writer(&mut output, &response)?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The optimisation pipelines around differentiation.
+//!
+//! Before it: scalar optimisation only. A vectorised or unrolled loop costs the engine more to reverse
+//! and hides what it could have known. After it: everything LLVM has, for the real target.
+
+use crate::emit;
+use crate::session::Result;
+use core_ad::protocol::Rung;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
+use std::collections::HashSet;
+
+/// Optimises just enough for LLVM to infer `readonly` and `writeonly` on parameters.
+pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
+    run(module, "default<O1>", &emit::target_machine("generic")?, scalar_only())
+}
+
+/// What stands before differentiation on each rung of the ladder.
+pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
+    let machine = emit::target_machine("generic")?;
+    let pipeline = match rung {
+        Rung::O2 => "default<O2>",
+        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Loose => "default<O1>",
+    };
+    run(module, pipeline, &machine, scalar_only())?;
+    if rung == Rung::Outlined {
+        outline_loops(module, &machine)?;
+    }
+    Ok(())
+}
+
+/// The full pipeline for the real target.
+pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(true);
+    options.set_loop_slp_vectorization(true);
+    options.set_loop_interleaving(true);
+    options.set_loop_unrolling(true);
+    run(module, "default<O3>", machine, options)
+}
+
+/// Extracts each outermost loop into a function that stays one: this separates the values that live
+/// across loops from those inside, which mends gradients of buffers swapped by pointer.
+fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    let before: HashSet<_> = module.get_functions().map(|f| f.get_name().to_owned()).collect();
+    run(module, "function(loop-simplify),loop-extract<single>", machine, scalar_only())?;
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    for function in module.get_functions().filter(|f| !before.contains(f.get_name())) {
+        let attribute = module.get_context().create_enum_attribute(noinline, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    Ok(())
+}
+
+fn scalar_only() -> PassBuilderOptions {
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(false);
+    options.set_loop_slp_vectorization(false);
+    options.set_loop_interleaving(false);
+    options.set_loop_unrolling(false);
+    options
+}
+
+fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine, options: PassBuilderOptions) -> Result<()> {
+    module.verify().map_err(|e| format!("invalid IR before `{passes}`: {}", e.to_string()))?;
+    module.run_passes(passes, machine, options).map_err(|e| format!("`{passes}`: {}", e.to_string()))
+}

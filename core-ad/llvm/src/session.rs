@@ -1,0 +1,127 @@
+//! One build's worth of jobs over one linked module.
+
+use crate::{emit, entries, exceptions, linkage, passes, types};
+use core_ad::metadata;
+use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::path::{Path, PathBuf};
+
+/// Every failure of a job is a sentence; the driver adds the stage and the user's function.
+pub type Result<T> = std::result::Result<T, String>;
+
+/// The state between jobs: the user's code, linked but not optimised.
+pub struct Session<'ctx> {
+    context: &'ctx Context,
+    module: Option<Module<'ctx>>,
+}
+
+impl<'ctx> Session<'ctx> {
+    /// A session with nothing loaded.
+    pub fn new(context: &'ctx Context) -> Self {
+        Session { context, module: None }
+    }
+
+    /// Runs one job.
+    pub fn run(&mut self, request: Request) -> Result<Response> {
+        match request {
+            Request::Load { modules } => self.load(&modules),
+            Request::Describe { symbol, function } => self.describe(&symbol, &function),
+            Request::Primal { symbol, plan, codegen, output } => {
+                let module = self.module()?.clone();
+                let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
+                entries::primal(&module, wrapper, &plan)?;
+                self.finish(&module, &[Entry::Primal], plan.args.len(), &codegen, &output, None)
+            }
+            Request::Derive { symbol, plan, mask, entries: wanted, rung, inactive, codegen: _, output } => {
+                let module = self.module()?.clone();
+                let wrapper = entries::wrapper(&module, &symbol, &plan, true)?;
+                for entry in &wanted {
+                    entries::derivative(&module, *entry, wrapper, &plan, mask)?;
+                }
+                linkage::mark_inactive(&module, &inactive)?;
+                if rung == Rung::Typed {
+                    types::mark_local_memory(&module);
+                }
+                linkage::keep_only(&module, &wanted);
+                passes::before_differentiation(&module, rung)?;
+                module.print_to_file(&output).map_err(|e| e.to_string())?;
+                Ok(Response::Written { undefined: Vec::new() })
+            }
+            Request::Finish { input, slots, entries, codegen, output, ir } => {
+                let module = self.read_ir(&input)?;
+                self.finish(&module, &entries, slots, &codegen, &output, ir.as_deref())
+            }
+        }
+    }
+
+    fn module(&self) -> Result<&Module<'ctx>> {
+        self.module.as_ref().ok_or_else(|| "no module is loaded".to_owned())
+    }
+
+    fn load(&mut self, paths: &[PathBuf]) -> Result<Response> {
+        let mut linked: Option<Module<'ctx>> = None;
+        for path in paths {
+            let module = Module::parse_bitcode_from_path(path, self.context)
+                .map_err(|e| format!("{}: {}", path.display(), e.to_string()))?;
+            match &linked {
+                None => linked = Some(module),
+                Some(all) => all.link_in_module(module).map_err(|e| e.to_string())?,
+            }
+        }
+        let module = linked.ok_or("no modules were given")?;
+        let functions = module
+            .get_functions()
+            .filter(|f| f.count_basic_blocks() > 0)
+            .map(|f| f.get_name().to_string_lossy().into_owned())
+            .collect();
+        self.module = Some(module);
+        Ok(Response::Loaded { functions })
+    }
+
+    fn describe(&self, symbol: &str, function: &str) -> Result<Response> {
+        let module = self.module()?.clone();
+        linkage::keep_only_symbol(&module, symbol)?;
+        passes::infer_attributes(&module)?;
+        let text = module.print_to_string().to_string();
+        let prototype = metadata::discover(&text, symbol, function).map_err(|e| e.to_string())?;
+        let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
+        Ok(Response::Described { prototype, single_precision })
+    }
+
+    fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
+        let buffer = MemoryBuffer::create_from_file(path).map_err(|e| e.to_string())?;
+        self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
+    }
+
+    fn finish(
+        &self,
+        module: &Module<'ctx>,
+        entries: &[Entry],
+        slots: usize,
+        codegen: &CodeGen,
+        output: &Path,
+        ir: Option<&Path>,
+    ) -> Result<Response> {
+        linkage::keep_only(module, entries);
+        if codegen.exceptions {
+            for entry in entries {
+                exceptions::guard(module, *entry, slots)?;
+            }
+        }
+        let machine = emit::target_machine(&codegen.cpu)?;
+        emit::retarget(module, &machine, codegen);
+        passes::after_differentiation(module, &machine)?;
+        if let Some(path) = ir {
+            module.print_to_file(path).map_err(|e| e.to_string())?;
+        }
+        emit::object(module, &machine, output)?;
+        let undefined = module
+            .get_functions()
+            .filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0)
+            .map(|f| f.get_name().to_string_lossy().into_owned())
+            .collect();
+        Ok(Response::Written { undefined })
+    }
+}

@@ -1,0 +1,23 @@
+//! What ffgrad differentiates, and how.
+//!
+//! This crate is pure: it reads text and returns data. It never spawns a process, opens a file or
+//! loads a library (that is `compile-driver`), and it never sees LLVM (that is the worker in
+//! `core-ad/llvm`). In: the debug metadata of an IR module, and a user's signature string. Out: a
+//! [`Prototype`], a [`CallPlan`], and the [`Manifest`] every language binding reads.
+
+pub mod diagnostics;
+pub mod dtype;
+pub mod manifest;
+pub mod metadata;
+pub mod names;
+pub mod plan;
+pub mod protocol;
+pub mod prototype;
+pub mod shapes;
+pub mod signature;
+
+pub use dtype::DType;
+pub use manifest::Manifest;
+pub use plan::{Arg, CallPlan, Dim, Passing, Role};
+pub use prototype::{Access, Param, ParamType, Prototype, ReturnType};
+pub use signature::SignatureError;

@@ -1,0 +1,108 @@
+//! What an artifact in the cache says about itself. Every language binding reads it; none sees LLVM.
+
+use crate::protocol::{Entry, Math, Rung};
+use crate::{CallPlan, Prototype};
+use serde::{Deserialize, Serialize};
+
+/// Version of the manifest and of everything else in a cache entry. Part of every key.
+pub const FORMAT: u32 = 1;
+
+/// The manifest of a function: one per cache entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`] of the program that wrote it.
+    pub format: u32,
+    /// ffgrad's version, for people.
+    pub ffgrad: String,
+    /// The entry's key.
+    pub key: String,
+    /// Sources as given and the BLAKE3 digest of their content, headers included.
+    pub sources: Vec<Source>,
+    /// Names, versions and identities of the tools.
+    pub tools: Vec<ToolRecord>,
+    /// Command lines of the front end.
+    pub commands: Vec<String>,
+    /// The CPU the code is for.
+    pub cpu: String,
+    /// The floating-point mode.
+    pub math: Math,
+    /// Whether a C++ exception can leave the function.
+    pub exceptions: bool,
+    /// Whether the code rounds to single precision on the way; checks are coarser then.
+    pub single_precision: bool,
+    /// The discovered prototype.
+    pub prototype: Prototype,
+    /// The call plan.
+    pub plan: CallPlan,
+    /// Bitcode files of the sources, relative to the entry.
+    pub modules: Vec<String>,
+    /// Linker arguments for the libraries the function needs.
+    pub link: Vec<String>,
+}
+
+/// A source or header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Absolute path when it was compiled.
+    pub path: String,
+    /// BLAKE3 digest of its content, in hexadecimal.
+    pub digest: String,
+}
+
+/// A tool that took part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRecord {
+    /// `clang`, `engine`, `worker`.
+    pub name: String,
+    /// Its own version line.
+    pub version: String,
+}
+
+/// The record beside each shared object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtifactRecord {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// File name of the shared object.
+    pub file: String,
+    /// `elf` or `ptx`.
+    pub kind: String,
+    /// BLAKE3 digest of the shared object, in hexadecimal.
+    pub digest: String,
+    /// Entry points inside.
+    pub entries: Vec<Entry>,
+    /// Which inputs have derivatives (bit i: the i-th input).
+    pub mask: u64,
+    /// How the function was prepared; `None` for the primal alone.
+    pub rung: Option<Rung>,
+    /// What the engine said on its error stream, noise removed.
+    pub diagnostics: Vec<String>,
+    /// Every command that was run for it.
+    pub commands: Vec<String>,
+}
+
+/// Which rung of the ladder serves a set of inputs, and what the check said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The rung.
+    pub rung: Rung,
+    /// What was checked; `None` with `verify="off"`.
+    pub check: Option<CheckRecord>,
+    /// Rungs that were tried before, and why they were passed over.
+    pub passed_over: Vec<String>,
+}
+
+/// The numbers of a passed check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckRecord {
+    /// The forward mode's ⟨v, J t⟩.
+    pub forward: f64,
+    /// The reverse mode's ⟨Jᵀ v, t⟩.
+    pub reverse: f64,
+    /// The same from central finite differences.
+    pub differences: f64,
+    /// What both may differ by.
+    pub tolerance: f64,
+}

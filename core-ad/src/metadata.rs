@@ -1,0 +1,385 @@
+//! Prototype discovery: from the text of an LLVM module with debug information to a [`Prototype`].
+//!
+//! Every front end (C, C++, Fortran, CUDA) describes its functions in the same metadata, and LLVM's
+//! optimiser adds what it inferred (`readonly`, `writeonly`) to the `define` line. Reading the
+//! textual form keeps this module free of LLVM, so that it is tested without it.
+//!
+//! The metadata kinds are described in LLVM's "Source Level Debugging" manual.
+
+use crate::prototype::{Access, Param, ParamType, Prototype, ReturnType};
+use crate::DType;
+use std::collections::HashMap;
+use thiserror::Error;
+
+/// Why a prototype could not be read.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum DiscoverError {
+    /// The module has no definition of the symbol.
+    #[error("the compiled code has no definition of `{0}`")]
+    NoDefinition(String),
+    /// The definition carries no debug information.
+    #[error("`{0}` was compiled without debug information, so its parameters are unknown")]
+    NoDebugInfo(String),
+    /// Parameters in the source and in the object code do not correspond one to one.
+    #[error(
+        "`{symbol}` has {source_count} parameters in the source but {ir_count} in the compiled code: \
+         a parameter or the result is a struct passed by value"
+    )]
+    AbiMismatch {
+        /// The symbol.
+        symbol: String,
+        /// Parameters in the debug information.
+        source_count: usize,
+        /// Parameters of the IR function.
+        ir_count: usize,
+    },
+}
+
+/// Reads the prototype of `symbol` out of the textual IR `module`; `function` is the user's name for it.
+pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype, DiscoverError> {
+    let define = define_line(module, symbol)
+        .ok_or_else(|| DiscoverError::NoDefinition(symbol.to_owned()))?;
+    let no_debug = || DiscoverError::NoDebugInfo(symbol.to_owned());
+    let nodes = Nodes::index(module);
+    let id = define.rsplit_once("!dbg ").map(|(_, rest)| reference(rest)).ok_or_else(no_debug)?;
+    let subprogram = nodes.get(id).ok_or_else(no_debug)?;
+    let signature = nodes.field(subprogram, "type").ok_or_else(no_debug)?;
+    let types = nodes.tuple(nodes.field(signature, "types").unwrap_or(""));
+    let attributes = parameter_attributes(define);
+    let source_params = types.get(1..).unwrap_or_default();
+    if source_params.len() != attributes.len() {
+        return Err(DiscoverError::AbiMismatch {
+            symbol: symbol.to_owned(),
+            source_count: source_params.len(),
+            ir_count: attributes.len(),
+        });
+    }
+    let names = nodes.parameter_names(id, subprogram);
+    let params = source_params
+        .iter()
+        .zip(&attributes)
+        .enumerate()
+        .map(|(i, (ty, attrs))| {
+            let name = names.get(&(i + 1)).cloned().unwrap_or_else(|| format!("arg{}", i + 1));
+            nodes.param(name, ty, attrs)
+        })
+        .collect();
+    let file = field(subprogram, "file").map(reference).and_then(|f| nodes.get(f));
+    Ok(Prototype {
+        function: function.to_owned(),
+        symbol: symbol.to_owned(),
+        file: file.map(|f| path_of(f)).unwrap_or_default(),
+        line: field(subprogram, "line").and_then(|l| l.parse().ok()).unwrap_or(0),
+        returns: nodes.returns(types.first().copied().unwrap_or("null")),
+        params,
+    })
+}
+
+/// Symbols of every function defined in the module, in order.
+pub fn defined_functions(module: &str) -> Vec<String> {
+    module.lines().filter_map(defined_symbol).collect()
+}
+
+fn defined_symbol(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("define ")?;
+    let at = rest.find('@')? + 1;
+    let rest = &rest[at..];
+    match rest.strip_prefix('"') {
+        Some(quoted) => Some(quoted[..quoted.find('"')?].to_owned()),
+        None => Some(rest[..rest.find('(')?].to_owned()),
+    }
+}
+
+fn define_line<'a>(module: &'a str, symbol: &str) -> Option<&'a str> {
+    module.lines().find(|line| defined_symbol(line).as_deref() == Some(symbol))
+}
+
+/// The attribute text of each parameter on a `define` line.
+fn parameter_attributes(define: &str) -> Vec<&str> {
+    // The parameter list is the first parenthesis after the symbol; return attributes may hold
+    // parentheses of their own before it.
+    let Some(at) = define.find('@') else { return Vec::new() };
+    let rest = &define[at..];
+    let Some(open) = rest.find('(') else { return Vec::new() };
+    let inner = balanced(&rest[open + 1..]);
+    split_top_level(inner).into_iter().map(str::trim).filter(|p| !p.is_empty() && *p != "...").collect()
+}
+
+/// The text up to the parenthesis that closes an already opened one.
+fn balanced(text: &str) -> &str {
+    let mut depth = 1usize;
+    let mut quoted = false;
+    for (i, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return &text[..i];
+                }
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Splits at commas outside quotes, parentheses and braces.
+fn split_top_level(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut quoted, mut start) = (Vec::new(), 0i32, false, 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '{' | '[' | '<' if !quoted => depth += 1,
+            ')' | '}' | ']' | '>' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// The digits of a reference such as `!42`.
+fn reference(text: &str) -> &str {
+    let text = text.trim_start().trim_start_matches('!');
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// A field of a specialised node, `DIThing(name: value, ...)`, quotes removed.
+fn field<'a>(node: &'a str, key: &str) -> Option<&'a str> {
+    let open = node.find('(')?;
+    let inner = balanced(&node[open + 1..]);
+    split_top_level(inner).into_iter().find_map(|part| {
+        let (k, v) = part.split_once(':')?;
+        (k.trim() == key).then(|| v.trim().trim_matches('"'))
+    })
+}
+
+fn path_of(file: &str) -> String {
+    let name = field(file, "filename").unwrap_or_default();
+    match field(file, "directory") {
+        Some(dir) if !name.starts_with('/') && !dir.is_empty() => format!("{dir}/{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The numbered metadata nodes of a module.
+struct Nodes<'a> {
+    by_id: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Nodes<'a> {
+    fn index(module: &'a str) -> Self {
+        let by_id = module
+            .lines()
+            .filter_map(|line| line.strip_prefix('!')?.split_once(" = "))
+            .filter(|(id, _)| id.bytes().all(|b| b.is_ascii_digit()))
+            .map(|(id, body)| (id, body.strip_prefix("distinct ").unwrap_or(body)))
+            .map(|(id, body)| (id, if body.starts_with("!{") { body } else { body.trim_start_matches('!') }))
+            .collect();
+        Nodes { by_id }
+    }
+
+    fn get(&self, id: &str) -> Option<&'a str> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The node that a field of `node` refers to.
+    fn field(&self, node: &str, key: &str) -> Option<&'a str> {
+        let value = field(node, key)?;
+        value.starts_with('!').then(|| self.get(reference(value))).flatten()
+    }
+
+    /// The elements of a tuple node `!{null, !3, !4}`.
+    fn tuple(&self, node: &'a str) -> Vec<&'a str> {
+        let inner = node.strip_prefix("!{").and_then(|n| n.strip_suffix('}')).unwrap_or("");
+        if inner.is_empty() {
+            return Vec::new();
+        }
+        inner.split(',').map(str::trim).collect()
+    }
+
+    /// Parameter names by position (from 1): kept in the list of retained nodes at -O1 and above, and
+    /// findable by scope otherwise.
+    fn parameter_names(&self, id: &str, subprogram: &str) -> HashMap<usize, String> {
+        let retained = self.field(subprogram, "retainedNodes").map(|t| self.tuple(t)).unwrap_or_default();
+        let retained = retained.into_iter().filter_map(|r| self.get(reference(r)));
+        let named = |node: &str| -> Option<(usize, String)> {
+            let arg = field(node, "arg")?.parse().ok()?;
+            Some((arg, field(node, "name")?.to_owned()))
+        };
+        let mut names: HashMap<usize, String> = retained.filter_map(named).collect();
+        if names.is_empty() {
+            let own = |n: &&&str| {
+                n.starts_with("DILocalVariable(") && field(n, "scope").map(reference) == Some(id)
+            };
+            names = self.by_id.values().filter(own).filter_map(|n| named(n)).collect();
+        }
+        names
+    }
+
+    fn param(&self, name: String, ty: &str, attributes: &str) -> Param {
+        let resolved = self.resolve(ty);
+        let access = match &resolved.ty {
+            ParamType::Value { .. } => None,
+            _ => Some(access(attributes)),
+        };
+        Param { name, ty: resolved.ty, spelled: resolved.spelled, access }
+    }
+
+    fn returns(&self, ty: &str) -> ReturnType {
+        if ty == "null" {
+            return ReturnType::Void;
+        }
+        let resolved = self.resolve(ty);
+        match resolved.ty {
+            ParamType::Value { dtype } => ReturnType::Value { dtype },
+            _ => ReturnType::Unsupported { spelled: resolved.spelled },
+        }
+    }
+
+    fn resolve(&self, reference_text: &str) -> Resolved {
+        self.resolve_node(self.get(reference(reference_text)), reference_text == "null", 0)
+    }
+
+    fn resolve_node(&self, node: Option<&str>, void: bool, depth: usize) -> Resolved {
+        let Some(node) = node else {
+            return Resolved::unsupported(if void { "void" } else { "?" });
+        };
+        // Types of a program may refer to themselves, but never through this many qualifiers.
+        if depth > 64 {
+            return Resolved::unsupported("?");
+        }
+        let name = field(node, "name").unwrap_or("?");
+        let base = || {
+            let text = field(node, "baseType").unwrap_or("null");
+            self.resolve_node(self.get(reference(text)), text == "null", depth + 1)
+        };
+        match field(node, "tag").unwrap_or("DW_TAG_base_type") {
+            "DW_TAG_base_type" => match basic(node) {
+                Some(dtype) => Resolved { ty: ParamType::Value { dtype }, spelled: name.to_owned(), constant: false },
+                None => Resolved::unsupported(name),
+            },
+            "DW_TAG_const_type" => {
+                let base = base();
+                let spelled = match base.ty {
+                    ParamType::Pointer { .. } => format!("{} const", base.spelled),
+                    _ => format!("const {}", base.spelled),
+                };
+                Resolved { spelled, constant: true, ..base }
+            }
+            "DW_TAG_volatile_type" | "DW_TAG_restrict_type" | "DW_TAG_atomic_type" => base(),
+            "DW_TAG_typedef" => Resolved { spelled: name.to_owned(), ..base() },
+            "DW_TAG_enumeration_type" => Resolved { spelled: format!("enum {name}"), ..base() },
+            "DW_TAG_pointer_type" => pointer_to(base(), "*"),
+            "DW_TAG_reference_type" => pointer_to(base(), "&"),
+            "DW_TAG_structure_type" => Resolved::unsupported(&format!("struct {name}")),
+            "DW_TAG_class_type" => Resolved::unsupported(name),
+            "DW_TAG_union_type" => Resolved::unsupported(&format!("union {name}")),
+            _ if node.starts_with("DISubroutineType") => Resolved::unsupported("function"),
+            _ => Resolved::unsupported(name),
+        }
+    }
+}
+
+struct Resolved {
+    ty: ParamType,
+    spelled: String,
+    constant: bool,
+}
+
+impl Resolved {
+    fn unsupported(spelled: &str) -> Self {
+        Resolved { ty: ParamType::Unsupported, spelled: spelled.to_owned(), constant: false }
+    }
+}
+
+fn pointer_to(base: Resolved, mark: &str) -> Resolved {
+    let ty = match base.ty {
+        ParamType::Value { dtype } => ParamType::Pointer { dtype, constant: base.constant },
+        _ => ParamType::Unsupported,
+    };
+    Resolved { ty, spelled: format!("{}{mark}", base.spelled), constant: false }
+}
+
+/// The element type of a `DIBasicType`.
+fn basic(node: &str) -> Option<DType> {
+    let bits: u32 = field(node, "size")?.parse().ok()?;
+    Some(match (field(node, "encoding")?, bits) {
+        ("DW_ATE_float", 32) => DType::F32,
+        ("DW_ATE_float", 64) => DType::F64,
+        ("DW_ATE_boolean", 8) => DType::Bool,
+        ("DW_ATE_signed" | "DW_ATE_signed_char", 8) => DType::I8,
+        ("DW_ATE_signed", 16) => DType::I16,
+        ("DW_ATE_signed", 32) => DType::I32,
+        ("DW_ATE_signed", 64) => DType::I64,
+        ("DW_ATE_unsigned" | "DW_ATE_unsigned_char", 8) => DType::U8,
+        ("DW_ATE_unsigned", 16) => DType::U16,
+        ("DW_ATE_unsigned", 32) => DType::U32,
+        ("DW_ATE_unsigned", 64) => DType::U64,
+        _ => return None,
+    })
+}
+
+fn access(attributes: &str) -> Access {
+    let has = |wanted: &str| attributes.split_whitespace().any(|word| word == wanted);
+    if has("readnone") {
+        Access::Unused
+    } else if has("readonly") {
+        Access::Read
+    } else if has("writeonly") {
+        Access::Write
+    } else {
+        Access::ReadWrite
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = r#"
+define dso_local void @f(ptr noundef readonly captures(none) %0, i64 noundef %1, ptr noundef writeonly captures(none) %2) local_unnamed_addr #0 !dbg !14 {
+define linkonce_odr double @"odd name"(double noundef %0) !dbg !40 {
+!1 = !DIFile(filename: "t.c", directory: "/home/u")
+!14 = distinct !DISubprogram(name: "f", scope: !1, file: !1, line: 3, type: !15, retainedNodes: !22)
+!15 = !DISubroutineType(types: !16)
+!16 = !{null, !17, !19, !17}
+!17 = !DIDerivedType(tag: DW_TAG_pointer_type, baseType: !18, size: 64)
+!18 = !DIBasicType(name: "float", size: 32, encoding: DW_ATE_float)
+!19 = !DIDerivedType(tag: DW_TAG_typedef, name: "size_t", file: !20, line: 18, baseType: !21)
+!21 = !DIBasicType(name: "unsigned long", size: 64, encoding: DW_ATE_unsigned)
+!22 = !{!23, !24, !25}
+!23 = !DILocalVariable(name: "inp", arg: 1, scope: !14, file: !1, line: 3, type: !17)
+!24 = !DILocalVariable(name: "n", arg: 2, scope: !14, file: !1, line: 3, type: !19)
+!25 = !DILocalVariable(name: "out", arg: 3, scope: !14, file: !1, line: 3, type: !17)
+"#;
+
+    #[test]
+    fn reads_names_types_and_access_of_a_plain_c_function() {
+        let text = MODULE.replace("= !DI", "= DI").replace("distinct !DI", "distinct DI");
+        for module in [MODULE, text.as_str()] {
+            let p = discover(module, "f", "f").unwrap();
+            assert_eq!(p.to_string(), "void f(float *inp, size_t n, float *out)");
+            let access: Vec<_> = p.params.iter().map(|p| p.access).collect();
+            assert_eq!(access, [Some(Access::Read), None, Some(Access::Write)]);
+            assert_eq!((p.file.as_str(), p.line), ("/home/u/t.c", 3));
+        }
+    }
+
+    #[test]
+    fn lists_the_defined_functions_with_quoted_names() {
+        assert_eq!(defined_functions(MODULE), ["f", "odd name"]);
+    }
+
+    #[test]
+    fn a_missing_definition_is_an_error() {
+        assert_eq!(discover(MODULE, "g", "g"), Err(DiscoverError::NoDefinition("g".into())));
+    }
+}

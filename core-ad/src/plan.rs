@@ -1,0 +1,144 @@
+//! The call plan: what each argument of the foreign function means to a caller.
+//!
+//! A plan is the discovered [`Prototype`](crate::Prototype) joined with the user's signature. The
+//! worker derives the entry points from it; the loader derives the call from it.
+
+use crate::DType;
+use serde::{Deserialize, Serialize};
+
+/// A dimension: an integer expression over the symbols of a signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dim {
+    /// A number.
+    Int(i64),
+    /// A symbol, bound by the shape of an input or by the option `sizes`.
+    Sym(String),
+    /// Sum.
+    Add(Box<Dim>, Box<Dim>),
+    /// Difference.
+    Sub(Box<Dim>, Box<Dim>),
+    /// Product.
+    Mul(Box<Dim>, Box<Dim>),
+    /// Quotient rounded towards minus infinity, as in Python.
+    FloorDiv(Box<Dim>, Box<Dim>),
+}
+
+/// What an argument is to the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Given by the caller, never written.
+    Input,
+    /// Allocated zeroed per call, returned to the caller.
+    Output,
+    /// Given by the caller and updated by the foreign code in a copy, which is returned.
+    InOut,
+    /// Allocated zeroed per call, dropped after it.
+    Scratch,
+    /// An integer that follows from the shapes; `shape` holds its one expression.
+    Size,
+    /// The function's value, seen as a 0-d output.
+    Return,
+}
+
+/// How an argument reaches the foreign function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Passing {
+    /// As a pointer to the first element.
+    Pointer,
+    /// By value.
+    Value,
+}
+
+/// One argument of the foreign function, in the order of its parameters; the value of the
+/// function, where it has one that the plan uses, comes last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arg {
+    /// The parameter's name; `return` for the function's value.
+    pub name: String,
+    /// What it is to the caller.
+    pub role: Role,
+    /// Element type.
+    pub dtype: DType,
+    /// How it is passed.
+    pub passing: Passing,
+    /// Shape, outermost dimension first; empty for scalars. For [`Role::Size`]: its value.
+    pub shape: Vec<Dim>,
+    /// Marked `const` in the signature: an input that never gets a gradient.
+    pub constant: bool,
+    /// Whether the caller must give a shape with exactly these dimensions (declared by a
+    /// signature) or any shape with that many elements (the defaults without a signature, where
+    /// `shape` is one symbol that stands for the number of elements).
+    pub flat: bool,
+}
+
+impl Arg {
+    /// Whether a derivative with respect to (or of) this argument exists at all.
+    pub fn is_differentiable(&self) -> bool {
+        self.dtype.is_float() && !self.constant && self.role != Role::Size
+    }
+}
+
+/// How to call a foreign function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallPlan {
+    /// Every argument in the order of the C parameters, then `return` if it is used.
+    pub args: Vec<Arg>,
+    /// Indices into `args` of what `.apply` takes, in its order.
+    pub inputs: Vec<usize>,
+    /// Indices into `args` of what `.apply` returns, in its order. An in-place argument stands in
+    /// both lists.
+    pub outputs: Vec<usize>,
+    /// The value of the function exists but is not used.
+    pub drops_return: bool,
+    /// The signature in normal form, as the user could have written it.
+    pub signature: String,
+}
+
+/// A place in the argument array of an entry point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Index into [`CallPlan::args`].
+    pub arg: usize,
+    /// The shadow of the argument, not its primal.
+    pub shadow: bool,
+}
+
+impl CallPlan {
+    /// Whether `args[arg]` has a shadow when the inputs in `mask` are differentiated (bit i stands for
+    /// `inputs[i]`). Everything the foreign code writes has one: memory that is only scratch still
+    /// carries derivatives from one statement to the next.
+    pub fn has_shadow(&self, arg: usize, mask: u64) -> bool {
+        let a = &self.args[arg];
+        match a.role {
+            Role::Size => false,
+            Role::Input => {
+                let position = self.inputs.iter().position(|&i| i == arg);
+                a.is_differentiable() && position.is_some_and(|p| mask >> p & 1 == 1)
+            }
+            Role::Output | Role::InOut | Role::Scratch | Role::Return => a.dtype.is_float(),
+        }
+    }
+
+    /// The argument array of the primal entry point: one slot per argument.
+    pub fn primal_slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        (0..self.args.len()).map(|arg| Slot { arg, shadow: false })
+    }
+
+    /// The argument array of a derivative entry point: each argument, followed by its shadow where it
+    /// has one.
+    pub fn derivative_slots(&self, mask: u64) -> impl Iterator<Item = Slot> + '_ {
+        (0..self.args.len()).flat_map(move |arg| {
+            let shadow = self.has_shadow(arg, mask).then_some(Slot { arg, shadow: true });
+            std::iter::once(Slot { arg, shadow: false }).chain(shadow)
+        })
+    }
+
+    /// Bit i is set where `inputs[i]` can be differentiated at all.
+    pub fn differentiable_mask(&self) -> u64 {
+        let bit = |(p, &arg): (usize, &usize)| u64::from(self.args[arg].is_differentiable()) << p;
+        self.inputs.iter().enumerate().map(bit).sum()
+    }
+}

@@ -1,0 +1,191 @@
+//! What the driver and the worker `ffgrad-llvm` say to each other: one JSON object a line.
+//!
+//! The driver writes a [`Request`] on the worker's standard input and reads one [`Response`] from its
+//! standard output. Modules travel as files in the build's staging folder, so that a failed build
+//! leaves every stage behind for a look.
+
+use crate::{CallPlan, Prototype};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// An entry point of an artifact. All have the C ABI `int32_t entry(void *const *args)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Entry {
+    /// The function itself.
+    Primal,
+    /// Vector-Jacobian product; runs the function again. Shadows of inputs are added to.
+    Vjp,
+    /// Jacobian-vector product. Shadows of outputs are written.
+    Jvp,
+}
+
+impl Entry {
+    /// The exported symbol.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Entry::Primal => "ffgrad_primal",
+            Entry::Vjp => "ffgrad_vjp",
+            Entry::Jvp => "ffgrad_jvp",
+        }
+    }
+}
+
+/// Result codes of an entry point.
+pub mod status {
+    /// All went well.
+    pub const OK: i32 = 0;
+    /// A C++ exception left the foreign function.
+    pub const EXCEPTION: i32 = 1;
+}
+
+/// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
+/// C++ exception says is written there, ended by a zero.
+pub const MESSAGE_BYTES: usize = 512;
+
+/// One way of preparing a function for differentiation; tried in order until one is proven right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// `-O1` before differentiation.
+    O1,
+    /// `-O2` before differentiation.
+    O2,
+    /// `-O1`, then every loop outlined into a function that is not inlined again.
+    Outlined,
+    /// `-O1`, with element types from the debug information at every load and store of a parameter.
+    Typed,
+    /// `-O1`, with the engine guessing types; only together with a passed check and a warning.
+    Loose,
+}
+
+impl Rung {
+    /// Every rung, in the order in which they are tried.
+    pub const LADDER: [Rung; 5] = [Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Loose];
+
+    /// Its name in manifests and file names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rung::O1 => "o1",
+            Rung::O2 => "o2",
+            Rung::Outlined => "outlined",
+            Rung::Typed => "typed",
+            Rung::Loose => "loose",
+        }
+    }
+}
+
+/// What floating-point transformations the compiled code may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Math {
+    /// IEEE arithmetic, operation by operation.
+    Strict,
+    /// Multiply-add may be fused.
+    #[default]
+    Contract,
+    /// Reassociation, no NaN or infinity, approximate functions.
+    Fast,
+}
+
+/// Settings of code generation, the same for every module of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeGen {
+    /// Floating-point mode.
+    pub math: Math,
+    /// LLVM CPU name, `native` for the machine's own.
+    pub cpu: String,
+    /// The C++ exception boundary is needed.
+    pub exceptions: bool,
+}
+
+/// A job for the worker. Jobs share the module that `Load` read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "job")]
+pub enum Request {
+    /// Read and link bitcode files; later jobs work on the result.
+    Load {
+        /// Bitcode files, unoptimised, with debug information.
+        modules: Vec<PathBuf>,
+    },
+    /// Discover the prototype of one of the functions.
+    Describe {
+        /// Symbol in the module.
+        symbol: String,
+        /// The user's name for it.
+        function: String,
+    },
+    /// Emit an object file with the primal entry point.
+    Primal {
+        /// Symbol of the foreign function.
+        symbol: String,
+        /// What its arguments mean.
+        plan: CallPlan,
+        /// Code generation.
+        codegen: CodeGen,
+        /// Where the object goes.
+        output: PathBuf,
+    },
+    /// Write textual IR with calls for the engine to replace.
+    Derive {
+        /// Symbol of the foreign function.
+        symbol: String,
+        /// What its arguments mean.
+        plan: CallPlan,
+        /// Bit i set: `plan.inputs[i]` gets a derivative.
+        mask: u64,
+        /// Entry points wanted, without the primal.
+        entries: Vec<Entry>,
+        /// Preparation before differentiation.
+        rung: Rung,
+        /// Functions whose value does not depend on active data.
+        inactive: Vec<String>,
+        /// Code generation.
+        codegen: CodeGen,
+        /// Where the IR goes.
+        output: PathBuf,
+    },
+    /// Optimise what the engine returned and emit an object file.
+    Finish {
+        /// The engine's output.
+        input: PathBuf,
+        /// Argument slots of its entry points.
+        slots: usize,
+        /// Entry points it holds.
+        entries: Vec<Entry>,
+        /// Code generation.
+        codegen: CodeGen,
+        /// Where the object goes.
+        output: PathBuf,
+        /// Where the final IR goes, for a look, if wanted.
+        ir: Option<PathBuf>,
+    },
+}
+
+/// The worker's answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "answer")]
+pub enum Response {
+    /// After `Load`: the symbols defined.
+    Loaded {
+        /// Symbols with external or internal linkage.
+        functions: Vec<String>,
+    },
+    /// After `Describe`.
+    Described {
+        /// What was discovered.
+        prototype: Prototype,
+        /// Whether the function rounds to single precision anywhere.
+        single_precision: bool,
+    },
+    /// After the jobs that write a file.
+    Written {
+        /// Functions that the object needs and does not define, in no particular order.
+        undefined: Vec<String>,
+    },
+    /// The job failed.
+    Failed {
+        /// What happened.
+        message: String,
+    },
+}

@@ -1,0 +1,137 @@
+//! The discovered C prototype of a function: what its debug information and LLVM's inferred
+//! attributes say, the same way for every source language.
+
+use crate::DType;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How the optimised function uses a pointer parameter, as LLVM inferred it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Only loaded from (`readonly`).
+    Read,
+    /// Only stored to (`writeonly`).
+    Write,
+    /// Both, or unknown.
+    ReadWrite,
+    /// Never dereferenced (`readnone`).
+    Unused,
+}
+
+/// The type of a parameter, reduced to what a binding can pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum ParamType {
+    /// A scalar passed by value.
+    Value {
+        /// Its type.
+        dtype: DType,
+    },
+    /// A pointer (or C++ reference) to one or more elements.
+    Pointer {
+        /// Element type.
+        dtype: DType,
+        /// Whether the pointee is declared `const`.
+        constant: bool,
+    },
+    /// Something ffgrad cannot pass from a framework (a struct, a pointer to pointer, ...).
+    Unsupported,
+}
+
+/// One parameter of the foreign function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name in the source; `arg3` where the source gives none.
+    pub name: String,
+    /// Its reduced type.
+    #[serde(flatten)]
+    pub ty: ParamType,
+    /// Its type as the source spells it, for messages.
+    pub spelled: String,
+    /// How the function uses the memory behind it; `None` for scalars by value.
+    pub access: Option<Access>,
+}
+
+/// The type of the function's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum ReturnType {
+    /// No value.
+    Void,
+    /// A scalar.
+    Value {
+        /// Its type.
+        dtype: DType,
+    },
+    /// Something ffgrad cannot return to a framework.
+    Unsupported {
+        /// The type as the source spells it.
+        spelled: String,
+    },
+}
+
+/// A function as its object code and debug information describe it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prototype {
+    /// Name as the user asked for it.
+    pub function: String,
+    /// Symbol in the object code.
+    pub symbol: String,
+    /// Source file of the definition.
+    pub file: String,
+    /// Line of the definition.
+    pub line: u32,
+    /// Value of the function.
+    pub returns: ReturnType,
+    /// Parameters in source order.
+    pub params: Vec<Param>,
+}
+
+impl Prototype {
+    /// Position and parameter of the given name.
+    pub fn param(&self, name: &str) -> Option<(usize, &Param)> {
+        self.params.iter().enumerate().find(|(_, p)| p.name == name)
+    }
+}
+
+impl fmt::Display for Prototype {
+    /// The prototype as a C programmer would write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let returns = match &self.returns {
+            ReturnType::Void => "void".to_owned(),
+            ReturnType::Value { dtype } => c_name(*dtype).to_owned(),
+            ReturnType::Unsupported { spelled } => spelled.clone(),
+        };
+        let params: Vec<String> = self.params.iter().map(Param::declaration).collect();
+        write!(f, "{returns} {}({})", self.function, params.join(", "))
+    }
+}
+
+impl Param {
+    fn declaration(&self) -> String {
+        if self.spelled.ends_with(['*', '&']) {
+            let (base, mark) = self.spelled.split_at(self.spelled.len() - 1);
+            format!("{} {mark}{}", base.trim_end(), self.name)
+        } else {
+            format!("{} {}", self.spelled, self.name)
+        }
+    }
+}
+
+/// The usual C spelling of an element type.
+pub fn c_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::I8 => "int8_t",
+        DType::I16 => "int16_t",
+        DType::I32 => "int",
+        DType::I64 => "int64_t",
+        DType::U8 => "uint8_t",
+        DType::U16 => "uint16_t",
+        DType::U32 => "unsigned",
+        DType::U64 => "uint64_t",
+        DType::Bool => "bool",
+    }
+}

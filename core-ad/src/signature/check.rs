@@ -1,0 +1,471 @@
+//! A signature's syntax tree joined with the prototype: the [`CallPlan`], or all that is wrong.
+
+use super::parser::{Item, Tree};
+use super::symbols::{bound, divides_by_zero, items, symbols};
+use super::{did_you_mean, normal_form, unsupported, useless_size};
+use crate::names::closest;
+use crate::shapes::dims::spell;
+use crate::{Access, Arg, CallPlan, DType, Dim, Param, ParamType, Passing, Prototype};
+use crate::{ReturnType, Role};
+use std::collections::BTreeMap;
+
+/// Builds the plan that `tree` describes, or tells every reason why it does not fit.
+pub(super) fn plan(
+    prototype: &Prototype,
+    tree: &Tree,
+    sizes: &BTreeMap<String, i64>,
+) -> Result<CallPlan, Vec<String>> {
+    let mut check = Check {
+        prototype,
+        tree,
+        sizes,
+        symbols: symbols(tree),
+        mentions: vec![Mention::default(); prototype.params.len()],
+        problems: Vec::new(),
+    };
+    check.note_mentions();
+    let args = check.args();
+    check.outputs();
+    check.symbols_bound();
+    check.symbols_sane();
+    if check.problems.is_empty() {
+        Ok(finish(prototype, tree, args))
+    } else {
+        Err(check.problems)
+    }
+}
+
+/// Where a parameter is mentioned.
+#[derive(Clone, Copy, Default)]
+struct Mention<'a> {
+    input: Option<&'a Item>,
+    output: Option<&'a Item>,
+    scratch: Option<&'a Item>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Inputs,
+    Outputs,
+    Scratch,
+}
+
+impl Section {
+    const fn place(self) -> &'static str {
+        match self {
+            Section::Inputs => "left of `->`",
+            Section::Outputs => "right of `->`",
+            Section::Scratch => "after `;`",
+        }
+    }
+}
+
+struct Check<'a> {
+    prototype: &'a Prototype,
+    tree: &'a Tree,
+    sizes: &'a BTreeMap<String, i64>,
+    /// Every symbol with the item that has it first.
+    symbols: BTreeMap<&'a str, &'a Item>,
+    /// One per parameter.
+    mentions: Vec<Mention<'a>>,
+    problems: Vec<String>,
+}
+
+impl<'a> Check<'a> {
+    fn problem(&mut self, text: String) {
+        self.problems.push(text);
+    }
+
+    fn note_mentions(&mut self) {
+        let tree = self.tree;
+        let sections = [
+            (Section::Inputs, &tree.inputs),
+            (Section::Outputs, &tree.outputs),
+            (Section::Scratch, &tree.scratch),
+        ];
+        let mut seen_return = false;
+        for (section, items) in sections {
+            for item in items {
+                self.item(section, item);
+                if item.name != "return" {
+                    self.mention(section, item);
+                } else if std::mem::replace(&mut seen_return, true) {
+                    self.problem("`return` is mentioned twice: mention it once".to_owned());
+                } else {
+                    self.returned(section, item);
+                }
+            }
+        }
+    }
+
+    /// What is wrong with an item whatever it names.
+    fn item(&mut self, section: Section, item: &Item) {
+        let name = &item.name;
+        if item.batched {
+            self.problem(format!(
+                "batch dimensions (the `...` of `{name}`) are not supported yet: declare the shape \
+                 of one call, and loop over the batch outside"
+            ));
+        }
+        if item.constant && section != Section::Inputs {
+            self.problem(format!(
+                "`const {name}` stands {}: only inputs can be `const`",
+                section.place()
+            ));
+        }
+    }
+
+    fn returned(&mut self, section: Section, item: &Item) {
+        let function = &self.prototype.function;
+        let text = match &self.prototype.returns {
+            _ if section != Section::Outputs => format!(
+                "`return` stands {}, but it is the value of `{function}`: move it right of `->`",
+                section.place()
+            ),
+            ReturnType::Void => format!(
+                "`return` is an output, but `{function}` returns `void`: name the pointers it \
+                 writes to instead"
+            ),
+            ReturnType::Unsupported { spelled } => format!(
+                "`return` is an output, but no tensor can hold the `{spelled}` that `{function}` \
+                 returns: leave `return` out, or wrap the function"
+            ),
+            ReturnType::Value { .. } if item.dims.is_some() => {
+                "`return` is a scalar and has no dimensions: write it without brackets".to_owned()
+            }
+            ReturnType::Value { .. } => return,
+        };
+        self.problem(text);
+    }
+
+    fn mention(&mut self, section: Section, item: &'a Item) {
+        let Some((position, _)) = self.prototype.param(&item.name) else {
+            return self.unknown_name(&item.name);
+        };
+        let mention = &mut self.mentions[position];
+        let slot = match section {
+            Section::Inputs => &mut mention.input,
+            Section::Outputs => &mut mention.output,
+            Section::Scratch => &mut mention.scratch,
+        };
+        if slot.replace(item).is_some() {
+            let place = section.place();
+            self.problem(format!(
+                "`{}` is mentioned twice {place}: mention it once",
+                item.name
+            ));
+        }
+    }
+
+    fn unknown_name(&mut self, name: &str) {
+        let prototype = self.prototype;
+        let hint = did_you_mean(&closest(
+            name,
+            prototype.params.iter().map(|p| p.name.as_str()),
+        ));
+        let text = format!(
+            "`{name}` is no parameter of `{}`{hint}: use the names of the prototype",
+            prototype.function
+        );
+        self.problem(text);
+    }
+
+    fn args(&mut self) -> Vec<Arg> {
+        let params = self.prototype.params.iter().zip(self.mentions.clone());
+        let mut args: Vec<Arg> = params
+            .filter_map(|(param, mention)| self.arg(param, mention))
+            .collect();
+        if let ReturnType::Value { dtype } = self.prototype.returns
+            && self.tree.outputs.iter().any(|o| o.name == "return")
+        {
+            args.push(arg("return", Role::Return, dtype, Passing::Value));
+        }
+        args
+    }
+
+    fn arg(&mut self, param: &Param, mention: Mention) -> Option<Arg> {
+        let (dtype, passing) = match &param.ty {
+            ParamType::Value { dtype } => (*dtype, Passing::Value),
+            ParamType::Pointer { dtype, .. } => (*dtype, Passing::Pointer),
+            ParamType::Unsupported => {
+                self.problem(unsupported(&param.name, &param.spelled));
+                return None;
+            }
+        };
+        let Some(role) = mention.role(param) else {
+            return self.size(param, dtype, passing);
+        };
+        match passing {
+            Passing::Value => self.value(param, mention, dtype),
+            Passing::Pointer => self.pointer(param, mention),
+        }
+        let item = mention.input.or(mention.output).or(mention.scratch)?;
+        let is_input = mention.input.is_some();
+        Some(Arg {
+            shape: item.dims.clone().unwrap_or_default(),
+            constant: is_input && (item.constant || !dtype.is_float()),
+            ..arg(&param.name, role, dtype, passing)
+        })
+    }
+
+    /// A parameter that the signature does not mention must follow from the shapes.
+    fn size(&mut self, param: &Param, dtype: DType, passing: Passing) -> Option<Arg> {
+        let name = param.name.as_str();
+        let integer = is_integer(dtype);
+        if integer && (self.symbols.contains_key(name) || self.sizes.contains_key(name)) {
+            let shape = vec![Dim::Sym(name.to_owned())];
+            return Some(Arg {
+                shape,
+                ..arg(name, Role::Size, dtype, passing)
+            });
+        }
+        let remedy = match (passing, integer) {
+            (Passing::Value, true) => format!(
+                "use it as a dimension, name it left of `->`, or give sizes={{\"{name}\": ...}}"
+            ),
+            (Passing::Value, false) => "name it left of `->`".to_owned(),
+            (Passing::Pointer, _) => {
+                "name it left of `->` (input), right of it (output) or after `;` (scratch)"
+                    .to_owned()
+            }
+        };
+        self.problem(format!("`{name}` is never mentioned: {remedy}"));
+        None
+    }
+
+    fn value(&mut self, param: &Param, mention: Mention, dtype: DType) {
+        let Param { name, spelled, .. } = param;
+        let bracketed = [mention.input, mention.output, mention.scratch]
+            .into_iter()
+            .flatten()
+            .find(|i| i.dims.is_some());
+        if bracketed.is_some() {
+            self.problem(format!(
+                "`{name}` has dimensions, but it is one `{spelled}` by value: write it without \
+                 brackets"
+            ));
+        }
+        for (section, item) in [
+            (Section::Outputs, mention.output),
+            (Section::Scratch, mention.scratch),
+        ] {
+            if item.is_some() {
+                self.problem(format!(
+                    "`{name}` stands {}, but it is passed by value, so that nothing can be \
+                     written to it: move it left of `->`",
+                    section.place()
+                ));
+            }
+        }
+        if mention.input.is_some() && is_integer(dtype) && self.symbols.contains_key(name.as_str())
+        {
+            self.problem(format!(
+                "`{name}` is an input and a dimension, which could contradict each other: leave it \
+                 out left of `->` (it follows from the shapes), or rename the dimension"
+            ));
+        }
+    }
+
+    fn pointer(&mut self, param: &Param, mention: Mention) {
+        let Param {
+            name,
+            spelled,
+            access,
+            ..
+        } = param;
+        let constant = matches!(param.ty, ParamType::Pointer { constant: true, .. });
+        let Mention {
+            input,
+            output,
+            scratch,
+        } = mention;
+        if scratch.is_some() && (input.is_some() || output.is_some()) {
+            self.problem(format!(
+                "`{name}` is scratch and also an input or output: mention it on one side of `;`"
+            ));
+        }
+        if let (Some(input), Some(output)) = (input, output) {
+            self.in_place(input, output);
+        }
+        if (output.is_some() || scratch.is_some()) && constant {
+            self.problem(format!(
+                "`{name}` is to be written, but it is a `{spelled}`: name it only left of `->`"
+            ));
+        } else if output.is_some() && matches!(access, Some(Access::Read | Access::Unused)) {
+            let function = &self.prototype.function;
+            self.problem(format!(
+                "`{name}` is an output, but `{function}` never writes to it: name it only left of \
+                 `->`"
+            ));
+        }
+        // In place it may be only written: a boundary condition keeps what it does not set.
+        if input.is_some() && output.is_none() && *access == Some(Access::Write) && !constant {
+            let function = &self.prototype.function;
+            self.problem(format!(
+                "`{name}` is an input, but `{function}` only writes to it: move it right of `->`"
+            ));
+        }
+    }
+
+    fn in_place(&mut self, input: &Item, output: &Item) {
+        if input.dims != output.dims {
+            self.problem(format!(
+                "`{}` left of `->` is `{}` right of it: what is updated in place keeps its shape",
+                spelled(input),
+                spelled(output)
+            ));
+        }
+        if input.constant {
+            self.problem(format!(
+                "`{0}` is updated in place, so that its result depends on it: leave out `const`",
+                input.name
+            ));
+        }
+    }
+
+    /// Whether there is anything to differentiate.
+    fn outputs(&mut self) {
+        let function = &self.prototype.function;
+        let is_other = |item: &Item| {
+            output_dtype(self.prototype, &item.name).is_some_and(|dtype| !dtype.is_float())
+        };
+        let none_is_float = self.tree.outputs.iter().all(is_other);
+        if self.tree.outputs.is_empty() {
+            self.problem(
+                "nothing stands right of `->`: name the pointers that are results, or `return`"
+                    .to_owned(),
+            );
+        } else if none_is_float {
+            self.problem(format!(
+                "no output of `{function}` is a floating-point number, so that it has no \
+                 derivative: name one right of `->`"
+            ));
+        }
+    }
+
+    /// Whether every symbol gets a value.
+    fn symbols_bound(&mut self) {
+        let known = bound(&self.tree.inputs, self.sizes);
+        for (symbol, item) in self.symbols.clone() {
+            if !known.contains(symbol) {
+                self.problem(format!(
+                    "`{symbol}` in `{}` follows from no input's shape: give sizes={{\"{symbol}\": \
+                     ...}}, or use it alone as a dimension of an input",
+                    spelled(item)
+                ));
+            }
+        }
+    }
+
+    /// Whether symbols, sizes and divisors make sense by themselves.
+    fn symbols_sane(&mut self) {
+        for (symbol, item) in self.symbols.clone() {
+            if let Some((_, param)) = self.prototype.param(symbol)
+                && !integer_param(param)
+            {
+                self.problem(format!(
+                    "`{symbol}` is a dimension of `{}`, but the parameter `{symbol}` is a `{}`: \
+                     choose another name for the dimension",
+                    spelled(item),
+                    param.spelled
+                ));
+            }
+        }
+        for item in items(self.tree) {
+            if item.dims.iter().flatten().any(divides_by_zero) {
+                self.problem(format!("`{}` divides by zero: correct it", spelled(item)));
+            }
+        }
+        for name in self.sizes.keys() {
+            let integer = self
+                .prototype
+                .param(name)
+                .is_some_and(|(_, p)| integer_param(p));
+            if !integer && !self.symbols.contains_key(name.as_str()) {
+                let near = closest(name, self.symbols.keys().copied());
+                self.problem(useless_size(name, &near));
+            }
+        }
+    }
+}
+
+impl Mention<'_> {
+    fn role(&self, param: &Param) -> Option<Role> {
+        match (self.input, self.output, self.scratch) {
+            (None, None, None) => None,
+            (Some(_), Some(_), _) => Some(Role::InOut),
+            // What the foreign code may write to must be a copy, though the caller wants no result.
+            (Some(_), None, _) if may_be_written(param) => Some(Role::InOut),
+            (Some(_), None, _) => Some(Role::Input),
+            (None, Some(_), _) => Some(Role::Output),
+            (None, None, Some(_)) => Some(Role::Scratch),
+        }
+    }
+}
+
+/// Whether values of this type can be numbers of elements.
+pub(super) fn is_integer(dtype: DType) -> bool {
+    !dtype.is_float() && dtype != DType::Bool
+}
+
+pub(super) fn integer_param(param: &Param) -> bool {
+    match param.ty {
+        ParamType::Value { dtype } | ParamType::Pointer { dtype, .. } => is_integer(dtype),
+        ParamType::Unsupported => false,
+    }
+}
+
+/// An argument without a shape.
+pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg {
+    let name = name.to_owned();
+    Arg {
+        name,
+        role,
+        dtype,
+        passing,
+        shape: Vec::new(),
+        constant: false,
+        flat: false,
+    }
+}
+
+fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {
+    if name == "return" {
+        return match prototype.returns {
+            ReturnType::Value { dtype } => Some(dtype),
+            _ => None,
+        };
+    }
+    match prototype.param(name)?.1.ty {
+        ParamType::Value { dtype } | ParamType::Pointer { dtype, .. } => Some(dtype),
+        ParamType::Unsupported => None,
+    }
+}
+
+fn spelled(item: &Item) -> String {
+    spell(&item.name, item.dims.as_deref().unwrap_or_default())
+}
+
+fn finish(prototype: &Prototype, tree: &Tree, args: Vec<Arg>) -> CallPlan {
+    let positions = |items: &[Item]| -> Vec<usize> {
+        items
+            .iter()
+            .filter_map(|i| args.iter().position(|a| a.name == i.name))
+            .collect()
+    };
+    let (inputs, outputs) = (positions(&tree.inputs), positions(&tree.outputs));
+    let used = args.last().is_some_and(|a| a.role == Role::Return);
+    let drops_return = !used && prototype.returns != ReturnType::Void;
+    let signature = normal_form(&args, &inputs, &outputs);
+    CallPlan {
+        args,
+        inputs,
+        outputs,
+        drops_return,
+        signature,
+    }
+}
+
+fn may_be_written(param: &Param) -> bool {
+    matches!(param.ty, ParamType::Pointer { constant: false, .. }) && matches!(param.access, Some(Access::ReadWrite) | None)
+}

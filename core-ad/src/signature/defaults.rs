@@ -1,0 +1,242 @@
+//! What a function means without a signature, and the signature suggested where that is in doubt.
+//!
+//! Pointers only read are inputs, only written outputs, read and written updated in place; every
+//! integer is the number of elements of the first input array, whose shape the outputs have.
+
+use super::check::{self, arg, integer_param, is_integer};
+use super::{normal_form, parser, unsupported, useless_size};
+use crate::names::closest;
+use crate::shapes::dims::spell;
+use crate::{Access, Arg, CallPlan, Dim, Param, ParamType, Passing, Prototype, ReturnType, Role};
+use std::collections::BTreeMap;
+
+/// The plan by default, or every doubt about it.
+pub(super) fn plan(
+    prototype: &Prototype,
+    sizes: &BTreeMap<String, i64>,
+) -> Result<CallPlan, Vec<String>> {
+    let symbol = count_symbol(prototype, sizes);
+    let doubts = doubts(prototype, sizes, symbol);
+    if !doubts.is_empty() {
+        return Err(doubts);
+    }
+    let mut args: Vec<Arg> = prototype
+        .params
+        .iter()
+        .filter_map(|param| default_arg(param, symbol, sizes))
+        .collect();
+    if let Some(dtype) = float_return(prototype) {
+        args.push(arg("return", Role::Return, dtype, Passing::Value));
+    }
+    let having = |roles: &[Role]| -> Vec<usize> {
+        (0..args.len())
+            .filter(|i| roles.contains(&args[*i].role))
+            .collect()
+    };
+    let inputs = having(&[Role::Input, Role::InOut]);
+    let outputs = having(&[Role::Output, Role::InOut, Role::Return]);
+    let drops_return = prototype.returns != ReturnType::Void && float_return(prototype).is_none();
+    let signature = normal_form(&args, &inputs, &outputs);
+    Ok(CallPlan {
+        args,
+        inputs,
+        outputs,
+        drops_return,
+        signature,
+    })
+}
+
+/// A signature built by the same rules, if it fits the prototype.
+pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
+    let symbol = count_symbol(prototype, &BTreeMap::new());
+    let has_arrays = prototype.params.iter().any(is_array);
+    let dims = [Dim::Sym(symbol.to_owned())];
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for param in &prototype.params {
+        let role = default_role(param)?;
+        let shape: &[Dim] = if is_array(param) { &dims } else { &[] };
+        // One integer can be the dimension; nothing says what the others are.
+        let is_dimension = has_arrays && param.name == symbol;
+        if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
+            left.push(spell(&param.name, shape));
+        }
+        if matches!(role, Role::Output | Role::InOut) {
+            right.push(spell(&param.name, shape));
+        }
+    }
+    right.extend(float_return(prototype).map(|_| "return".to_owned()));
+    let text = format!("{} -> {}", left.join(", "), right.join(", "))
+        .trim_start()
+        .to_owned();
+    accepted(prototype, &text, symbol).then_some(text)
+}
+
+/// Whether `text` fits, perhaps with the size of arrays that no input tells.
+fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
+    let fits = |sizes: BTreeMap<String, i64>| {
+        parser::parse(text)
+            .and_then(|tree| check::plan(prototype, &tree, &sizes))
+            .is_ok()
+    };
+    fits(BTreeMap::new()) || fits(BTreeMap::from([(symbol.to_owned(), 1)]))
+}
+
+fn is_array(param: &Param) -> bool {
+    matches!(param.ty, ParamType::Pointer { .. })
+}
+
+/// Whether the parameter is an integer by value.
+fn is_count(param: &Param) -> bool {
+    matches!(param.ty, ParamType::Value { dtype } if is_integer(dtype))
+}
+
+fn is_array_input(param: &Param) -> bool {
+    is_array(param) && matches!(default_role(param), Some(Role::Input | Role::InOut))
+}
+
+fn float_return(prototype: &Prototype) -> Option<crate::DType> {
+    match prototype.returns {
+        ReturnType::Value { dtype } if dtype.is_float() => Some(dtype),
+        _ => None,
+    }
+}
+
+/// The symbol for the number of elements: the first integer's name, preferably of one that has no
+/// value in `sizes`.
+fn count_symbol<'a>(prototype: &'a Prototype, sizes: &BTreeMap<String, i64>) -> &'a str {
+    let mut counts = prototype
+        .params
+        .iter()
+        .filter(|p| is_count(p))
+        .map(|p| p.name.as_str());
+    let first = counts.clone().next();
+    let free = ["n", "count", "elements"]
+        .into_iter()
+        .find(|s| prototype.param(s).is_none());
+    counts
+        .find(|name| !sizes.contains_key(*name))
+        .or(first)
+        .or(free)
+        .unwrap_or("n")
+}
+
+fn default_role(param: &Param) -> Option<Role> {
+    match (&param.ty, param.access) {
+        (ParamType::Unsupported, _) => None,
+        (ParamType::Value { dtype }, _) if is_integer(*dtype) => Some(Role::Size),
+        (ParamType::Value { .. } | ParamType::Pointer { constant: true, .. }, _) => {
+            Some(Role::Input)
+        }
+        (_, Some(Access::Read | Access::Unused)) => Some(Role::Input),
+        (_, Some(Access::Write)) => Some(Role::Output),
+        (_, Some(Access::ReadWrite) | None) => Some(Role::InOut),
+    }
+}
+
+fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Option<Arg> {
+    let role = default_role(param)?;
+    let (dtype, passing) = match param.ty {
+        ParamType::Value { dtype } => (dtype, Passing::Value),
+        ParamType::Pointer { dtype, .. } => (dtype, Passing::Pointer),
+        ParamType::Unsupported => return None,
+    };
+    let bare = arg(&param.name, role, dtype, passing);
+    let symbol = if sizes.contains_key(&param.name) {
+        &param.name
+    } else {
+        symbol
+    };
+    let shape = if role == Role::Size || is_array(param) {
+        vec![Dim::Sym(symbol.to_owned())]
+    } else {
+        Vec::new()
+    };
+    let constant = matches!(role, Role::Input | Role::InOut) && !dtype.is_float();
+    Some(Arg {
+        shape,
+        constant,
+        flat: is_array(param),
+        ..bare
+    })
+}
+
+/// Everything that makes the defaults a guess.
+fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) -> Vec<String> {
+    let mut doubts: Vec<String> = Vec::new();
+    for param in &prototype.params {
+        if param.ty == ParamType::Unsupported {
+            doubts.push(unsupported(&param.name, &param.spelled));
+        }
+    }
+    doubts.extend(return_doubt(prototype));
+    doubts.extend(output_doubt(prototype));
+    doubts.extend(missing_shapes(prototype, sizes));
+    for name in sizes.keys().filter(|n| *n != symbol) {
+        if !prototype.param(name).is_some_and(|(_, p)| integer_param(p)) {
+            let near = closest(name, prototype.params.iter().map(|p| p.name.as_str()));
+            doubts.push(useless_size(name, &near));
+        }
+    }
+    if !doubts.is_empty() {
+        // By itself a pointer that nothing looks at can do no harm.
+        doubts.extend(prototype.params.iter().filter(|p| is_unused(p)).map(unused));
+    }
+    doubts
+}
+
+fn return_doubt(prototype: &Prototype) -> Option<String> {
+    let ReturnType::Unsupported { spelled } = &prototype.returns else {
+        return None;
+    };
+    let function = &prototype.function;
+    Some(format!(
+        "`{function}` returns a `{spelled}`, which no tensor can hold: give a signature without \
+         `return` to drop it, or wrap the function"
+    ))
+}
+
+fn output_doubt(prototype: &Prototype) -> Option<String> {
+    let float_pointer = |p: &Param| {
+        matches!(p.ty, ParamType::Pointer { dtype, .. } if dtype.is_float())
+            && matches!(default_role(p), Some(Role::Output | Role::InOut))
+    };
+    let returns_other = matches!(prototype.returns, ReturnType::Unsupported { .. });
+    let returns = returns_other || float_return(prototype).is_some();
+    if returns || prototype.params.iter().any(float_pointer) {
+        return None;
+    }
+    let function = &prototype.function;
+    Some(format!(
+        "`{function}` neither returns a floating-point number nor writes to a pointer to one, so \
+         that it has no derivative: choose a function that does"
+    ))
+}
+
+/// Arrays and counts whose size no input array tells.
+fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<String> {
+    if prototype.params.iter().any(is_array_input) {
+        return Vec::new();
+    }
+    let unknown = |p: &&Param| is_array(p) || (is_count(p) && !sizes.contains_key(&p.name));
+    let doubt = |p: &Param| {
+        let (name, remedy) = (
+            &p.name,
+            "give a signature, and `sizes` for what inputs do not tell",
+        );
+        if is_array(p) {
+            format!("the shape of the output `{name}` follows from no input array: {remedy}")
+        } else {
+            format!("no input array tells the value of `{name}`: {remedy}")
+        }
+    };
+    prototype.params.iter().filter(unknown).map(doubt).collect()
+}
+
+fn is_unused(param: &Param) -> bool {
+    is_array(param) && param.access == Some(Access::Unused)
+}
+
+fn unused(param: &Param) -> String {
+    let name = &param.name;
+    format!("`{name}` is never read or written, so that its meaning is in doubt: give a signature")
+}

@@ -1,0 +1,139 @@
+//! The signature language: what a prototype cannot say (shapes, and which pointers are results).
+//!
+//! In: the discovered [`Prototype`], the user's signature or none, and the option `sizes`. Out: the
+//! [`CallPlan`], or every problem at once. `lexer` and `parser` read the text, `check` joins it
+//! with the prototype, `defaults` guesses where there is no text; `shapes` later gives the symbols
+//! their values.
+
+mod check;
+mod defaults;
+mod lexer;
+mod parser;
+mod symbols;
+#[cfg(test)]
+mod tests;
+
+use crate::shapes::dims::spell;
+use crate::{Arg, CallPlan, Prototype, Role};
+use std::collections::BTreeMap;
+
+/// Joins `prototype` with `signature`, or with the defaults where there is none.
+///
+/// # Errors
+///
+/// Everything that is wrong or in doubt, together with the prototype and, where one can be made, a
+/// signature to start from.
+pub fn plan(
+    prototype: &Prototype,
+    signature: Option<&str>,
+    sizes: &BTreeMap<String, i64>,
+) -> Result<CallPlan, SignatureError> {
+    let planned = match signature {
+        Some(text) => parser::parse(text).and_then(|tree| check::plan(prototype, &tree, sizes)),
+        None => defaults::plan(prototype, sizes),
+    };
+    planned
+        .and_then(few_inputs)
+        .map_err(|problems| SignatureError {
+            problems,
+            prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
+            suggestion: defaults::suggest(prototype),
+        })
+}
+
+/// The inputs to differentiate are chosen by the bits of one `u64`.
+fn few_inputs(plan: CallPlan) -> Result<CallPlan, Vec<String>> {
+    match plan.inputs.len() {
+        0..=64 => Ok(plan),
+        many => Err(vec![format!(
+            "there are {many} inputs, more than 64: join some of them into arrays"
+        )]),
+    }
+}
+
+/// A signature that does not fit its function, or a function that needs one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.report())]
+pub struct SignatureError {
+    /// Every problem found; one with a caret has several lines.
+    pub problems: Vec<String>,
+    /// Where the function stands and its discovered prototype: `mv.c:3  |  void f(double *x)`.
+    pub prototype: String,
+    /// A signature that fits the prototype, to paste and to correct; `None` where there is none.
+    pub suggestion: Option<String>,
+}
+
+impl SignatureError {
+    fn report(&self) -> String {
+        let mut lines = match self.problems.as_slice() {
+            [one] => vec![one.replace('\n', "\n    ")],
+            several => several_problems(several),
+        };
+        lines.push(format!("  {}", self.prototype));
+        if let Some(suggestion) = &self.suggestion {
+            lines.push(format!("  a signature to start from: \"{suggestion}\""));
+        }
+        lines.join("\n")
+    }
+}
+
+fn several_problems(problems: &[String]) -> Vec<String> {
+    let title = format!("{} problems with the function's signature", problems.len());
+    let listed = problems
+        .iter()
+        .map(|p| format!("  - {}", p.replace('\n', "\n      ")));
+    std::iter::once(title).chain(listed).collect()
+}
+
+/// The plan's signature in normal form: one spelling for all ways to write the same plan.
+fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
+    let spelled = |i: &usize| spell(&args[*i].name, &args[*i].shape);
+    let input = |i: &usize| {
+        // Integers are constant anyway; the word adds nothing to them.
+        let word = if args[*i].constant && args[*i].dtype.is_float() {
+            "const "
+        } else {
+            ""
+        };
+        format!("{word}{}", spelled(i))
+    };
+    let left: Vec<String> = inputs.iter().map(input).collect();
+    let right: Vec<String> = outputs.iter().map(spelled).collect();
+    let scratch: Vec<String> = (0..args.len())
+        .filter(|i| args[*i].role == Role::Scratch)
+        .map(|i| spelled(&i))
+        .collect();
+    let text = format!("{} -> {}", left.join(", "), right.join(", "));
+    let text = if scratch.is_empty() {
+        text
+    } else {
+        format!("{text}; {}", scratch.join(", "))
+    };
+    text.trim_start().to_owned()
+}
+
+/// Why a parameter cannot be passed, whatever the signature says.
+fn unsupported(name: &str, spelled: &str) -> String {
+    format!(
+        "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \
+         one that takes pointers to numbers, and numbers"
+    )
+}
+
+/// Why a key of `sizes` binds nothing.
+fn useless_size(name: &str, closest: &[String]) -> String {
+    let hint = did_you_mean(closest);
+    format!(
+        "`sizes` gives `{name}`, which is neither a symbol of the signature nor an integer \
+         parameter{hint}: correct it or leave it out"
+    )
+}
+
+/// ` (closest: ...)`, or nothing.
+fn did_you_mean(closest: &[String]) -> String {
+    if closest.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<String> = closest.iter().map(|name| format!("`{name}`")).collect();
+    format!(" (closest: {})", quoted.join(", "))
+}

@@ -1,0 +1,39 @@
+"""Gradients for functions that exist in C and C++.
+
+Each framework has a module of its own, imported when asked for: :mod:`ffgrad.torch`.
+
+    from ffgrad.torch import enzyme
+    y = enzyme("test.c", "f").apply(x)
+    y.sum().backward()
+"""
+
+from ffgrad._core import __version__, copies
+from ffgrad.errors import (
+    CacheError,
+    CompileError,
+    DeviceError,
+    DifferentiationError,
+    DtypeError,
+    Error,
+    ForeignError,
+    GradientWarning,
+    ShapeError,
+    SignatureError,
+    ToolchainError,
+)
+
+__all__ = [
+    "CacheError",
+    "CompileError",
+    "DeviceError",
+    "DifferentiationError",
+    "DtypeError",
+    "Error",
+    "ForeignError",
+    "GradientWarning",
+    "ShapeError",
+    "SignatureError",
+    "ToolchainError",
+    "__version__",
+    "copies",
+]

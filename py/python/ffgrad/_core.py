@@ -1,0 +1,124 @@
+"""What the front ends share: opening a foreign function with the user's options."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from ffgrad import _native
+
+__version__: str = _native.__version__
+
+_native.add_worker_dir(str(Path(__file__).with_name("bin")))
+
+Source = str | os.PathLike[str]
+
+
+class Options(TypedDict, total=False):
+    """Options of ``enzyme``, the same in every front end.
+
+    Attributes
+    ----------
+    flags : list of str
+        Further compiler flags, ``["-std=c++20"]`` for instance.
+    include_dirs : list of path
+        Folders for ``#include``.
+    defines : dict
+        Macros; ``True`` or ``None`` defines the name alone.
+    libraries : list of str
+        Libraries to link: names (``"m"``) or paths.
+    sizes : dict
+        Values of dimension symbols that no input shape gives.
+    math : {"contract", "strict", "fast"}
+        Floating-point mode: fused multiply-add allowed (default), IEEE operation by operation, or anything.
+    inactive : list of str
+        Functions that carry no derivative.
+    verify : {"once", "always", "strict", "off"}
+        When the gradient is checked against forward mode and finite differences.
+    loose_types : bool
+        Let the engine guess types that it cannot deduce.
+    engine : str
+        ``"auto"``, ``"catalyst"``, ``"plugin"`` or the path of an Enzyme plugin.
+    timeout : int
+        Seconds that each compiler and engine run may take.
+    """
+
+    flags: Iterable[str]
+    include_dirs: Iterable[Source]
+    defines: Mapping[str, str | int | float | bool | None]
+    libraries: Iterable[str]
+    sizes: Mapping[str, int]
+    math: str
+    inactive: Iterable[str]
+    verify: str
+    loose_types: bool
+    engine: str
+    timeout: int
+
+
+def copies() -> dict[str, int]:
+    """Bytes copied by this process so far, by reason.
+
+    Returns
+    -------
+    dict
+        ``gathered``: inputs that were not contiguous; ``in_place``: arguments that the foreign code updates, and the
+        arguments of checks; ``cotangents``: shadows that the reverse mode consumes. A forward call with contiguous
+        inputs adds nothing.
+    """
+    return dict(_native.copies())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _define(value: str | int | float | bool | None) -> str | None:
+    return None if value is None or value is True else str(int(value) if value is False else value)
+
+
+def open_function(
+    source: Source | Iterable[Source],
+    function: str,
+    signature: str | None,
+    options: Options,
+    array_type: type,
+    allocate: Callable[[tuple[int, ...], str], Any],
+) -> _native.Function:
+    """Open a foreign function for a framework.
+
+    Parameters
+    ----------
+    source
+        One source file or several.
+    function
+        Its name.
+    signature
+        Shapes and roles of the parameters, or ``None`` for the defaults.
+    options
+        See :class:`Options`.
+    array_type
+        The framework's array type.
+    allocate
+        ``allocate(shape, dtype_name)`` makes an uninitialised contiguous array on the CPU; used where the type
+        offers no DLPack exchange table.
+
+    Raises
+    ------
+    ToolchainError, CompileError, SignatureError, CacheError
+    """
+    one = isinstance(source, str | os.PathLike)
+    sources = [os.fspath(s) for s in ([source] if one else source)]  # type: ignore[list-item,union-attr]
+    plain = {name: _plain(value) for name, value in options.items()}
+    if "defines" in options:
+        plain["defines"] = {name: _define(value) for name, value in options["defines"].items()}
+    return _native.Function(sources, function, signature, json.dumps(plain), array_type, allocate)

@@ -1,0 +1,132 @@
+"""The exceptions of ffgrad: one tree, whose members carry the details as attributes.
+
+Every message says what happened, where in the user's source, and what to do next. What the message says
+in words is also there as data: ``code``, ``function``, ``file``, ``line``, ``expected``, ``found``, ``hints``,
+``output`` (what the tool itself printed) and ``kept`` (folder with the intermediate files); each is
+``None`` where it does not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Error(Exception):
+    """Anything that ffgrad refuses.
+
+    Attributes
+    ----------
+    code : str or None
+        A stable name for the kind of problem, ``"missing-derivative"`` for instance.
+    function : str or None
+        The foreign function.
+    file, line : str, int or None
+        The place in the user's source.
+    expected, found : str or None
+        The two sides of a mismatch.
+    hints : list of str
+        What to do next.
+    output : str or None
+        What the compiler or the engine printed.
+    kept : str or None
+        Folder with the intermediate files of the build, if ``FFGRAD_KEEP`` is set.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        function: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        hints: Sequence[str] = (),
+        output: str | None = None,
+        kept: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.function = function
+        self.file = file
+        self.line = line
+        self.expected = expected
+        self.found = found
+        self.hints = list(hints)
+        self.output = output
+        self.kept = kept
+
+
+class ToolchainError(Error):
+    """A tool is missing or does not work; ``ffgrad doctor`` shows which."""
+
+
+class CompileError(Error):
+    """The source does not exist, compile or link, or has no such function."""
+
+
+class SignatureError(Error):
+    """The signature does not fit the prototype, or a call has the wrong number of inputs.
+
+    Attributes
+    ----------
+    problems : list of str
+        Every problem, not only the first.
+    prototype : str or None
+        The discovered prototype.
+    suggestion : str or None
+        A signature to paste.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        problems: Sequence[str] = (),
+        prototype: str | None = None,
+        suggestion: str | None = None,
+        **details: object,
+    ) -> None:
+        super().__init__(message, **details)  # type: ignore[arg-type]
+        self.problems = list(problems)
+        self.prototype = prototype
+        self.suggestion = suggestion
+
+
+class ShapeError(Error, ValueError):
+    """Shapes contradict each other or the signature.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument whose shape is wrong.
+    """
+
+    def __init__(self, message: str, *, argument: str | None = None, **details: object) -> None:
+        super().__init__(message, **details)  # type: ignore[arg-type]
+        self.argument = argument
+
+
+class DtypeError(Error, TypeError):
+    """An input has another element type than the parameter. Nothing is ever converted silently."""
+
+
+class DeviceError(Error):
+    """An input lies on a device that the function was not compiled for."""
+
+
+class DifferentiationError(Error):
+    """The engine cannot differentiate the function, or its gradient was proven wrong."""
+
+
+class ForeignError(Error, RuntimeError):
+    """The foreign function threw a C++ exception."""
+
+
+class CacheError(Error, OSError):
+    """The cache folder cannot be used."""
+
+
+class GradientWarning(UserWarning):
+    """A gradient is returned that could not be proven at these arguments; the text has the numbers."""

@@ -1,0 +1,158 @@
+//! The Python class around [`compile_driver::Function`].
+
+use crate::arrays::{Allocated, Given};
+use crate::errors;
+use compile_driver::{Error, Input, Options, Spec, View};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::path::PathBuf;
+
+/// A foreign function, opened. `array_type` and `allocate` say how the framework makes results:
+/// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
+#[pyclass(frozen, module = "ffgrad._native")]
+pub struct Function {
+    inner: compile_driver::Function,
+    array_type: Py<PyAny>,
+    allocate: Py<PyAny>,
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        sources: Vec<PathBuf>,
+        function: String,
+        signature: Option<String>,
+        options: &str,
+        array_type: Py<PyAny>,
+        allocate: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let options: Options =
+            serde_json::from_str(options).map_err(|e| PyTypeError::new_err(format!("options of enzyme(): {e}")))?;
+        let spec = Spec { sources, function, signature, options };
+        let inner = py.detach(|| compile_driver::Function::open(spec)).map_err(|e| errors::to_python(py, &e))?;
+        Ok(Function { inner, array_type, allocate })
+    }
+
+    /// The manifest as JSON: prototype, plan, tools, commands.
+    fn manifest(&self) -> String {
+        serde_json::to_string(self.inner.manifest()).unwrap_or_default()
+    }
+
+    /// Bit i is set where input i can have a gradient.
+    #[getter]
+    fn differentiable(&self) -> u64 {
+        self.inner.manifest().plan.differentiable_mask()
+    }
+
+    /// Names of the inputs, in the order in which calls take them.
+    #[getter]
+    fn inputs(&self) -> Vec<String> {
+        self.names(&self.inner.manifest().plan.inputs)
+    }
+
+    /// Names of the outputs, in the order in which calls return them.
+    #[getter]
+    fn outputs(&self) -> Vec<String> {
+        self.names(&self.inner.manifest().plan.outputs)
+    }
+
+    /// The values of the function; `expected` is the mask of inputs whose gradient will be wanted.
+    fn primal<'py>(&self, py: Python<'py>, inputs: Bound<'py, PyTuple>, expected: u64) -> PyResult<Bound<'py, PyTuple>> {
+        let given = self.given(&inputs)?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            self.inner.primal(&inputs, expected, &mut results)
+        });
+        self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
+    }
+
+    /// Gradients of the inputs in `mask` for the given cotangents (`None`: zero).
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Bound<'py, PyTuple>,
+        cotangents: Bound<'py, PyTuple>,
+        mask: u64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let given = self.given(&inputs)?;
+        let shadows = self.shadows(&cotangents, "cotangent")?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            self.inner.vjp(&inputs, &cotangents, mask, &mut results)
+        });
+        self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
+    }
+
+    /// Tangents of the outputs for the given tangents of the inputs (`None`: zero).
+    fn jvp<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Bound<'py, PyTuple>,
+        tangents: Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let given = self.given(&inputs)?;
+        let shadows = self.shadows(&tangents, "tangent")?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let tangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            self.inner.jvp(&inputs, &tangents, &mut results)
+        });
+        self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
+    }
+}
+
+impl Function {
+    fn names(&self, args: &[usize]) -> Vec<String> {
+        let plan = &self.inner.manifest().plan;
+        args.iter().map(|&i| plan.args[i].name.clone()).collect()
+    }
+
+    fn given<'py>(&self, inputs: &Bound<'py, PyTuple>) -> PyResult<Vec<Given<'py>>> {
+        let plan = &self.inner.manifest().plan;
+        let name = |i: usize| {
+            let arg = plan.inputs.get(i).map(|&a| plan.args[a].name.clone());
+            arg.unwrap_or_else(|| format!("input {i}"))
+        };
+        let given: Vec<Given<'py>> = inputs
+            .iter_borrowed()
+            .enumerate()
+            .map(|(i, object)| Given::from_object(&object, &|| name(i)))
+            .collect::<PyResult<_>>()?;
+        if let Some(i) = given.iter().position(|g| matches!(g, Given::Nothing)) {
+            return Err(PyTypeError::new_err(format!("`{}` must be a tensor or a number, not None", name(i))));
+        }
+        Ok(given)
+    }
+
+    fn shadows<'py>(&self, objects: &Bound<'py, PyTuple>, what: &str) -> PyResult<Vec<Given<'py>>> {
+        let name = |i: usize| format!("{what} {i}");
+        objects.iter_borrowed().enumerate().map(|(i, o)| Given::from_object(&o, &|| name(i))).collect()
+    }
+
+    fn results(&self, py: Python<'_>) -> Allocated {
+        Allocated::new(self.array_type.bind(py), self.allocate.bind(py))
+    }
+
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        outcome: Result<(), Error>,
+        results: Allocated,
+        count: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        if self.inner.has_warnings() {
+            for text in self.inner.take_warnings() {
+                errors::warn(py, &text)?;
+            }
+        }
+        outcome.map_err(|e| errors::to_python(py, &e))?;
+        results.into_objects(py, count)
+    }
+}

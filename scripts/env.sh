@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The Python side: a shared environment with the heavy packages, and a light one in this clone.
+#
+#   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 5 GB), made
+#                                                          once per user and content of that file
+#   .venv/                                                 this clone's: sees the shared one and py/python
+#
+# Does nothing where both are there.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt}
+PYTHON=${PYTHON:-python3}
+# Raise where the layout of either environment changes: all are made anew then.
+LAYOUT=1
+
+# shared_env: the folder of the shared environment.
+shared_env() {
+    local base=${FFGRAD_ENV_DIR:-${XDG_CACHE_HOME:-${HOME:?"set HOME or FFGRAD_ENV_DIR"}/.cache}/ffgrad-env}
+    local version key
+    version=$("$PYTHON" -c 'import platform, sys
+print(platform.python_implementation(), platform.python_version(), platform.machine())
+raise SystemExit(sys.version_info < (3, 10))') || die "$PYTHON is not Python 3.10 or later" "Set PYTHON to one that is."
+    key=$( (cat "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
+    printf '%s/torch-%s\n' "$base" "$key"
+}
+
+sha256() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else shasum -a 256; fi; }
+
+# An environment counts once `.ready` stands in it, which is written last. (It cannot be made elsewhere and renamed
+# into place: its programs hold its path.)
+is_ready() { [ -e "$1/.ready" ] && [ -x "$1/bin/python" ]; }
+
+make_shared() {
+    local env=$1 start=$SECONDS
+    is_ready "$env" && return # another clone was faster
+    say "making the Python environment $env (PyTorch: about 5 GB, some minutes; once)"
+    rm -rf "$env"
+    "$PYTHON" -m venv --without-pip "$env" ||
+        die "$PYTHON cannot make a virtual environment" "Install its venv module (Debian: python3-venv)."
+    local pip
+    if "$PYTHON" -m pip --python "$env/bin/python" --version >/dev/null 2>&1; then
+        pip=("$PYTHON" -m pip --python "$env/bin/python")
+    elif "$env/bin/python" -m ensurepip >/dev/null 2>&1; then
+        pip=("$env/bin/python" -m pip)
+    else
+        die "$PYTHON has no pip (22.3 or later)" "Install it (Debian: python3-pip)."
+    fi
+    local quiet=--quiet
+    if [ -t 1 ]; then quiet=--progress-bar=on; fi
+    "${pip[@]}" install --disable-pip-version-check --no-input "$quiet" -r "$REQUIREMENTS" ||
+        die "pip could not install $REQUIREMENTS" "See its message above; \`make env\` tries again."
+    touch "$env/.ready"
+    say "Python environment ready after $((SECONDS - start)) s"
+}
+
+site_packages() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+is_local() { [ "$(cat "$ROOT/.venv/.ready" 2>/dev/null)" = "$1 $ROOT" ] && [ -x "$ROOT/.venv/bin/python" ]; }
+
+make_local() {
+    local shared=$1 venv=$ROOT/.venv site
+    is_local "$shared" && return
+    rm -rf "$venv"
+    # `python -m venv` from inside an environment builds on that environment's own base: the same Python.
+    "$shared/bin/python" -m venv --without-pip "$venv"
+    site=$(site_packages "$venv")
+    {
+        printf '%s\n' "$ROOT/py/python"
+        "$venv/bin/python" -c 'import sys; print(f"import site; site.addsitedir({sys.argv[1]!r})")' "$(site_packages "$shared")"
+    } >"$site/ffgrad.pth"
+    # Programs that are binaries are linked; those that are Python run in this clone's environment.
+    for program in maturin ruff ninja; do
+        if [ -e "$shared/bin/$program" ]; then ln -s "$shared/bin/$program" "$venv/bin/$program"; fi
+    done
+    for module in pytest mypy; do
+        printf '#!/bin/sh\nexec "$(dirname "$0")/python" -m %s "$@"\n' "$module" >"$venv/bin/$module"
+        chmod +x "$venv/bin/$module"
+    done
+    ln -s ../../target/release/ffgrad "$venv/bin/ffgrad"
+    printf '%s\n' "$shared $ROOT" >"$venv/.ready"
+    say ".venv ready"
+}
+
+shared=$(shared_env)
+is_ready "$shared" || as_one "$shared.lock" make_shared "$shared"
+is_local "$shared" || as_one "$ROOT/target/env.lock" make_local "$shared"
