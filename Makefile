@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env tools build demo test test-rust test-torch lint fmt bench clean
+.PHONY: help env tools build demo test test-rust test-torch lint fmt bench wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,15 +35,18 @@ fmt: env ## format every source
 bench: build ## the figures of the README, measured on this machine
 	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
 
-build: ## the Python package, in place (env and tools included)
+build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools
-	@scripts/package.sh
 
 env: ## the Python environment (about 5 GB, shared by all clones of a user) and .venv
 	@scripts/env.sh
 
-tools: ## the ffgrad command, the compilers it drives, the worker
+tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
+
+wheel: build ## the Python package as a wheel, in target/wheels
+	@cd py && ../$(PYTHON_BIN)/maturin build --release --strip --quiet --out ../target/wheels
+	@ls target/wheels/*.whl
 
 clean: ## remove what was built here; shared environments, tools and caches stay
 	rm -rf target .venv py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache

@@ -21,7 +21,8 @@ shared_env() {
     version=$("$PYTHON" -c 'import platform, sys
 print(platform.python_implementation(), platform.python_version(), platform.machine())
 raise SystemExit(sys.version_info < (3, 10))') || die "$PYTHON is not Python 3.10 or later" "Set PYTHON to one that is."
-    key=$( (cat "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
+    # A remark is no reason to fetch 5 GB again.
+    key=$( (grep -v -e '^#' -e '^$' "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
     printf '%s/torch-%s\n' "$base" "$key"
 }
 

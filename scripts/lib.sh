@@ -42,10 +42,11 @@ llvm_library_path() {
     printf '%s\n' "$path"
 }
 
-# One build folder, whatever the caller's environment says, and no libpython for the extension module: with the same
-# settings everywhere cargo never builds a thing twice.
+# One build folder, whatever the caller's environment says. The extension module is for every Python from 3.10 on: it
+# links none, and no particular one is asked. With the same settings everywhere cargo never builds a thing twice.
 export CARGO_TARGET_DIR=$ROOT/target
 export PYO3_BUILD_EXTENSION_MODULE=1
+export PYO3_NO_PYTHON=1
 BIN=$CARGO_TARGET_DIR/release
 PYTHON_BIN=$ROOT/.venv/bin
 PACKAGE=$ROOT/py/python/ffgrad

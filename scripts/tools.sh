@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# The programs: the `ffgrad` command, the tools it drives (those the machine lacks), and the worker.
+# Everything that cargo builds: the `ffgrad` command, which fetches the tools that the machine lacks, then what needs
+# them: the worker. Then the native half of the Python package. Both go into py/python/ffgrad, which .venv sees; a
+# change of a Python file needs no build.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -7,9 +9,19 @@ cd "$ROOT"
 need cargo "rustup, with Rust 1.89 or later"
 need cc gcc
 
-cargo build --release --package compile-driver
+build() { cargo build --release "${quiet[@]}" "$@"; }
+quiet=()
+# Nothing to say to a log unless something is compiled, which takes long enough to be told of.
+[ -t 2 ] || quiet=(--quiet)
+
+if ! [ -x "$BIN/ffgrad" ]; then say "building ffgrad (about a minute)"; fi
+build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
-cargo build --release --package ffgrad-llvm
+build --package ffgrad-llvm --package ffgrad-py
+
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
+for library in "$BIN"/lib_native.so "$BIN"/lib_native.dylib; do
+    if [ -e "$library" ]; then replace "$library" "$PACKAGE/_native.abi3.so"; fi
+done

@@ -279,6 +279,11 @@ impl<'a> Nodes<'a> {
             "DW_TAG_enumeration_type" => Resolved { spelled: format!("enum {name}"), ..base() },
             "DW_TAG_pointer_type" => pointer_to(base(), "*"),
             "DW_TAG_reference_type" => pointer_to(base(), "&"),
+            // Only ever met behind a pointer, or as what a parameter array has decayed from.
+            "DW_TAG_array_type" => {
+                let base = base();
+                Resolved { spelled: format!("{}[]", base.spelled), ..base }
+            }
             "DW_TAG_structure_type" => Resolved::unsupported(&format!("struct {name}")),
             "DW_TAG_class_type" => Resolved::unsupported(name),
             "DW_TAG_union_type" => Resolved::unsupported(&format!("union {name}")),

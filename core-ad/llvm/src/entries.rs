@@ -65,6 +65,9 @@ pub fn wrapper<'ctx>(
         mark_types(module, &builder, function, plan)?;
     }
     call_foreign(&builder, callee, function, plan)?;
+    if marked {
+        clobber_in_place(module, &builder, function, plan)?;
+    }
     builder.build_return(None).map_err(|e| e.to_string())?;
     inline_into_wrapper(context, callee);
     Ok(function)
@@ -119,6 +122,61 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
     function
+}
+
+/// Name of the function that stands for "anything may have been written here".
+pub const CLOBBER: &str = "ffgrad.clobber";
+
+/// Ends the wrapper with a call that could overwrite every argument updated in place.
+///
+/// The engine keeps a loaded value for the reverse sweep only if it sees the memory overwritten later, and
+/// for a buffer that a time loop overwrites in its next turn it does not see that (Enzyme's own test
+/// `overwrite_outer_loop`). With this call in sight it keeps them all. The call itself does nothing: its
+/// body is added, empty, once the engine is done.
+fn clobber_in_place<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    plan: &CallPlan,
+) -> Result<()> {
+    let in_place = plan.args.iter().enumerate().filter(|(_, a)| a.role == Role::InOut && a.dtype.is_float());
+    for (i, _) in in_place {
+        let pointer = function.get_nth_param(i as u32).ok_or("wrapper parameter")?;
+        builder.build_call(clobber(module), &[pointer.into()], "").map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(CLOBBER) {
+        return function;
+    }
+    let context = module.get_context();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let function = module.add_function(CLOBBER, context.void_type().fn_type(&[pointer.into()], false), None);
+    // memory(argmem: readwrite): two bits per location, argument memory first.
+    let memory = Attribute::get_named_enum_kind_id("memory");
+    function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(memory, 0b11));
+    for name in ["nounwind", "willreturn", "nofree", "nosync"] {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+    for name in ["enzyme_inactive", "enzyme_nofree"] {
+        function.add_attribute(AttributeLoc::Function, context.create_string_attribute(name, ""));
+    }
+    function
+}
+
+/// Gives the marker functions empty bodies, so that the optimiser removes their calls.
+pub fn define_markers(module: &Module<'_>) -> Result<()> {
+    for name in [CLOBBER, "__enzyme_float", "__enzyme_double"] {
+        let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let context = module.get_context();
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        builder.build_return(None).map_err(|e| e.to_string())?;
+    }
+    Ok(())
 }
 
 fn call_foreign<'ctx>(

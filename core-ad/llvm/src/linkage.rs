@@ -37,6 +37,11 @@ fn internalise(module: &Module<'_>, kept: &[&str]) {
             make_internal(function.as_global_value());
         }
     }
+    // Constructors are often aliases of one another; an alias left visible would clash between objects.
+    for alias in aliases(module) {
+        alias.set_visibility(GlobalVisibility::Default);
+        alias.set_linkage(Linkage::Internal);
+    }
     for global in module.get_globals() {
         let name = global.get_name().to_string_lossy().into_owned();
         let defined = global.get_initializer().is_some();
@@ -44,6 +49,20 @@ fn internalise(module: &Module<'_>, kept: &[&str]) {
             make_internal(global);
         }
     }
+}
+
+fn aliases<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
+    let mut all = Vec::new();
+    // SAFETY: walks the live module's list of aliases; GlobalValue is a view of any global, aliases
+    // included.
+    unsafe {
+        let mut next = llvm_sys::core::LLVMGetFirstGlobalAlias(module.as_mut_ptr());
+        while !next.is_null() {
+            all.push(GlobalValue::new(next));
+            next = llvm_sys::core::LLVMGetNextGlobalAlias(next);
+        }
+    }
+    all
 }
 
 fn make_internal(global: GlobalValue<'_>) {

@@ -7,6 +7,7 @@
 mod emit;
 mod entries;
 mod exceptions;
+mod indirect;
 mod linkage;
 mod passes;
 mod session;

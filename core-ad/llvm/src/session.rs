@@ -1,6 +1,6 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{emit, entries, exceptions, linkage, passes, types};
+use crate::{emit, entries, exceptions, indirect, linkage, passes, types};
 use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
 use inkwell::context::Context;
@@ -36,6 +36,7 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Derive { symbol, plan, mask, entries: wanted, rung, inactive, codegen: _, output } => {
                 let module = self.module()?.clone();
+                indirect::make_direct(&module)?;
                 let wrapper = entries::wrapper(&module, &symbol, &plan, true)?;
                 for entry in &wanted {
                     entries::derivative(&module, *entry, wrapper, &plan, mask)?;
@@ -51,6 +52,7 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, slots, entries, codegen, output, ir } => {
                 let module = self.read_ir(&input)?;
+                entries::define_markers(&module)?;
                 self.finish(&module, &entries, slots, &codegen, &output, ir.as_deref())
             }
         }

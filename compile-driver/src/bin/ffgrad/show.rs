@@ -175,7 +175,7 @@ fn describe(manifest: &Manifest) -> String {
     text.push_str(&table(&rows));
     text.push_str("\nTools\n");
     for tool in &manifest.tools {
-        let _ = writeln!(text, "  {:8}{}", tool.name, tool.version);
+        let _ = writeln!(text, "  {:<9}{}", tool.name, shortened(&tool.version));
     }
     text.push_str("\nCommands\n");
     push_commands(&mut text, &manifest.commands);
@@ -250,6 +250,13 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
+/// Digests cut to what tells them apart; `--json` has them whole.
+fn shortened(version: &str) -> String {
+    let is_digest = |word: &str| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '+');
+    let short = |word: &str| if is_digest(word) { word[..12].to_owned() } else { word.to_owned() };
+    version.split(' ').map(short).collect::<Vec<_>>().join(" ")
+}
+
 fn push_commands(text: &mut String, commands: &[String]) {
     for command in commands {
         let _ = writeln!(text, "  {command}");
@@ -259,6 +266,13 @@ fn push_commands(text: &mut String, commands: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_digests_are_shortened() {
+        let digest = "0123456789abcdef".repeat(4);
+        assert_eq!(shortened(&format!("22.1.8 {digest}+{digest}")), "22.1.8 0123456789ab");
+        assert_eq!(shortened("0.1.0 (LLVM 22.1)"), "0.1.0 (LLVM 22.1)");
+    }
 
     #[test]
     fn a_macro_may_have_a_value_and_must_have_a_name() {
