@@ -97,7 +97,7 @@ def _undifferentiable(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
         "third derivatives of a foreign function are not available\n"
         "  Leave out create_graph=True at the second derivative, or detach it."
     )
-    refuse = torch._C._functions.DelayedError(message, 1)  # type: ignore[attr-defined]
+    refuse = torch._C._functions.DelayedError(message, 1)
     return tuple(None if x is None else refuse(x.detach().requires_grad_()) for x in tensors)
 
 
