@@ -15,6 +15,7 @@ from pathlib import Path
 
 BEFORE = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"]
 AFTER = ["-O3", "-march=native"]
+RUNTIME = ["--rtlib=libgcc", "--unwindlib=libgcc"]  # that of the machine, not that of the clang from pip
 TRIGGER = "declare void @__enzyme_autodiff_trigger(...)\n"  # the engine runs only where it sees such a name
 
 
@@ -60,7 +61,7 @@ def link(objects: list[Path], library: Path, cpp: bool) -> None:
     files = [str(path) for path in objects]
     tail = ["-shared", "-o", str(library), "-lm"]
     try:
-        run([*compiler(cpp), *files, *tail])
+        run([*compiler(cpp), *files, *RUNTIME, *tail])
     except (EngineError, MissingTool):
         gcc = shutil.which("g++") or shutil.which("gcc")
         if gcc is None:

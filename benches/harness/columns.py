@@ -129,7 +129,8 @@ def _ffgrad(problem: Problem, options: dict[str, Any], through_torch: bool) -> C
     def result() -> list[np.ndarray]:
         return [g.numpy().copy() for g in gradient() if g is not None]
 
-    return Column(gradient, lambda: entry.primal(arguments, 0), result, "native vjp")
+    note = "native vjp" + "".join(f", {key}={value!r}" for key, value in options.items())
+    return Column(gradient, lambda: entry.primal(arguments, 0), result, note)
 
 
 def _autograd(function: Callable[..., Any], inputs: list[Any], wrt: list[Any], cotangent: Any, note: str) -> Column:

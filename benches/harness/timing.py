@@ -1,4 +1,8 @@
-"""Interleaved timing: in every round each competitor runs for a few milliseconds, so that what disturbs the machine disturbs all."""
+"""Interleaved timing: in every round each competitor runs for a few milliseconds, so that what disturbs the machine disturbs all.
+
+A sample's time is the lesser of elapsed and processor time (of all threads together): on a quiet machine they agree for one thread; on
+a busy one what others took from this process does not count; and a competitor with several threads is given credit for them.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +94,7 @@ def interleave(functions: Mapping[str, Callable[[], object]], effort: Effort) ->
                     times[name].rounds.append(None)
                     continue
                 seconds, process = _sample(functions[name], calls[name][1])
-                times[name].rounds.append(seconds / calls[name][1])
+                times[name].rounds.append(min(seconds, process) / calls[name][1])
                 wall[name] += seconds
                 cpu[name] += process
             gc.collect()
@@ -110,11 +114,11 @@ def ratio(times: Times, base: Times) -> float:
 
 def _calls(function: Callable[[], object], sample: float) -> tuple[float, int]:
     """Return seconds per call, and how many calls fill a sample."""
-    function()
-    count, seconds = 1, _sample(function, 1)[0]
+    function()  # a forward run may not have been compiled yet
+    count, seconds = 1, min(_sample(function, 1))
     while seconds < sample / 4:
         count = max(2 * count, min(100 * count, math.ceil(count * sample / max(seconds, 1e-9) / 2)))
-        seconds = _sample(function, count)[0]
+        seconds = min(_sample(function, count))
     return seconds / count, max(1, round(count * sample / seconds))
 
 

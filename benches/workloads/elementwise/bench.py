@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from harness.problem import Function, Problem, rng
 
 HERE = Path(__file__).resolve().parent

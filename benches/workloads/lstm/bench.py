@@ -53,7 +53,12 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 def _seeded(layers: int, length: int, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     draw = rng("lstm")
     sequence = draw.integers(0, 2, size=(length, bits)).astype(np.float64)
-    return draw.uniform(size=(2 * layers, 4 * bits)), draw.uniform(size=(3, bits)), draw.uniform(size=(2 * layers, bits)), sequence
+    return (
+        draw.uniform(size=(2 * layers, 4 * bits)),
+        draw.uniform(size=(3, bits)),
+        draw.uniform(size=(2 * layers, bits)),
+        sequence,
+    )
 
 
 def _step(lib: Any, weights: Any, output: Any, hidden: list[Any], cell: list[Any], x: Any, gold: Any) -> Any:

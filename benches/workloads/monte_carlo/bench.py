@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ def problems(quick: bool) -> Iterator[Problem]:
         dims={"paths": PATHS, "steps": STEPS},
         primal="spot strike rate volatility paths steps",
         gradient="spot strike rate volatility paths steps dspot dstrike drate dvolatility",
-        torch=_torch,
+        torch=lambda: _torch(_torch_step),
+        compiled=_compiled if quick else None,  # the whole, its 50 steps unrolled, takes minutes to compile
         jax=_jax,
         options={"sizes": {"paths": PATHS, "steps": STEPS}},
     )
@@ -40,30 +41,43 @@ def _states() -> np.ndarray:
     return (np.arange(1, PATHS + 1, dtype=np.uint64) * np.uint64(GOLDEN)).view(np.int64)
 
 
-def _torch() -> Function:
+def _torch_uniform(state: Any) -> tuple[Any, Any]:
+    state = state * MULTIPLIER + INCREMENT
+    return state, (((state >> 11) & (2**53 - 1)).double() + 0.5) * 2.0**-53
+
+
+def _torch_step(state: Any, s: Any, lowest: Any, total: Any, rate: Any, volatility: Any) -> tuple[Any, ...]:
+    import torch
+
+    dt = 1.0 / STEPS
+    state, u = _torch_uniform(state)
+    state, v = _torch_uniform(state)
+    normal = torch.sqrt(-2.0 * torch.log(u)) * torch.cos(6.283185307179586 * v)
+    s = s * torch.exp((rate - 0.5 * volatility * volatility) * dt + volatility * dt**0.5 * normal)
+    return state, s, torch.where(s < lowest, s, lowest), total + s
+
+
+def _torch(step: Callable[..., Any]) -> Function:
     import torch
 
     first = torch.from_numpy(_states())
 
-    def uniform(state: Any) -> tuple[Any, Any]:
-        state = state * MULTIPLIER + INCREMENT
-        return state, (((state >> 11) & (2**53 - 1)).to(torch.float64) + 0.5) * 2.0**-53
-
     def value(spot: Any, strike: Any, rate: Any, volatility: Any) -> Any:
-        dt = 1.0 / STEPS
-        state, s = first, spot.expand(PATHS)
-        lowest, total = s, torch.zeros_like(s)
+        s = spot.expand(PATHS)
+        carry = (first, s, s, torch.zeros_like(s))
         for _ in range(STEPS):
-            state, u = uniform(state)
-            state, v = uniform(state)
-            normal = torch.sqrt(-2.0 * torch.log(u)) * torch.cos(6.283185307179586 * v)
-            s = s * torch.exp((rate - 0.5 * volatility * volatility) * dt + volatility * dt**0.5 * normal)
-            lowest = torch.where(s < lowest, s, lowest)
-            total = total + s
+            carry = step(*carry, rate, volatility)
+        _, _, lowest, total = carry
         payoff = torch.relu(total / STEPS - strike) + torch.relu(strike - lowest)
         return torch.exp(-rate) * payoff.sum() / PATHS
 
     return value
+
+
+def _compiled() -> Function:
+    import torch
+
+    return _torch(torch.compile(_torch_step, dynamic=False, fullgraph=True))
 
 
 def _jax() -> Function:
