@@ -26,8 +26,8 @@ class Native:
 
     Attributes
     ----------
-    gradients : dict
-        The arrays that :meth:`gradient` fills, by input.
+    gradients, outputs : dict
+        The arrays that ``gradient`` fills, by input, and ``primal``, by output.
     note : str
         How it was compiled.
     """
@@ -36,7 +36,7 @@ class Native:
         self.note = note
         self.gradients = {name: np.zeros_like(problem.inputs[name]) for name in problem.wrt}
         self._library = ctypes.CDLL(str(library))
-        self._outputs = {k: np.zeros_like(v) for k, v in problem.cotangents.items()}
+        self.outputs = {k: np.zeros_like(v) for k, v in problem.cotangents.items()}
         self._cotangents = {k: np.ascontiguousarray(v) for k, v in problem.cotangents.items()}
         self._problem = problem
         self.gradient = self._bind("gradient", problem.gradient, None)
@@ -57,7 +57,7 @@ class Native:
             value = problem.inputs[name]
             return ctypes.c_double(float(value)) if np.ndim(value) == 0 else _pointer(value)
         if function == "primal":
-            return _pointer(self._outputs[name])
+            return _pointer(self.outputs[name])
         known = self._cotangents if name[1:] in self._cotangents else self.gradients
         return _pointer(known[name[1:]])
 
