@@ -77,10 +77,8 @@ def memory(problem: Problem, name: str) -> dict[str, Any]:
     which compile in it, it is the second.
     """
     column = columns.make(name, problem)
-    if name in ("compile", "jax", "eager", "ffgrad-torch"):
+    if name in ("compile", "jax"):
         column.gradient()
-    else:
-        np.ones(8) @ np.ones(8)
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
