@@ -73,9 +73,7 @@ def main() -> int:
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="few rounds, no memory: some minutes"
-    )
+    parser.add_argument("--quick", action="store_true", help="few rounds, no memory: some minutes")
     parser.add_argument(
         "--only",
         nargs="+",

@@ -40,7 +40,7 @@ def save(results: dict[str, Any], stem: Path) -> list[Path]:
         figure = draw(results, pyplot)
         if figure is None:
             continue
-        figure.text(0.01, 0.005, caption, fontsize=7, color="#666666")
+        figure.supxlabel(caption, fontsize=7, color="#666666")
         path = stem.with_name(f"{stem.name}-{name}.png")
         figure.savefig(path, dpi=130)
         pyplot.close(figure)
@@ -77,14 +77,7 @@ def _rows(results: dict[str, Any], pyplot: Any) -> Any:
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.invert_yaxis()
     handles = [pyplot.Line2D([], [], marker="o", linestyle="", color=COLOURS[name], label=name) for name in names]
-    axes.legend(
-        handles=handles,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 1.0 + 1.2 / (1.0 + len(rows))),
-        ncols=5,
-        frameon=False,
-        fontsize=8,
-    )
+    figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     return figure
 
 
