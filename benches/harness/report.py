@@ -153,7 +153,7 @@ def _means(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
 def _aims(rows: Sequence[dict[str, Any]]) -> list[str]:
     found = []
     for column, aim in (("ffgrad", 1.1), ("ffgrad-tuned", 1.0)):
-        for base in ("hand", "hand-fast"):
+        for base in BASES:
             mean, count = mean_over(rows, column, base)
             if mean is not None:
                 found.append(
