@@ -32,8 +32,8 @@ fmt: env ## format every source
 	@$(PYTHON_BIN)/ruff check --quiet --select I --fix .
 	@$(PYTHON_BIN)/ruff format .
 
-bench: build ## the figures of the README, measured on this machine
-	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
+bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
+	@scripts/bench.sh $(ARGS)
 
 build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools
