@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
             Task::Primal { expected } => function.primal(&inputs, expected, &mut self.outputs(every)),
             Task::Vjp { mask, .. } => function.vjp(&inputs, &cotangents, mask, &mut self.outputs(mask)),
             Task::Jvp { .. } => function.jvp(&inputs, &tangents, &mut self.outputs(floats)),
-            Task::Hvp { mask, .. } => hvp(function, &inputs, &cotangents, &tangents, mask, &mut self.outputs(mask)),
+            Task::Hvp { mask, .. } => function.hvp(&inputs, &cotangents, &tangents, mask, &mut self.outputs(mask)),
         };
         if function.has_warnings() {
             function.take_warnings().iter().for_each(|text| exports::warn(text));
@@ -260,17 +260,6 @@ impl<'a> Run<'a> {
     fn outputs(&self, mask: u64) -> Outputs<'a> {
         Outputs { api: self.api, context: self.context, mask }
     }
-}
-
-fn hvp(
-    _function: &Function,
-    _inputs: &[Input<'_>],
-    _cotangents: &[Option<View<'_>>],
-    _tangents: &[Option<View<'_>>],
-    _mask: u64,
-    _results: &mut Outputs<'_>,
-) -> Result<(), Error> {
-    Err(Error::Differentiation(Box::new(Diagnosis::new("no-hvp", "", "not yet"))))
 }
 
 fn unknown_type(function: &str, name: &str, code: c_int) -> Error {

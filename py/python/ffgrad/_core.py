@@ -116,9 +116,18 @@ def open_function(
     ------
     ToolchainError, CompileError, SignatureError, CacheError
     """
+    return _native.Function(source_files(source), function, signature, json.dumps(plain(options)), array_type, allocate)
+
+
+def source_files(source: Source | Iterable[Source]) -> list[str]:
+    """Return the source files as a list of paths."""
     one = isinstance(source, str | os.PathLike)
-    sources = [os.fspath(s) for s in ([source] if one else source)]  # type: ignore[list-item,union-attr]
-    plain = {name: _plain(value) for name, value in options.items()}
+    return [os.fspath(s) for s in ([source] if one else source)]  # type: ignore[list-item,union-attr]
+
+
+def plain(options: Options) -> dict[str, Any]:
+    """Return the options as the driver takes them, ready for JSON."""
+    result = {name: _plain(value) for name, value in options.items()}
     if "defines" in options:
-        plain["defines"] = {name: _define(value) for name, value in options["defines"].items()}
-    return _native.Function(sources, function, signature, json.dumps(plain), array_type, allocate)
+        result["defines"] = {name: _define(value) for name, value in options["defines"].items()}
+    return result
