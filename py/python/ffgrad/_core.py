@@ -121,8 +121,7 @@ def open_function(
 
 def source_files(source: Source | Iterable[Source]) -> list[str]:
     """Return the source files as a list of paths."""
-    one = isinstance(source, str | os.PathLike)
-    return [os.fspath(s) for s in ([source] if one else source)]  # type: ignore[list-item,union-attr]
+    return [os.fspath(s) for s in ([source] if isinstance(source, str | os.PathLike) else source)]
 
 
 def plain(options: Options) -> dict[str, Any]:

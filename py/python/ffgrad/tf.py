@@ -7,8 +7,9 @@
         y = f.apply(x)        # or f(x)
     tape.gradient(y, x)
 
-Works eagerly, in ``tf.function``, in ``tf.data`` and in Keras (:class:`EnzymeLayer`); gradients of first and second order, forward
-accumulators. Tensors are passed as they lie. Outputs are allocated by TensorFlow. ``docs/tensorflow.md`` has the rest.
+Works eagerly, in ``tf.function``, in ``tf.data`` and in Keras (:class:`EnzymeLayer`); gradients of first and second
+order, forward accumulators. Tensors are passed as they lie. Outputs are allocated by TensorFlow. ``docs/tensorflow.md``
+has the rest.
 """
 
 from ffgrad._tf.layer import EnzymeLayer

@@ -11,9 +11,9 @@ operation                 in x                       in v                in t
 ``Hvp`` d(J^T v)/dx t     refused (third order)      refused             ``Hvp`` (symmetric)
 ========================  =========================  ==================  ===================
 
-Registered on the operation's name, they serve tapes, persistent or nested, forward accumulators, graphs, loops and saved models
-alike. Where TensorFlow says that a gradient is not needed it is not computed; in graphs what is unused is pruned.
-Masks are bit sets, as in ``tf-op/src/lib.rs``.
+Registered on the operation's name, they serve tapes, persistent or nested, forward accumulators, graphs, loops and
+saved models alike. Where TensorFlow says that a gradient is not needed it is not computed; in graphs what is unused is
+pruned. Masks are bit sets, as in ``tf-op/src/lib.rs``.
 """
 
 from __future__ import annotations
@@ -205,3 +205,20 @@ def _refuse(node: _Node, like: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     """Stand in for a gradient that does not exist: an error where the value is used, nothing where it is not."""
     refused = operations.ffgrad_refuse_v1(inputs=node.inputs, Tout=[x.dtype for x in like], message=_THIRD)
     return _shaped(refused, like)
+
+
+def _register_vectorization() -> None:
+    """Let ``tf.vectorized_map`` and ``tape.jacobian`` loop over these operations without a warning at each.
+
+    They would do the same by themselves: a foreign function has no batched form of its own. The registry is private
+    to TensorFlow; without it there is a warning, no more.
+    """
+    try:
+        from tensorflow.python.ops.parallel_for.pfor import RegisterPFor, _fallback_converter
+    except ImportError:
+        return
+    for kind in ("Primal", "Vjp", "Jvp", "Hvp", "Refuse"):
+        RegisterPFor(f"Ffgrad{kind}V1")(lambda pfor_input: _fallback_converter(pfor_input, warn=False))
+
+
+_register_vectorization()

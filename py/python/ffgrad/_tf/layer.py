@@ -14,13 +14,13 @@ from ffgrad._core import Options, Source, plain, source_files
 from ffgrad._tf.operation import Enzyme, enzyme
 
 
-@tf.keras.utils.register_keras_serializable(package="ffgrad")  # type: ignore[untyped-decorator]
+@tf.keras.utils.register_keras_serializable(package="ffgrad")
 class EnzymeLayer(tf.keras.layers.Layer):  # type: ignore[misc]
     """A C or C++ function as a layer.
 
-    Inputs of the function that are named in ``parameters`` become trainable weights; what is called are the others, in
-    their order: one tensor, a list or tuple, or a mapping by name. Floating-point inputs are cast to the parameter's type,
-    as every Keras layer casts to its own; integers are not. The function gets the whole batch:
+    Inputs of the function that are named in ``parameters`` become trainable weights. The layer is called on the others,
+    in their order: one tensor, a list or tuple, or a mapping by name. Floating-point inputs are cast to the parameter's
+    type, as every Keras layer casts to its own; integers are not. The function gets the whole batch:
     ``"x[b,n], k -> y[b,n]"``.
 
     Saved with the model are the sources' paths, not their content: where a model is loaded they must be there, and
@@ -72,7 +72,7 @@ class EnzymeLayer(tf.keras.layers.Layer):  # type: ignore[misc]
         for name in parameters or {}:
             if name not in differentiable:
                 known = ", ".join(f"`{n}`" for n in differentiable)
-                raise ValueError(f"`{function}` has no input `{name}` that can have a gradient\n  Those that can: {known}.")
+                raise ValueError(f"`{function}` has no input `{name}` that can have a gradient\n  These can: {known}.")
         types = dict(zip(operation.inputs, operation.input_dtypes, strict=True))
         self.parameters = {
             name: self._weight(name, np.asarray(value, types[name].as_numpy_dtype))
@@ -83,7 +83,7 @@ class EnzymeLayer(tf.keras.layers.Layer):  # type: ignore[misc]
         def initial(shape: Any, dtype: Any = None) -> tf.Tensor:
             return tf.reshape(tf.constant(value), shape)
 
-        return self.add_weight(name=name, shape=value.shape, dtype=value.dtype.name, initializer=initial, trainable=True)
+        return self.add_weight(name=name, shape=value.shape, dtype=value.dtype.name, initializer=initial)
 
     def call(self, inputs: Any) -> Any:
         """Call the function on the inputs that are no parameters."""

@@ -32,15 +32,19 @@ class _Known(ctypes.Structure):
     ]
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
-def _warn(text: bytes) -> None:
+def _on_warning(text: bytes) -> None:
     warnings.warn(text.decode(errors="replace"), GradientWarning, stacklevel=2)
+
+
+# Kept here: the library has its address.
+_warn = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_on_warning)
 
 
 def _load() -> tuple[Any, ctypes.CDLL]:
     if not _FILE.is_file():
         raise ToolchainError(
-            f"TensorFlow's operation library `{_FILE}` is missing\n  Run `make tools` in the clone, or install the wheel again."
+            f"TensorFlow's operation library `{_FILE}` is missing\n"
+            "  Run `make tools` in the clone, or install the wheel again."
         )
     operations = tf.load_op_library(str(_FILE))
     if not hasattr(operations, "ffgrad_primal_v1"):
@@ -62,12 +66,12 @@ def _load() -> tuple[Any, ctypes.CDLL]:
 operations, _direct = _load()
 
 
-def open_now(spec: str) -> None:
+def open_now(spec: bytes) -> None:
     """Open the function of a ``spec`` attribute, so that it is the one the caller has just looked at."""
-    _direct.ffgrad_tf_open(spec.encode())
+    _direct.ffgrad_tf_open(spec)
 
 
-def misfit(spec: str, tensors: list[tf.Tensor]) -> str | None:
+def misfit(spec: bytes, tensors: list[tf.Tensor]) -> str | None:
     """Return why these inputs do not fit, as far as their static types and shapes tell; ``None`` if they do."""
     shapes = [tensor.shape for tensor in tensors]
     whole = all(shape.is_fully_defined() for shape in shapes)
@@ -79,5 +83,5 @@ def misfit(spec: str, tensors: list[tf.Tensor]) -> str | None:
         (ctypes.c_int64 * len(dims))(*dims),
     )
     message = ctypes.create_string_buffer(_MESSAGE_BYTES)
-    fits = _direct.ffgrad_tf_check(spec.encode(), ctypes.byref(known), message, _MESSAGE_BYTES) == 0
+    fits = _direct.ffgrad_tf_check(spec, ctypes.byref(known), message, _MESSAGE_BYTES) == 0
     return None if fits else message.value.decode(errors="replace")

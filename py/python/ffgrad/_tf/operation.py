@@ -28,7 +28,7 @@ except ImportError:  # a private name: without it the primal is built apart from
 _PLAIN = (bool, int, float, list, tuple, np.ndarray, np.generic)
 
 _DTYPES = {"f32": "float32", "f64": "float64", "bool": "bool"}
-_DTYPES |= {f"{kind}{width}": f"{name}{width}" for kind, name in [("i", "int"), ("u", "uint")] for width in (8, 16, 32, 64)}
+_DTYPES |= {f"{name[0]}{width}": f"{name}{width}" for name in ("int", "uint") for width in (8, 16, 32, 64)}
 
 
 class Enzyme:
@@ -48,6 +48,10 @@ class Enzyme:
         Prototype, call plan, tools and commands, as ``ffgrad show`` prints them.
     """
 
+    # AutoGraph has nothing to translate here. This is how TensorFlow marks its own such functions; the public way,
+    # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
+    autograph_info__ = True
+
     def __init__(self, spec: dict[str, Any], manifest: dict[str, Any], differentiable: int) -> None:
         plan = manifest["plan"]
         self.manifest = manifest
@@ -58,7 +62,7 @@ class Enzyme:
         self.output_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["outputs"]]
         self._sizes: dict[str, int] = spec["options"].get("sizes", {})
         # The key sets this apart from an operation made before the sources were edited.
-        self._spec = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True)
+        self._spec = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True).encode()
         open_now(self._spec)
 
     def __call__(self, *inputs: Any) -> Any:
@@ -71,8 +75,8 @@ class Enzyme:
         Parameters
         ----------
         *inputs
-            One tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays are
-            taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
+            One tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
+            are taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
 
         Returns
         -------
@@ -100,7 +104,8 @@ class Enzyme:
                 value = self._tensor(i, value)
             tensors.append(value)
         eager = tf.executing_eagerly()
-        if not eager and (reason := misfit(self._spec, tensors)) is not None:
+        reason = None if eager else misfit(self._spec, tensors)
+        if reason is not None:
             raise tf.errors.InvalidArgumentError(None, None, reason)
         outputs = operations.ffgrad_primal_v1(
             inputs=tensors,
@@ -121,6 +126,8 @@ class Enzyme:
         if hasattr(value, "dtype") or i >= len(self.input_dtypes):
             return tf.convert_to_tensor(value)
         return tf.convert_to_tensor(value, dtype_hint=self.input_dtypes[i])
+
+    apply.autograph_info__ = True  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:
@@ -148,8 +155,9 @@ def enzyme(
         Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
         template instance (``"f<double>"``).
     signature
-        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``. Without
-        it pointers that are only read are inputs, those only written are outputs, and integers are the number of elements.
+        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``.
+        Without it pointers that are only read are inputs, those only written are outputs, and integers are the number
+        of elements.
     **options
         See :class:`ffgrad._core.Options`.
 

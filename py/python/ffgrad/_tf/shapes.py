@@ -1,17 +1,17 @@
 """Static shapes: what the shapes of the inputs imply for the outputs while a graph is built.
 
-In: the call plan of a manifest, shapes that may be partly unknown. Out: one shape an output. Nothing is checked here: values decide
-that, when the operation runs or where all shapes are known (``library.misfit``).
+In: the call plan of a manifest, shapes that may be partly unknown. Out: one shape an output. Nothing is checked here:
+that is done when the operation runs, or where all shapes are known (``library.misfit``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[[int, int], int | None]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -61,7 +61,4 @@ def _value(dim: Mapping[str, Any], symbols: Mapping[str, int]) -> int | None:
     if kind == "sym":
         return symbols.get(content)
     left, right = (_value(part, symbols) for part in content)
-    if left is None or right is None:
-        return None
-    result: int | None = _OPERATIONS[kind](left, right)
-    return result
+    return None if left is None or right is None else _OPERATIONS[kind](left, right)
