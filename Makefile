@@ -42,10 +42,10 @@ bench: build ## the figures of the README, measured on this machine
 build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools
 
-env: ## the Python environment (about 5 GB, shared by all clones of a user) and .venv
+env: ## the Python environment (about 6 GB, shared by all clones of a user) and .venv
 	@scripts/env.sh
 
-env-tf: ## the same for TensorFlow (about 1.5 GB) and .venv-tf
+env-tf: ## the same for TensorFlow (about 1.6 GB) and .venv-tf
 	@scripts/env.sh tf
 
 tools: ## all that cargo builds, and the compilers it drives

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # env.sh [torch|tf]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
-#   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 5 GB), made
+#   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
 #   .venv/                                                 this clone's: sees the shared one and py/python
-#   .../tf-<key>/, .venv-tf/                               the same for TensorFlow and requirements/tf.txt (about 1.5 GB)
+#   .../tf-<key>/, .venv-tf/                               the same for TensorFlow and requirements/tf.txt (about 1.6 GB)
 #
 # Does nothing where both are there.
 # shellcheck source=lib.sh
@@ -12,8 +12,8 @@
 
 FLAVOUR=${1:-torch}
 case $FLAVOUR in
-torch) VENV=$ROOT/.venv CONTENT="PyTorch: about 5 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt} ;;
-tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.5 GB" REQUIREMENTS=$ROOT/requirements/tf.txt ;;
+torch) VENV=$ROOT/.venv CONTENT="PyTorch: about 6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt} ;;
+tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.6 GB" REQUIREMENTS=$ROOT/requirements/tf.txt ;;
 *) die "unknown environment $FLAVOUR" "Environments: torch, tf." ;;
 esac
 PYTHON=${PYTHON:-python3}
@@ -27,7 +27,7 @@ shared_env() {
     version=$("$PYTHON" -c 'import platform, sys
 print(platform.python_implementation(), platform.python_version(), platform.machine())
 raise SystemExit(sys.version_info < (3, 10))') || die "$PYTHON is not Python 3.10 or later" "Set PYTHON to one that is."
-    # A remark is no reason to fetch 5 GB again.
+    # A remark is no reason to fetch 6 GB again.
     key=$( (grep -v -e '^#' -e '^$' "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
     printf '%s/%s-%s\n' "$base" "$FLAVOUR" "$key"
 }

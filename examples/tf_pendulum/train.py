@@ -57,9 +57,8 @@ def main() -> None:
     steps = options.epochs * len(films) // 64
     model.compile(tf.keras.optimizers.Adam(tf.keras.optimizers.schedules.CosineDecay(5e-3, steps)), "mse")
     history = model.fit(films, films, batch_size=64, epochs=options.epochs, verbose=0).history["loss"]
-    print(
-        f"{steps} steps in {time.perf_counter() - began:.1f} s; error {history[0] ** 0.5:.3f} to {history[-1] ** 0.5:.3f} rad"
-    )
+    seconds = time.perf_counter() - began
+    print(f"{steps} steps in {seconds:.1f} s; error {history[0] ** 0.5:.3f} to {history[-1] ** 0.5:.3f} rad")
 
     starts, measured = measure.predict(new_films, verbose=0)
     friction = simulation.parameters["damping"].numpy()

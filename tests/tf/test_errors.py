@@ -120,9 +120,7 @@ def test_a_saved_graph_without_its_source_says_so(tmp_path: Path, run_python: Ru
     assert f"there is no file `{source}`" in done.stdout
 
 
-def test_a_doubtful_gradient_warns(
-    compile_source: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_doubtful_gradient_warns(compile_source: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a kink finite differences disagree: the warning has the numbers and comes once a build."""
     monkeypatch.setenv("FFGRAD_CACHE_DIR", str(tmp_path / "cache"))
     source = (
