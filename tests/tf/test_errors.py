@@ -139,3 +139,27 @@ def test_torch_and_tensorflow_do_not_import_each_other(run_python: RunPython) ->
     assert done.stdout.strip() == "False False"
     done = run_python("import sys, ffgrad\nprint('tensorflow' in sys.modules)\n")
     assert done.stdout.strip() == "False"
+
+
+def test_a_graph_older_than_its_source_is_refused(tmp_path: Path, run_python: RunPython) -> None:
+    """Where the function has other outputs by now."""
+    source = tmp_path / "cube.c"
+    source.write_text(CUBE)
+    module = tf.Module()
+    module.f = tf.function(enzyme(source, "cube").apply, input_signature=[tf.TensorSpec([None], tf.float64)])
+    tf.saved_model.save(module, str(tmp_path / "saved"))
+    load = (
+        "import tensorflow as tf\n"
+        "import ffgrad.tf\n"
+        "module = tf.saved_model.load('saved')\n"
+        "try:\n"
+        "    module.f(tf.constant([1.0], tf.float64))\n"
+        "except tf.errors.InvalidArgumentError as error:\n"
+        "    print(error.message)\n"
+    )
+    text = "the graph was made from another version of `cube`, with other outputs"
+    more = "void cube(const double* x, int n, double* y, double* z) "
+    more += "{ for (int i = 0; i < n; i++) y[i] = z[i] = x[i]; }\n"
+    for edited in (more, CUBE.replace("double* y", "float* y")):
+        source.write_text(edited)
+        assert text in run_python(load).stdout

@@ -58,9 +58,10 @@ macro_rules! functions {
             unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
                 Ok(Api {
                     $($field: {
+                        type Pointer = unsafe extern "C" fn($($arg),*) $(-> $ret)?;
+                        let name = concat!($symbol, "\0").as_bytes();
                         // SAFETY: the type is that of the C header.
-                        let symbol: Symbol<unsafe extern "C" fn($($arg),*) $(-> $ret)?> =
-                            unsafe { library.get(concat!($symbol, "\0").as_bytes()) }?;
+                        let symbol: Symbol<Pointer> = unsafe { library.get(name) }?;
                         *symbol
                     },)*
                 })
@@ -95,6 +96,8 @@ functions! {
     construction_failure = "TF_OpKernelConstruction_Failure": fn(*mut Construction, *mut Status);
 
     input_count = "TF_NumInputs": fn(*mut Context) -> c_int;
+    output_count = "TF_NumOutputs": fn(*mut Context) -> c_int;
+    output_type = "TF_ExpectedOutputDataType": fn(*mut Context, c_int) -> c_int;
     get_input = "TF_GetInput": fn(*mut Context, c_int, *mut *mut Tensor, *mut Status);
     allocate_output = "TF_AllocateOutput":
         fn(*mut Context, c_int, c_int, *const i64, c_int, usize, *mut Status) -> *mut Tensor;

@@ -158,7 +158,9 @@ pub unsafe extern "C" fn compute(kernel: *mut c_void, context: *mut Context) {
     let failure = match outcome {
         Ok(Ok(())) => return,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure { code: Code::Internal, text: "ffgrad failed; the reason stands on standard error".to_owned() },
+        Err(_) => {
+            Failure { code: Code::Internal, text: "ffgrad failed; the reason stands on standard error".to_owned() }
+        }
     };
     let status = OwnStatus::new(api);
     status.set(failure.code, &failure.text);
@@ -212,7 +214,7 @@ impl<'a> Run<'a> {
             return Err(Failure { code: Code::InvalidArgument, text });
         };
         let plan = &function.manifest().plan;
-        for (position, tensor) in held.iter().enumerate().filter(|(_, h)| h.dtype.is_none()) {
+        if let Some((position, tensor)) = held.iter().enumerate().find(|(_, h)| h.dtype.is_none()) {
             let name = plan.inputs.get(position).map_or("an input", |&arg| plan.args[arg].name.as_str());
             return Err(unknown_type(&function.spec().function, name, self.type_code(tensor)).into());
         }
@@ -223,13 +225,20 @@ impl<'a> Run<'a> {
         };
         let cotangents = spread(cotangents, plan.outputs.len());
         let tangents = spread(tangents, plan.inputs.len());
-        let every = u64::MAX;
-        let floats = plan.outputs.iter().enumerate().map(|(p, &arg)| u64::from(plan.args[arg].dtype.is_float()) << p).sum();
+        let positions: u64 = match *task {
+            Task::Primal { .. } => (0..plan.outputs.len()).map(|p| 1 << p).sum(),
+            Task::Jvp { .. } => {
+                let float = |&(_, &arg): &(usize, &usize)| plan.args[arg].dtype.is_float();
+                plan.outputs.iter().enumerate().filter(float).map(|(p, _)| 1 << p).sum()
+            }
+            Task::Vjp { mask, .. } | Task::Hvp { mask, .. } => mask,
+        };
+        let mut results = self.outputs(function, positions)?;
         let outcome = match *task {
-            Task::Primal { expected } => function.primal(&inputs, expected, &mut self.outputs(every)),
-            Task::Vjp { mask, .. } => function.vjp(&inputs, &cotangents, mask, &mut self.outputs(mask)),
-            Task::Jvp { .. } => function.jvp(&inputs, &tangents, &mut self.outputs(floats)),
-            Task::Hvp { mask, .. } => function.hvp(&inputs, &cotangents, &tangents, mask, &mut self.outputs(mask)),
+            Task::Primal { expected } => function.primal(&inputs, expected, &mut results),
+            Task::Vjp { mask, .. } => function.vjp(&inputs, &cotangents, mask, &mut results),
+            Task::Jvp { .. } => function.jvp(&inputs, &tangents, &mut results),
+            Task::Hvp { mask, .. } => function.hvp(&inputs, &cotangents, &tangents, mask, &mut results),
         };
         if function.has_warnings() {
             function.take_warnings().iter().for_each(|text| exports::warn(text));
@@ -257,15 +266,36 @@ impl<'a> Run<'a> {
         unsafe { (self.api.tensor_type)(held.tensor) }
     }
 
-    fn outputs(&self, mask: u64) -> Outputs<'a> {
-        Outputs { api: self.api, context: self.context, mask }
+    /// The node's outputs, if there are as many as the function has now: a saved graph may be older than the source.
+    fn outputs<'f>(&self, function: &'f Function, mask: u64) -> Result<Outputs<'f>, Failure>
+    where
+        'a: 'f,
+    {
+        // SAFETY: TensorFlow's context of this run.
+        let count = unsafe { (self.api.output_count)(self.context) };
+        match mask.count_ones() == count.max(0) as u32 {
+            true => Ok(Outputs { api: self.api, context: self.context, mask, function: &function.spec().function }),
+            false => Err(outdated(&function.spec().function).into()),
+        }
     }
 }
 
 fn unknown_type(function: &str, name: &str, code: c_int) -> Error {
     Error::Dtype(Box::new(
-        Diagnosis::new("dtype", function, format!("`{name}` of `{function}` has an element type that no foreign parameter has"))
-            .mismatch("float32, float64, an integer type or bool", type_name(code)),
+        Diagnosis::new(
+            "dtype",
+            function,
+            format!("`{name}` of `{function}` has an element type that no foreign parameter has"),
+        )
+        .mismatch("float32, float64, an integer type or bool", type_name(code)),
+    ))
+}
+
+fn outdated(function: &str) -> Error {
+    let headline = format!("the graph was made from another version of `{function}`, with other outputs");
+    Error::Arity(Box::new(
+        Diagnosis::new("graph-outdated", function, headline)
+            .advise("Make the graph, or save the model, again from this source."),
     ))
 }
 
@@ -286,6 +316,7 @@ struct Outputs<'a> {
     api: &'a Api,
     context: *mut Context,
     mask: u64,
+    function: &'a str,
 }
 
 impl Results for Outputs<'_> {
@@ -294,12 +325,24 @@ impl Results for Outputs<'_> {
             return Ok(ptr::null_mut());
         }
         let index = (self.mask & ((1 << position) - 1)).count_ones() as c_int;
+        // SAFETY: TensorFlow's context of this run; there are as many outputs as bits.
+        if unsafe { (self.api.output_type)(self.context, index) } != to_tensorflow(dtype) {
+            return Err(outdated(self.function));
+        }
         let bytes = shape.iter().product::<i64>().max(0) as usize * dtype.size();
         let status = OwnStatus::new(self.api);
         // SAFETY: TensorFlow's context of this run; the dimensions live through the call.
         let tensor = unsafe {
             let rank = shape.len() as c_int;
-            (self.api.allocate_output)(self.context, index, to_tensorflow(dtype), shape.as_ptr(), rank, bytes, status.raw())
+            (self.api.allocate_output)(
+                self.context,
+                index,
+                to_tensorflow(dtype),
+                shape.as_ptr(),
+                rank,
+                bytes,
+                status.raw(),
+            )
         };
         if let Some(text) = status.error() {
             return Err(no_memory(&text));

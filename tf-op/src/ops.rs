@@ -119,7 +119,8 @@ pub fn register(api: &Api) {
         let status = OwnStatus::new(api);
         // SAFETY: as above; the kernel's functions are for each other.
         unsafe {
-            let builder = (api.new_kernel)(d.name.as_ptr(), c"CPU".as_ptr(), Some(d.create), compute, Some(kernel::delete));
+            let builder =
+                (api.new_kernel)(d.name.as_ptr(), c"CPU".as_ptr(), Some(d.create), compute, Some(kernel::delete));
             (api.register_kernel)(d.name.as_ptr(), builder, status.raw());
         }
         report(&status, d.name);
