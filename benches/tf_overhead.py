@@ -1,8 +1,8 @@
 """What a call costs in TensorFlow: ffgrad beside tf.numpy_function and an operation written by hand in C++.
 
-All compute x * sin(x) for 16 floats, so that what is measured is the way there and back. Rows are ways to do it, columns
-are microseconds for: a call in eager mode; a call and its gradient by a tape, eagerly; a call in a loop within one graph.
-Best of several repeats; `make bench`, or `.venv-tf/bin/python benches/tf_overhead.py [--json FILE]`.
+All compute x * sin(x) for 16 floats, so that what is measured is the way there and back. Rows are ways to do it,
+columns are microseconds for: a call in eager mode; a call and its gradient by a tape, eagerly; a call in a loop within
+one graph. Best of several repeats; `make bench`, or `.venv-tf/bin/python benches/tf_overhead.py [--json FILE]`.
 """
 
 from __future__ import annotations
