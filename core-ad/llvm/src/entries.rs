@@ -11,17 +11,15 @@
 //! array and calls the wrapper, or asks the engine for its derivative.
 
 use crate::session::Result;
-use core_ad::protocol::Entry;
 use core_ad::plan::{Part, Slot};
+use core_ad::protocol::Entry;
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::context::ContextRef;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
-use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
-};
+use inkwell::values::{BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, IntPredicate};
 
 const WRAPPER: &str = "ffgrad.wrap";
@@ -52,13 +50,9 @@ pub fn wrapper<'ctx>(
     let context = module.get_context();
     let callee = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
     let pointer = context.ptr_type(AddressSpace::default());
-    let types: Vec<BasicMetadataTypeEnum<'ctx>> = plan
-        .args
-        .iter()
-        .map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() })
-        .collect();
-    let function =
-        module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> =
+        plan.args.iter().map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() }).collect();
+    let function = module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
     state_aliasing(context, function, plan);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
@@ -350,6 +344,12 @@ fn gradient_function<'ctx>(
     Ok(function)
 }
 
+/// Where calls enter a module: the entry points and what they give to the engine.
+pub fn roots<'ctx>(module: &Module<'ctx>, entries: &[Entry]) -> Vec<FunctionValue<'ctx>> {
+    let names = entries.iter().map(|e| e.symbol()).chain([WRAPPER]);
+    names.filter_map(|name| module.get_function(name)).collect()
+}
+
 /// The engine's word for an argument. The primal of an output that is only stored need not be
 /// computed again; memory the foreign code also reads back must be.
 fn activity(arg: &Arg, shadowed: bool) -> &'static str {
@@ -400,8 +400,8 @@ impl<'m, 'ctx> Frame<'m, 'ctx> {
         let pointer = context.ptr_type(AddressSpace::default());
         let index = context.i64_type().const_int(slot as u64, false);
         // SAFETY: the caller's array has a pointer for every slot of the plan.
-        let place = unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }
-            .map_err(|e| e.to_string())?;
+        let place =
+            unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }.map_err(|e| e.to_string())?;
         let loaded = self.builder.build_load(pointer, place, "").map_err(|e| e.to_string())?;
         Ok(loaded.into_pointer_value())
     }

@@ -1,6 +1,6 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{arena, emit, entries, exceptions, indirect, linkage, passes, types};
+use crate::{arena, emit, entries, exceptions, globals, indirect, linkage, passes, types};
 use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
 use inkwell::context::Context;
@@ -47,6 +47,7 @@ impl<'ctx> Session<'ctx> {
                 }
                 linkage::keep_only(&module, &wanted);
                 passes::before_differentiation(&module, rung)?;
+                globals::mark_inactive(&module, &entries::roots(&module, &wanted));
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { notes: Vec::new() })
             }

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
 from typing_extensions import Unpack
 
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function
+from ffgrad.errors import DifferentiationError
 
 __all__ = ["Enzyme", "enzyme"]
 
@@ -40,7 +40,7 @@ class _Call(torch.autograd.Function):
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
-        outputs = native.primal(inputs, _mask(ctx.needs_input_grad))
+        outputs = native.primal(_resolved(inputs), _mask(ctx.needs_input_grad))
         ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
         return outputs if len(outputs) > 1 else outputs[0]
 
@@ -50,11 +50,11 @@ class _Call(torch.autograd.Function):
         inputs = _inputs(ctx)
         if torch.is_grad_enabled():
             return (None, *_Gradient.apply(ctx.native, mask, len(inputs), *inputs, *cotangents))
-        return (None, *ctx.native.vjp(inputs, cotangents, mask))
+        return (None, *ctx.native.vjp(inputs, _resolved(cotangents), mask))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
-        outputs = ctx.native.jvp(_inputs(ctx), tangents)
+        outputs = ctx.native.jvp(_inputs(ctx), _resolved(tangents))
         return outputs if len(outputs) > 1 else outputs[0]
 
 
@@ -71,13 +71,20 @@ class _Gradient(torch.autograd.Function):
         ctx.native, ctx.mask, ctx.count = native, mask, count
         ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else (x,) for x in arguments)
         ctx.save_for_backward(*[x for x in arguments if isinstance(x, torch.Tensor)])
+        arguments = _resolved(arguments)
         return native.vjp(arguments[:count], arguments[count:], mask)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
+        if torch.is_grad_enabled():
+            raise DifferentiationError(
+                "third derivatives of a foreign function are not available\n"
+                "  Leave out create_graph=True at the second derivative.",
+                code="third-derivative",
+            )
         saved = iter(ctx.saved_tensors)
         arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
+        arguments, directions = _resolved(arguments), _resolved(directions)
         inputs, cotangents = arguments[: ctx.count], arguments[ctx.count :]
         needs = ctx.needs_input_grad[3:]
         wanted = sum(1 << i for i, need in enumerate(needs[: ctx.count]) if need) & ctx.mask
@@ -89,6 +96,13 @@ class _Gradient(torch.autograd.Function):
         return (None, None, None, *second, *first)
 
 
+def _resolved(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Replace tensors whose sign is still to be applied (``z.conj().imag``): DLPack does not know of that."""
+    if any(isinstance(x, torch.Tensor) and x.is_neg() for x in tensors):
+        return tuple(x.resolve_neg() if isinstance(x, torch.Tensor) else x for x in tensors)
+    return tensors
+
+
 def _mask(needs: tuple[bool, ...]) -> int:
     """Bit i is set where input i needs a gradient; the first of ``needs`` is the native function's."""
     return sum(1 << i for i, need in enumerate(needs[1:]) if need)
@@ -96,7 +110,7 @@ def _mask(needs: tuple[bool, ...]) -> int:
 
 def _inputs(ctx: Any) -> tuple[Any, ...]:
     saved = iter(ctx.saved_tensors)
-    return tuple(next(saved) if number is None else number for number in ctx.numbers)
+    return _resolved(tuple(next(saved) if number is None else number for number in ctx.numbers))
 
 
 class Enzyme:
@@ -146,7 +160,7 @@ class Enzyme:
         """
         if torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
             return _Call.apply(self._native, *inputs)
-        outputs = self._native.primal(inputs, 0)
+        outputs = self._native.primal(_resolved(inputs), 0)
         return outputs if len(outputs) > 1 else outputs[0]
 
     @property
