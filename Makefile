@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf lint fmt bench wheel clean
+.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf lint fmt bench bench-tf wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ fmt: env ## format every source
 	@cargo fmt --all
 	@$(PYTHON_BIN)/ruff check --quiet --select I --fix .
 	@$(PYTHON_BIN)/ruff format .
+	@$(MAKE) bench-tf ARGS=
+
+bench-tf: env-tf tools ## what a call costs in TensorFlow (part of bench)
+	@.venv-tf/bin/python benches/tf_overhead.py $(ARGS)
 
 bench: build ## the figures of the README, measured on this machine
 	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
