@@ -36,7 +36,9 @@ def bits(mask: int) -> list[int]:
 def _pack(values: Maybe) -> tuple[list[tf.Tensor], int]:
     """Return the cotangents or tangents that are there, dense, and the mask of their positions."""
     present = {i: v for i, v in enumerate(values) if v is not None and v.dtype.is_floating}
-    return [tf.convert_to_tensor(v) for v in present.values()], sum(1 << i for i in present)
+    # What is no tensor are indexed slices.
+    dense = [v if isinstance(v, tf.Tensor) else tf.convert_to_tensor(v) for v in present.values()]
+    return dense, sum(1 << i for i in present)
 
 
 def _unpack(values: Sequence[tf.Tensor], mask: int, count: int) -> list[Any]:
@@ -60,8 +62,8 @@ class _Node:
         self.op = op
         self.spec = op.get_attr("spec")
         self.mask: int = op.get_attr("mask")
-        self.count = len(op.get_attr("Tin"))
         arguments = list(op.inputs)
+        self.count = len(arguments) if op.type == "FfgradPrimalV1" else len(op.get_attr("Tin"))
         self.inputs, self.rest = arguments[: self.count], arguments[self.count :]
         self._skip = getattr(op, "skip_input_indices", None) or ()
 
@@ -146,7 +148,8 @@ class _Node:
 
 @tf.RegisterGradient("FfgradPrimalV1")  # type: ignore[untyped-decorator]
 def _primal(op: Any, *cotangents: Any) -> list[Any]:
-    return _Node(op).vjp(list(op.get_attr("Tout")), op.get_attr("mask"), cotangents)
+    node = _Node(op)
+    return node.vjp([y.dtype for y in op.outputs], node.mask, cotangents)
 
 
 @tf.RegisterGradient("FfgradVjpV1")  # type: ignore[untyped-decorator]
