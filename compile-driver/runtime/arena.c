@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP ((size_t)256 << 20) /* bytes a thread keeps between calls */
+#define KEEP ((size_t)1 << 30)   /* bytes a thread keeps between calls */
 #define FIRST ((size_t)1 << 18)  /* first chunk */
 #define STEPS 64                 /* classes in steps of 16 bytes */
 #define CLASSES (STEPS + 1 + 4 * 40)

@@ -17,7 +17,7 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
-use core_ad::{Prototype, signature};
+use core_ad::{Access, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -263,6 +263,7 @@ impl<'a> Build<'a> {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask,
+            write_only: self.write_only(),
             entries: wanted.entries().to_vec(),
             rung,
             inactive: self.context.spec.options.inactive.clone(),
@@ -297,6 +298,12 @@ impl<'a> Build<'a> {
         }
         self.objects.push(object);
         Ok(())
+    }
+
+    /// Outputs that LLVM has proven to be only written. Parameters come first in a plan, in their own order.
+    fn write_only(&self) -> Vec<usize> {
+        let params = self.manifest.prototype.params.iter().enumerate();
+        params.filter(|(_, p)| p.access == Some(Access::Write)).map(|(i, _)| i).collect()
     }
 
     fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {

@@ -29,6 +29,9 @@ pub struct Derivative {
     settled: AtomicBool,
 }
 
+/// Code of the refusal to return a gradient that failed its check.
+const UNPROVEN: &str = "unproven-gradient";
+
 /// Problems that no other preparation can mend: climbing on would only take time.
 const FINAL: [&str; 4] = ["missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
 
@@ -66,7 +69,10 @@ impl Function {
             return Err(Error::Differentiation(diagnosis));
         }
         let outcome = self.find_or_climb(wanted, inputs, resolved);
-        if let Err(Error::Differentiation(diagnosis)) = &outcome {
+        // What was unproven at these arguments may pass at others.
+        if let Err(Error::Differentiation(diagnosis)) = &outcome
+            && diagnosis.code != UNPROVEN
+        {
             self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
         }
         outcome
@@ -135,7 +141,7 @@ impl Function {
             _ => {
                 let function = &self.spec.function;
                 let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
-                let diagnosis = Diagnosis::new("unproven-gradient", function, headline)
+                let diagnosis = Diagnosis::new(UNPROVEN, function, headline)
                     .quote(passed_over.join("\n"))
                     .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
                     .advise(

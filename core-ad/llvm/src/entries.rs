@@ -276,9 +276,10 @@ pub fn derivative<'ctx>(
     wrapper: FunctionValue<'ctx>,
     plan: &CallPlan,
     mask: u64,
+    write_only: &[usize],
 ) -> Result<()> {
     let differentiated = match entry {
-        Entry::Hvp => gradient_function(module, wrapper, plan, mask)?,
+        Entry::Hvp => gradient_function(module, wrapper, plan, mask, write_only)?,
         _ => wrapper,
     };
     let frame = Frame::open(module, entry)?;
@@ -292,7 +293,7 @@ pub fn derivative<'ctx>(
                 values.push(frame.pointer(number)?.into());
             }
             (_, Part::Primal) => {
-                values.push(frame.activity(activity(arg, shadowed))?.into());
+                values.push(frame.activity(activity(arg, shadowed, write_only.contains(&slot.arg)))?.into());
                 values.push(frame.value(arg, number)?.into());
             }
             _ => values.push(frame.pointer(number)?.into()),
@@ -309,6 +310,7 @@ fn gradient_function<'ctx>(
     wrapper: FunctionValue<'ctx>,
     plan: &CallPlan,
     mask: u64,
+    write_only: &[usize],
 ) -> Result<FunctionValue<'ctx>> {
     let context = module.get_context();
     let pointer = context.ptr_type(AddressSpace::default());
@@ -334,7 +336,8 @@ fn gradient_function<'ctx>(
     let mut values = vec![wrapper.as_global_value().as_pointer_value().into()];
     for (i, slot) in slots.iter().enumerate() {
         if slot.part == Part::Primal {
-            let word = activity(&plan.args[slot.arg], plan.has_shadow(slot.arg, mask));
+            let unread = write_only.contains(&slot.arg);
+            let word = activity(&plan.args[slot.arg], plan.has_shadow(slot.arg, mask), unread);
             values.push(frame.activity(word)?.into());
         }
         values.push(function.get_nth_param(i as u32).ok_or("gradient parameter")?.into());
@@ -352,10 +355,11 @@ pub fn roots<'ctx>(module: &Module<'ctx>, entries: &[Entry]) -> Vec<FunctionValu
 
 /// The engine's word for an argument. The primal of an output that is only stored need not be
 /// computed again; memory the foreign code also reads back must be.
-fn activity(arg: &Arg, shadowed: bool) -> &'static str {
+fn activity(arg: &Arg, shadowed: bool, write_only: bool) -> &'static str {
     match (shadowed, arg.role) {
         (false, _) => "enzyme_const",
         (true, Role::Return) => "enzyme_dupnoneed",
+        (true, Role::Output) if write_only => "enzyme_dupnoneed",
         (true, _) => "enzyme_dup",
     }
 }

@@ -14,6 +14,7 @@ mod linkage;
 mod passes;
 mod session;
 mod types;
+mod vecmath;
 
 use core_ad::protocol::{Request, Response};
 use inkwell::context::Context;

@@ -20,7 +20,6 @@ from typing_extensions import Unpack
 
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function
-from ffgrad.errors import DifferentiationError
 
 __all__ = ["Enzyme", "enzyme"]
 
@@ -76,12 +75,6 @@ class _Gradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
-        if torch.is_grad_enabled():
-            raise DifferentiationError(
-                "third derivatives of a foreign function are not available\n"
-                "  Leave out create_graph=True at the second derivative.",
-                code="third-derivative",
-            )
         saved = iter(ctx.saved_tensors)
         arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
         arguments, directions = _resolved(arguments), _resolved(directions)
@@ -93,7 +86,19 @@ class _Gradient(torch.autograd.Function):
         second = ctx.native.hvp(inputs, cotangents, directions, wanted) if wanted else (None,) * ctx.count
         first = ctx.native.jvp(inputs, directions) if any(needs[ctx.count :]) else (None,) * len(cotangents)
         first = tuple(None if v is None else y for v, y in zip(cotangents, first, strict=True))
-        return (None, None, None, *second, *first)
+        return (None, None, None, *_undifferentiable((*second, *first)))
+
+
+def _undifferentiable(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Make a further derivative an error instead of a missing term."""
+    if not torch.is_grad_enabled():
+        return tensors
+    message = (
+        "third derivatives of a foreign function are not available\n"
+        "  Leave out create_graph=True at the second derivative, or detach it."
+    )
+    refuse = torch._C._functions.DelayedError(message, 1)
+    return tuple(None if x is None else refuse(x.detach().requires_grad_()) for x in tensors)
 
 
 def _resolved(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
