@@ -199,8 +199,8 @@ def _hvp(op: Any, *directions: Any) -> list[Any]:
 
 
 _THIRD = (
-    "this needs a third derivative of a foreign function, and ffgrad computes first and second ones\n"
-    "  Take one derivative fewer, or stop the gradient (tf.stop_gradient) where it is not meant."
+    "third derivatives of a foreign function are not available\n"
+    "  Values, gradients and gradients of gradients are. Stop the gradient (tf.stop_gradient) where a third one is not meant."
 )
 
 
