@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest.
+# test.sh rust|torch|tf [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -21,6 +21,10 @@ torch)
     # torch's C++ extensions, used for comparison, look for ninja on PATH.
     PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest "$@"
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch." ;;
+tf)
+    # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
+    TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"
+    ;;
+*) die "unknown suite $suite" "Suites: rust, torch, tf." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"

@@ -19,9 +19,13 @@ build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
-build --package ffgrad-llvm --package ffgrad-py
+# None of them needs a framework to be built.
+build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
+for library in "$BIN"/libffgrad_tf.so "$BIN"/libffgrad_tf.dylib; do
+    if [ -e "$library" ]; then replace "$library" "$PACKAGE/bin/${library##*/}"; fi
+done
 for library in "$BIN"/lib_native.so "$BIN"/lib_native.dylib; do
     if [ -e "$library" ]; then replace "$library" "$PACKAGE/_native.abi3.so"; fi
 done
