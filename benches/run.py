@@ -31,10 +31,15 @@ TIMEOUT = 1800  # seconds for one row; torch.compile of an unrolled loop takes m
 def main() -> int:
     """Parse the command line, measure, report."""
     arguments = _parse()
+    if arguments.report:
+        _report({"seconds": 0.0, **json.loads(arguments.report.read_text())}, arguments.report.with_suffix(""))
+        return 0
     names = arguments.columns.split(",") if arguments.columns else columns.NAMES
     start = time.perf_counter()
+    described = machine.describe()
+    stem = arguments.out / machine.slug(described)
     results: dict[str, Any] = {
-        "machine": machine.describe(),
+        "machine": described,
         "command": " ".join(["benches/run.py", *sys.argv[1:]]),
         "quick": arguments.quick,
         "rows": [],
@@ -53,6 +58,7 @@ def main() -> int:
         which = [n for n in names if n in SCALING] if problem.group == "scaling" else names
         answer = _row(problem, which, arguments.quick)
         results["rows" if "columns" in answer else "skipped"].append(answer)
+        _keep(results, stem)
     if arguments.memory or not arguments.quick:
         results["memory"] = [
             _memory(p, n) for p in problems if _suite(p) for n in MEMORY if n in names and _there(results, p, n)
@@ -67,7 +73,8 @@ def main() -> int:
         except Exception as error:
             results["skipped"].append({"name": "from source to first gradient", "reason": str(error)[-300:]})
     results["seconds"] = time.perf_counter() - start
-    _write(results, arguments.out)
+    _keep(results, stem)
+    _report(results, stem)
     return 0
 
 
@@ -84,6 +91,9 @@ def _parse() -> argparse.Namespace:
     extra = "; ffgrad:option=value+option=value is one more with these options"
     parser.add_argument("--columns", metavar="A,B,..", help=f"of {', '.join(columns.NAMES)}{extra}")
     parser.add_argument("--memory", action="store_true", help="peak memory in a quick run too")
+    parser.add_argument(
+        "--report", type=Path, metavar="JSON", help="measure nothing: write the report of these numbers"
+    )
     parser.add_argument("--out", type=Path, default=BENCHES / "results", help="folder for the report (benches/results)")
     return parser.parse_args()
 
@@ -156,17 +166,23 @@ def _child(script: str, arguments: list[str], quick: bool) -> dict[str, Any]:
         return answer
 
 
-def _write(results: dict[str, Any], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = folder / machine.slug(results["machine"])
+def _keep(results: dict[str, Any], stem: Path) -> None:
+    """Write what there is so far: a run that is ended early has not been for nothing."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    partial = stem.with_suffix(".json.part")
+    partial.write_text(json.dumps(results, indent=1) + "\n")
+    partial.replace(stem.with_suffix(".json"))
+
+
+def _report(results: dict[str, Any], stem: Path) -> None:
     text = report.markdown(results)
+    stem.with_suffix(".md").write_text(text)
     try:
         pictures = plots.save(results, stem)
-        text += "".join(f"\n![]({path.name})\n" for path in pictures)
     except ImportError as error:
         say(f"no plots: {error}")
-    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(text)
+    else:
+        stem.with_suffix(".md").write_text(text + "".join(f"\n![]({path.name})\n" for path in pictures))
     print(text)
     say(f"written: {stem}.json, .md and plots")
 

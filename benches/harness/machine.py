@@ -54,12 +54,10 @@ def _versions() -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
-    try:
-        import ffgrad
-
-        found["ffgrad"] = ffgrad.__version__
-    except (ImportError, AttributeError) as error:
-        found["ffgrad"] = f"not importable: {error}"
+    # In a process of its own: this one stays free of native code, and alive whatever happens to it.
+    found["ffgrad"] = (
+        _first_line([sys.executable, "-c", "import ffgrad; print(ffgrad.__version__)"]) or "not importable"
+    )
     for name, find in (("clang", raw_engine.clang), ("engine", raw_engine.catalyst)):
         try:
             path = find()
