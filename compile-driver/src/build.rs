@@ -385,7 +385,9 @@ impl<'a> Build<'a> {
 }
 
 fn unlinked(spec: &Spec, stderr: &str) -> Error {
-    let undefined = stderr.lines().find_map(|l| {
+    // A linker that cannot be loaded itself speaks of symbols too.
+    let of_the_program = |l: &&str| !l.contains("symbol lookup error");
+    let undefined = stderr.lines().filter(of_the_program).find_map(|l| {
         let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
         Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
     });
