@@ -18,6 +18,7 @@ pub struct Artifact {
     primal: EntryPoint,
     vjp: Option<EntryPoint>,
     jvp: Option<EntryPoint>,
+    hvp: Option<EntryPoint>,
     _library: Library,
 }
 
@@ -46,8 +47,9 @@ impl Artifact {
             Ok(*symbol.map_err(|e| damaged(explain(&e)))?)
         };
         let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
-        let (primal, vjp, jvp) = (find(Entry::Primal)?, optional(Entry::Vjp)?, optional(Entry::Jvp)?);
-        Ok(Some(Artifact { record, primal, vjp, jvp, _library: library }))
+        let (primal, vjp) = (find(Entry::Primal)?, optional(Entry::Vjp)?);
+        let (jvp, hvp) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?);
+        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, _library: library }))
     }
 
     /// The entry point, where this artifact has it.
@@ -56,6 +58,7 @@ impl Artifact {
             Entry::Primal => Some(self.primal),
             Entry::Vjp => self.vjp,
             Entry::Jvp => self.jvp,
+            Entry::Hvp => self.hvp,
         }
     }
 }
@@ -69,7 +72,41 @@ pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
     cache.entry(key).join("primal")
 }
 
-/// The folder of the artifact with first derivatives.
-pub fn derivative_folder(cache: &Cache, key: &str, mask: u64, rung: core_ad::protocol::Rung) -> PathBuf {
-    cache.entry(key).join(format!("d1-{mask:x}-{}", rung.name()))
+/// Which derivatives an artifact has, and of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// Bit i: the i-th input is differentiated.
+    pub mask: u64,
+    /// Highest order of derivatives, 1 or 2.
+    pub order: u8,
+}
+
+impl Wanted {
+    /// First derivatives of the inputs in `mask`.
+    pub fn first(mask: u64) -> Self {
+        Wanted { mask, order: 1 }
+    }
+
+    /// First and second derivatives of the inputs in `mask`.
+    pub fn second(mask: u64) -> Self {
+        Wanted { mask, order: 2 }
+    }
+
+    /// Entry points beside the primal.
+    pub fn entries(self) -> &'static [Entry] {
+        match self.order {
+            1 => &[Entry::Vjp, Entry::Jvp],
+            _ => &[Entry::Vjp, Entry::Jvp, Entry::Hvp],
+        }
+    }
+
+    /// Its part of file names, `d1-3`.
+    pub fn name(self) -> String {
+        format!("d{}-{:x}", self.order, self.mask)
+    }
+}
+
+/// The folder of an artifact with derivatives.
+pub fn derivative_folder(cache: &Cache, key: &str, wanted: Wanted, rung: core_ad::protocol::Rung) -> PathBuf {
+    cache.entry(key).join(format!("{}-{}", wanted.name(), rung.name()))
 }

@@ -11,6 +11,7 @@ use crate::options::Spec;
 use crate::process;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
+use crate::artifact::Wanted;
 use crate::{artifact, key};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, Manifest, ToolRecord, FORMAT};
@@ -175,12 +176,13 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
 /// # Errors
 ///
 /// Differentiation errors where the engine refuses, compile and cache errors.
-pub fn derivative(context: &Context<'_>, manifest: &Manifest, mask: u64, rung: Rung) -> Result<PathBuf> {
-    let target = artifact::derivative_folder(context.cache, &manifest.key, mask, rung);
+pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, rung: Rung) -> Result<PathBuf> {
+    let target = artifact::derivative_folder(context.cache, &manifest.key, wanted, rung);
     let mut build = Build::start(context, manifest)?;
-    build.differentiate(mask, rung).map_err(|e| build.keep_intermediates(e))?;
+    build.differentiate(wanted, rung).map_err(|e| build.keep_intermediates(e))?;
     build.primal()?;
-    build.link_and_publish(&target, vec![Entry::Primal, Entry::Vjp, Entry::Jvp], mask, Some(rung))?;
+    let entries = [&[Entry::Primal], wanted.entries()].concat();
+    build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
     Ok(target)
 }
 
@@ -233,15 +235,15 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn differentiate(&mut self, mask: u64, rung: Rung) -> Result<()> {
-        let entries = vec![Entry::Vjp, Entry::Jvp];
+    fn differentiate(&mut self, wanted: Wanted, rung: Rung) -> Result<()> {
+        let mask = wanted.mask;
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let object = self.folder.join("derivative.o");
         self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask,
-            entries: entries.clone(),
+            entries: wanted.entries().to_vec(),
             rung,
             inactive: self.context.spec.options.inactive.clone(),
             codegen: self.codegen(),
@@ -259,8 +261,7 @@ impl<'a> Build<'a> {
         self.diagnostics.extend(done.diagnostics);
         self.worker.request(&Request::Finish {
             input: after,
-            slots: self.manifest.plan.derivative_slots(mask).count(),
-            entries,
+            entries: wanted.entries().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
             codegen: self.codegen(),
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),

@@ -3,7 +3,7 @@
 //! Opening finds or makes the cache entry; artifacts are built when first needed; derivatives are proven
 //! at the first call and then trusted. One value serves many threads.
 
-use crate::artifact::{self, Artifact};
+use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::{self, Cache};
 use crate::call::{self, Call, Input, Results, View};
@@ -16,6 +16,7 @@ use crate::scratch::Frame;
 use crate::toolchain::{self, EngineChoice, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
+use core_ad::plan::Part;
 use core_ad::protocol::{Entry, Rung};
 use core_ad::shapes::{self, Resolved};
 use core_ad::{Arg, Role};
@@ -32,7 +33,7 @@ pub struct Function {
     pub(crate) cache: Cache,
     tools: OnceLock<Tools>,
     primal: OnceLock<Arc<Artifact>>,
-    pub(crate) derivatives: RwLock<HashMap<u64, Arc<Derivative>>>,
+    pub(crate) derivatives: RwLock<HashMap<Wanted, Arc<Derivative>>>,
     pub(crate) building: Mutex<()>,
     warnings: Mutex<Vec<String>>,
     warned: AtomicBool,
@@ -101,9 +102,9 @@ impl Function {
     ///
     /// Differentiation, compile and cache errors.
     pub fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
-        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, rung);
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, Wanted::first(mask), rung);
         if !folder.join("artifact.json").is_file() {
-            build::derivative(&self.context()?, &self.manifest, mask, rung)?;
+            build::derivative(&self.context()?, &self.manifest, Wanted::first(mask), rung)?;
         }
         Ok(folder)
     }
@@ -198,7 +199,7 @@ impl Function {
         let resolved = self.resolve(inputs)?;
         let expected = expected & self.manifest.plan.differentiable_mask();
         if expected != 0 && self.primal.get().is_none() {
-            self.derivative(expected, inputs, &resolved)?;
+            self.derivative(Wanted::first(expected), inputs, &resolved)?;
         }
         let artifact = self.primal_artifact()?;
         let frame = Frame::open();
@@ -249,7 +250,7 @@ impl Function {
         let resolved = self.resolve(inputs)?;
         self.check_shadows("cotangent", &self.manifest.plan.outputs, cotangents, &resolved)?;
         let mask = mask & self.manifest.plan.differentiable_mask();
-        let artifact = self.derivative(mask, inputs, &resolved)?;
+        let artifact = self.derivative(Wanted::first(mask), inputs, &resolved)?;
         let frame = Frame::open();
         let call = self.call(&resolved, &frame);
         let plan = &self.manifest.plan;
@@ -297,7 +298,7 @@ impl Function {
         self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
         let given = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
         let mask = given & self.manifest.plan.differentiable_mask();
-        let artifact = self.derivative(mask, inputs, &resolved)?;
+        let artifact = self.derivative(Wanted::first(mask), inputs, &resolved)?;
         let frame = Frame::open();
         let call = self.call(&resolved, &frame);
         let plan = &self.manifest.plan;
@@ -325,6 +326,65 @@ impl Function {
             slots.push(shadow.cast());
         }
         call.run(&artifact, Entry::Jvp, &mut slots)
+    }
+
+    /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
+    /// given tangents (`None` is zero), the cotangents held fixed. For one scalar output with cotangent 1 this
+    /// is the Hessian applied to the tangent. Written to memory from `results` in the order of the plan's
+    /// inputs, for the inputs in `mask`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn hvp(
+        &self,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        tangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        let resolved = self.resolve(inputs)?;
+        self.check_shadows("cotangent", &self.manifest.plan.outputs, cotangents, &resolved)?;
+        self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
+        let plan = &self.manifest.plan;
+        let moving = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
+        let wanted = mask & plan.differentiable_mask();
+        let mask = wanted | moving & plan.differentiable_mask();
+        let artifact = self.derivative(Wanted::second(mask), inputs, &resolved)?;
+        let frame = Frame::open();
+        let call = self.call(&resolved, &frame);
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * plan.args.len() + 1);
+        for slot in plan.slots(Entry::Hvp, mask) {
+            let (arg, a) = (slot.arg, &plan.args[slot.arg]);
+            let input = plan.inputs.iter().position(|&i| i == arg);
+            let address = match slot.part {
+                Part::Primal => self.working_primal(&call, inputs, arg)?,
+                Part::Direction => match (a.role, input.and_then(|p| tangents[p])) {
+                    (Role::Input, Some(view)) => call.input(arg, &Input::Array(view))?,
+                    (_, view) => {
+                        let memory = frame.bytes(call.bytes(arg));
+                        call.copy_shadow(view.as_ref(), arg, memory);
+                        memory
+                    }
+                },
+                Part::Shadow => {
+                    let memory = frame.bytes(call.bytes(arg));
+                    let output = plan.outputs.iter().position(|&o| o == arg);
+                    call.copy_shadow(output.and_then(|p| cotangents[p].as_ref()), arg, memory);
+                    memory
+                }
+                Part::ShadowChange => {
+                    let memory = match input.filter(|&p| wanted >> p & 1 == 1) {
+                        Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
+                        None => std::ptr::null_mut(),
+                    };
+                    zero(memory, call.bytes(arg), &frame)
+                }
+            };
+            slots.push(address.cast());
+        }
+        call.run(&artifact, Entry::Hvp, &mut slots)
     }
 
     /// The primal of an argument in a derivative call: what the caller gave, or working memory.

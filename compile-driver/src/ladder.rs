@@ -3,7 +3,7 @@
 //! A rung that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
 //! none is left the caller gets the reasons, never a gradient.
 
-use crate::artifact::{self, Artifact};
+use crate::artifact::{self, Artifact, Wanted};
 use crate::build;
 use crate::cache;
 use crate::call::Input;
@@ -33,9 +33,9 @@ pub struct Derivative {
 const FINAL: [&str; 4] = ["missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
 
 impl Function {
-    /// The proven derivative artifact for the inputs in `mask`.
-    pub(crate) fn derivative(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&mask).cloned();
+    /// The proven derivative artifact for the inputs in `wanted.mask`.
+    pub(crate) fn derivative(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
             && known.settled.load(Ordering::Acquire)
             && !self.verifies_always()
@@ -44,50 +44,50 @@ impl Function {
         }
         // One thread builds and checks; others wait for its outcome.
         let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&mask).cloned();
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if known.settled.load(Ordering::Acquire) && !self.verifies_always() => {
                 Ok(known.artifact.clone())
             }
-            Some(known) => self.check_again(mask, &known, inputs, resolved),
-            None => self.find_or_climb(mask, inputs, resolved),
+            Some(known) => self.check_again(wanted, &known, inputs, resolved),
+            None => self.find_or_climb(wanted, inputs, resolved),
         }
     }
 
-    fn find_or_climb(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(mask));
+    fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         if let Some(choice) = choice.filter(|c| c.format == FORMAT) {
-            let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, choice.rung);
+            let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
             if let Some(artifact) = Artifact::load(&folder)? {
                 let checks = self.spec.options.verify;
                 let settled = choice.check.is_some() && checks != Verify::Always || checks == Verify::Off;
                 if settled {
-                    return Ok(self.settle(mask, Arc::new(artifact), true));
+                    return Ok(self.settle(wanted, Arc::new(artifact), true));
                 }
             }
         }
-        let _lock = self.cache.lock(&format!("{}-d1-{mask:x}", self.manifest.key))?;
-        self.climb(mask, inputs, resolved)
+        let _lock = self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?;
+        self.climb(wanted, inputs, resolved)
     }
 
-    fn choice_file(&self, mask: u64) -> PathBuf {
-        self.cache.entry(&self.manifest.key).join(format!("choice-{mask:x}.json"))
+    fn choice_file(&self, wanted: Wanted) -> PathBuf {
+        self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
-    fn settle(&self, mask: u64, artifact: Arc<Artifact>, settled: bool) -> Arc<Artifact> {
+    fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool) -> Arc<Artifact> {
         self.share_primal(&artifact);
         let derivative = Derivative { artifact: artifact.clone(), settled: AtomicBool::new(settled) };
         let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(mask, Arc::new(derivative));
+        all.insert(wanted, Arc::new(derivative));
         artifact
     }
 
     /// Tries rung after rung.
-    fn climb(&self, mask: u64, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+    fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let mut passed_over: Vec<String> = Vec::new();
         let mut refusal: Option<Error> = None;
         for rung in Rung::LADDER {
-            match self.try_rung(mask, rung, inputs, resolved, &mut passed_over) {
+            match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over) {
                 Ok(Some(artifact)) => return Ok(artifact),
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
@@ -124,41 +124,41 @@ impl Function {
     /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
     fn try_rung(
         &self,
-        mask: u64,
+        wanted: Wanted,
         rung: Rung,
         inputs: &[Input<'_>],
         resolved: &Resolved,
         passed_over: &mut Vec<String>,
     ) -> Result<Option<Arc<Artifact>>> {
-        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, mask, rung);
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         let artifact = match Artifact::load(&folder)? {
             Some(artifact) => artifact,
             None => {
-                build::derivative(&self.context()?, &self.manifest, mask, rung)?;
+                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
                 Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
             }
         };
         let artifact = Arc::new(artifact);
         if self.spec.options.verify == Verify::Off {
-            self.keep_choice(mask, rung, None, passed_over)?;
-            return Ok(Some(self.settle(mask, artifact, true)));
+            self.keep_choice(wanted, rung, None, passed_over)?;
+            return Ok(Some(self.settle(wanted, artifact, true)));
         }
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.warn_if_loose(rung);
-                self.keep_choice(mask, rung, Some(record), passed_over)?;
-                Ok(Some(self.settle(mask, artifact, true)))
+                self.keep_choice(wanted, rung, Some(record), passed_over)?;
+                Ok(Some(self.settle(wanted, artifact, true)))
             }
             Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
                 self.warn(self.doubt(&text));
                 self.warn_if_loose(rung);
-                self.keep_choice(mask, rung, Some(record), passed_over)?;
-                Ok(Some(self.settle(mask, artifact, true)))
+                self.keep_choice(wanted, rung, Some(record), passed_over)?;
+                Ok(Some(self.settle(wanted, artifact, true)))
             }
             Outcome::Undecided(text) => {
                 let function = &self.spec.function;
                 self.warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
-                Ok(Some(self.settle(mask, artifact, false)))
+                Ok(Some(self.settle(wanted, artifact, false)))
             }
             Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
                 passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
@@ -179,15 +179,15 @@ impl Function {
         }
     }
 
-    fn keep_choice(&self, mask: u64, rung: Rung, check: Option<CheckRecord>, passed_over: &[String]) -> Result<()> {
+    fn keep_choice(&self, wanted: Wanted, rung: Rung, check: Option<CheckRecord>, passed_over: &[String]) -> Result<()> {
         let choice = Choice { format: FORMAT, rung, check, passed_over: passed_over.to_vec() };
-        cache::write_json(&self.choice_file(mask), &choice)
+        cache::write_json(&self.choice_file(wanted), &choice)
     }
 
     /// A derivative that is in use but not proven, or that is to be proven at every call.
     fn check_again(
         &self,
-        mask: u64,
+        wanted: Wanted,
         known: &Derivative,
         inputs: &[Input<'_>],
         resolved: &Resolved,
@@ -195,7 +195,7 @@ impl Function {
         match self.check(&known.artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 if let Some(rung) = known.artifact.record.rung {
-                    self.keep_choice(mask, rung, Some(record), &[])?;
+                    self.keep_choice(wanted, rung, Some(record), &[])?;
                 }
                 known.settled.store(true, Ordering::Release);
             }
@@ -208,7 +208,7 @@ impl Function {
                 // The rungs after it may still be right.
                 let rest = Rung::LADDER.into_iter().skip_while(|r| Some(*r) != tried).skip(1);
                 for rung in rest {
-                    if let Ok(Some(artifact)) = self.try_rung(mask, rung, inputs, resolved, &mut passed_over) {
+                    if let Ok(Some(artifact)) = self.try_rung(wanted, rung, inputs, resolved, &mut passed_over) {
                         return Ok(artifact);
                     }
                 }

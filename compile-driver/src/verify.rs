@@ -15,6 +15,7 @@ use crate::artifact::Artifact;
 use crate::call::Call;
 use crate::error::Result;
 use core_ad::manifest::CheckRecord;
+use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 use core_ad::{DType, Role};
 use std::ffi::c_void;
@@ -42,6 +43,11 @@ struct Tolerance {
 }
 
 impl Tolerance {
+    /// For second derivatives, which amplify rounding once more.
+    fn coarser(self) -> Self {
+        Tolerance { identity: 10.0 * self.identity, differences: 2.0 * self.differences, ..self }
+    }
+
     const DOUBLE: Tolerance = Tolerance {
         identity: 1e-7,
         differences: 1e-3,
@@ -76,10 +82,45 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
     if here.identity_error() > probe.tolerance.identity {
         return Ok(Outcome::Wrong(here.record(&probe.tolerance), identity_text(&here)));
     }
-    if here.differences_agree(&probe.tolerance) {
-        return Ok(Outcome::Passed(here.record(&probe.tolerance)));
+    let first = match here.differences_agree(&probe.tolerance) {
+        true => Outcome::Passed(here.record(&probe.tolerance)),
+        false => probe.judge_disagreement(&values, here)?,
+    };
+    match first {
+        Outcome::Passed(_) | Outcome::Doubtful(..) if artifact.entry(Entry::Hvp).is_some() => {
+            check_second(&mut probe, &values, first)
+        }
+        other => Ok(other),
     }
-    probe.judge_disagreement(&values, here)
+}
+
+/// Second derivatives on top of first ones that passed.
+fn check_second(probe: &mut Probe<'_>, values: &Point, first: Outcome) -> Result<Outcome> {
+    let look = probe.look_twice(values)?;
+    let tolerance = probe.tolerance.coarser();
+    if !look.is_finite() {
+        return Ok(Outcome::Undecided("second derivatives are not finite at these arguments".to_owned()));
+    }
+    let agrees = look.differences_agree(&tolerance);
+    // Of a function that is linear here all second derivatives are zero.
+    if look.scale == 0.0 && agrees {
+        return Ok(first);
+    }
+    if look.scale == 0.0 || look.identity_error() > tolerance.identity {
+        let text = format!(
+            "second derivatives are not symmetric: {:.6e} against {:.6e}, finite differences {:.6e}",
+            look.forward, look.reverse, look.differences
+        );
+        return Ok(Outcome::Wrong(look.record(&tolerance), text));
+    }
+    if !agrees && look.converged {
+        let text = format!(
+            "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
+            look.forward, look.differences
+        );
+        return Ok(Outcome::Doubtful(look.record(&tolerance), text));
+    }
+    Ok(first)
 }
 
 /// The check's numbers at one point.
@@ -165,17 +206,20 @@ impl<'a> Probe<'a> {
             converged: false,
             noise: 0.0,
         };
-        self.difference(point, &tangent, &cotangent, &mut look)?;
+        let along = |h: f64| -> Result<(f64, f64)> {
+            Ok(dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?))
+        };
+        self.difference(&along, &mut look)?;
         Ok(look)
     }
 
     /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
     /// neighbouring steps that agree best with each other.
-    fn difference(&self, point: &Point, t: &Numbers, v: &Numbers, look: &mut Look) -> Result<()> {
+    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, look: &mut Look) -> Result<()> {
         let mut estimates: Vec<f64> = Vec::new();
         for &h in self.tolerance.steps {
-            let (plus, size) = dot(v, &self.primal(&self.moved(point, t, h))?);
-            let (minus, _) = dot(v, &self.primal(&self.moved(point, t, -h))?);
+            let (plus, size) = along(h)?;
+            let (minus, _) = along(-h)?;
             look.differences = (plus - minus) / (2.0 * h);
             look.noise = 16.0 * self.tolerance.epsilon * size / h;
             if look.is_finite() && look.noise <= 0.1 * look.scale && look.differences_agree(&self.tolerance) {
@@ -198,6 +242,10 @@ impl<'a> Probe<'a> {
     fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<Outcome> {
         let near = self.nearby(values);
         let look = self.look(&near)?;
+        if here.is_finite() && here.differences == 0.0 && look.scale == 0.0 && look.differences == 0.0 {
+            // The function does not depend on these inputs, and its gradient says so.
+            return Ok(Outcome::Passed(look.record(&self.tolerance)));
+        }
         let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
         if !look.is_finite() || look.scale == 0.0 {
             return Ok(Outcome::Undecided(format!("{reason} at these arguments and near them")));
@@ -296,14 +344,18 @@ impl<'a> Probe<'a> {
 
     fn vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Numbers> {
         let shadows = self.run(Entry::Vjp, point, cotangent)?;
+        Ok(self.gradients(&shadows))
+    }
+
+    fn gradients(&self, memory: &Point) -> Numbers {
         let plan = self.call.plan;
         let gradient = |arg: usize| {
             if !self.moves(arg) {
                 return Vec::new();
             }
-            numbers(&shadows[arg], plan.args[arg].dtype, self.call.elements(arg))
+            numbers(&memory[arg], plan.args[arg].dtype, self.call.elements(arg))
         };
-        Ok((0..plan.args.len()).map(gradient).collect())
+        (0..plan.args.len()).map(gradient).collect()
     }
 
     /// Runs a derivative entry point with the given shadows and returns the shadows after it.
@@ -318,12 +370,59 @@ impl<'a> Probe<'a> {
             })
             .collect();
         let mut slots: Vec<*mut c_void> = Vec::new();
-        for slot in plan.derivative_slots(self.mask()) {
-            let memory = if slot.shadow { &mut shadows[slot.arg] } else { &mut values[slot.arg] };
+        for slot in plan.slots(entry, self.mask()) {
+            let memory = match slot.part {
+                Part::Shadow => &mut shadows[slot.arg],
+                _ => &mut values[slot.arg],
+            };
             slots.push(memory.as_mut_ptr().cast());
         }
         self.call.run(self.artifact, entry, &mut slots)?;
         Ok(shadows)
+    }
+
+    /// Runs the second derivative along `direction`: how the gradients change.
+    fn hvp(&self, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
+        let plan = self.call.plan;
+        let filled = |given: &Numbers| -> Point {
+            (0..plan.args.len())
+                .map(|arg| match given[arg].is_empty() {
+                    true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
+                    false => words(&given[arg], plan.args[arg].dtype),
+                })
+                .collect()
+        };
+        let mut values = point.clone();
+        self.add_produced(&mut values);
+        let (mut directions, mut shadows) = (filled(direction), filled(cotangent));
+        let mut changes = filled(&vec![Vec::new(); plan.args.len()]);
+        let mut slots: Vec<*mut c_void> = Vec::new();
+        for slot in plan.slots(Entry::Hvp, self.mask()) {
+            let memory = match slot.part {
+                Part::Primal => &mut values[slot.arg],
+                Part::Direction => &mut directions[slot.arg],
+                Part::Shadow => &mut shadows[slot.arg],
+                Part::ShadowChange => &mut changes[slot.arg],
+            };
+            slots.push(memory.as_mut_ptr().cast());
+        }
+        self.call.run(self.artifact, Entry::Hvp, &mut slots)?;
+        Ok(self.gradients(&changes))
+    }
+
+    /// Checks second derivatives: the Hessian of ⟨v, f⟩ is symmetric, ⟨s, H t⟩ = ⟨t, H s⟩, and coarsely it is
+    /// the central difference of gradients that have been checked before.
+    fn look_twice(&mut self, point: &Point) -> Result<Look> {
+        let v = self.random_cotangent();
+        let (s, t) = (self.random_tangent(point), self.random_tangent(point));
+        let (forward, size_forward) = dot(&s, &self.hvp(point, &v, &t)?);
+        let (reverse, size_reverse) = dot(&t, &self.hvp(point, &v, &s)?);
+        let scale = size_forward.max(size_reverse);
+        let mut look =
+            Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
+        let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
+        self.difference(&along, &mut look)?;
+        Ok(look)
     }
 
     /// Memory for what the function itself produces.

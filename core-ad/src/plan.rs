@@ -4,6 +4,7 @@
 //! worker derives the entry points from it; the loader derives the call from it.
 
 use crate::DType;
+use crate::protocol::Entry;
 use serde::{Deserialize, Serialize};
 
 /// A dimension: an integer expression over the symbols of a signature.
@@ -97,13 +98,26 @@ pub struct CallPlan {
     pub signature: String,
 }
 
+/// What of an argument stands in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The argument itself.
+    Primal,
+    /// Its shadow: a tangent in forward mode, a cotangent in reverse mode.
+    Shadow,
+    /// In second derivatives: the direction in which the argument moves.
+    Direction,
+    /// In second derivatives: how the shadow changes along the direction.
+    ShadowChange,
+}
+
 /// A place in the argument array of an entry point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Index into [`CallPlan::args`].
     pub arg: usize,
-    /// The shadow of the argument, not its primal.
-    pub shadow: bool,
+    /// What of it.
+    pub part: Part,
 }
 
 impl CallPlan {
@@ -122,17 +136,17 @@ impl CallPlan {
         }
     }
 
-    /// The argument array of the primal entry point: one slot per argument.
-    pub fn primal_slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        (0..self.args.len()).map(|arg| Slot { arg, shadow: false })
-    }
-
-    /// The argument array of a derivative entry point: each argument, followed by its shadow where it
-    /// has one.
-    pub fn derivative_slots(&self, mask: u64) -> impl Iterator<Item = Slot> + '_ {
+    /// The argument array of an entry point: each argument, followed by its other parts where it has a
+    /// shadow.
+    pub fn slots(&self, entry: Entry, mask: u64) -> impl Iterator<Item = Slot> + '_ {
+        let parts: &'static [Part] = match entry {
+            Entry::Primal => &[Part::Primal],
+            Entry::Vjp | Entry::Jvp => &[Part::Primal, Part::Shadow],
+            Entry::Hvp => &[Part::Primal, Part::Direction, Part::Shadow, Part::ShadowChange],
+        };
         (0..self.args.len()).flat_map(move |arg| {
-            let shadow = self.has_shadow(arg, mask).then_some(Slot { arg, shadow: true });
-            std::iter::once(Slot { arg, shadow: false }).chain(shadow)
+            let count = if self.has_shadow(arg, mask) { parts.len() } else { 1 };
+            parts[..count].iter().map(move |&part| Slot { arg, part })
         })
     }
 

@@ -18,6 +18,8 @@ pub enum Entry {
     Vjp,
     /// Jacobian-vector product. Shadows of outputs are written.
     Jvp,
+    /// Derivative of [`Entry::Vjp`] along a direction (forward over reverse).
+    Hvp,
 }
 
 impl Entry {
@@ -27,6 +29,7 @@ impl Entry {
             Entry::Primal => "ffgrad_primal",
             Entry::Vjp => "ffgrad_vjp",
             Entry::Jvp => "ffgrad_jvp",
+            Entry::Hvp => "ffgrad_hvp",
         }
     }
 }
@@ -149,10 +152,8 @@ pub enum Request {
     Finish {
         /// The engine's output.
         input: PathBuf,
-        /// Argument slots of its entry points.
-        slots: usize,
-        /// Entry points it holds.
-        entries: Vec<Entry>,
+        /// Entry points it holds, with the number of argument slots of each.
+        entries: Vec<(Entry, usize)>,
         /// Code generation.
         codegen: CodeGen,
         /// Where the object goes.

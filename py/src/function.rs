@@ -89,6 +89,28 @@ impl Function {
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
+    /// How the gradients of the inputs in `mask` change along the tangents of the inputs.
+    fn hvp<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Bound<'py, PyTuple>,
+        cotangents: Bound<'py, PyTuple>,
+        tangents: Bound<'py, PyTuple>,
+        mask: u64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let given = self.given(&inputs)?;
+        let shadows = self.shadows(&cotangents, "cotangent")?;
+        let directions = self.shadows(&tangents, "tangent")?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            let tangents: Vec<Option<View<'_>>> = directions.iter().map(Given::view).collect();
+            self.inner.hvp(&inputs, &cotangents, &tangents, mask, &mut results)
+        });
+        self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
+    }
+
     /// Tangents of the outputs for the given tangents of the inputs (`None`: zero).
     fn jvp<'py>(
         &self,

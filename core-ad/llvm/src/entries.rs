@@ -12,6 +12,7 @@
 
 use crate::session::Result;
 use core_ad::protocol::Entry;
+use core_ad::plan::{Part, Slot};
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
@@ -267,8 +268,8 @@ fn inline_into_wrapper(context: ContextRef<'_>, callee: FunctionValue<'_>) {
 pub fn primal<'ctx>(module: &Module<'ctx>, wrapper: FunctionValue<'ctx>, plan: &CallPlan) -> Result<()> {
     let frame = Frame::open(module, Entry::Primal)?;
     let mut values = Vec::new();
-    for slot in plan.primal_slots() {
-        values.push(frame.value(&plan.args[slot.arg], values.len())?.into());
+    for (number, slot) in plan.slots(Entry::Primal, 0).enumerate() {
+        values.push(frame.value(&plan.args[slot.arg], number)?.into());
     }
     frame.builder.build_call(wrapper, &values, "").map_err(|e| e.to_string())?;
     frame.close()
@@ -282,23 +283,71 @@ pub fn derivative<'ctx>(
     plan: &CallPlan,
     mask: u64,
 ) -> Result<()> {
+    let differentiated = match entry {
+        Entry::Hvp => gradient_function(module, wrapper, plan, mask)?,
+        _ => wrapper,
+    };
     let frame = Frame::open(module, entry)?;
-    let engine = engine_function(module, entry);
-    let mut values: Vec<BasicMetadataValueEnum<'ctx>> =
-        vec![wrapper.as_global_value().as_pointer_value().into()];
-    let mut slot = 0;
-    for (i, arg) in plan.args.iter().enumerate() {
-        let shadowed = plan.has_shadow(i, mask);
-        values.push(frame.activity(activity(arg, shadowed))?.into());
-        values.push(frame.value(arg, slot)?.into());
-        slot += 1;
-        if shadowed {
-            values.push(frame.pointer(slot)?.into());
-            slot += 1;
+    let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
+    for (number, slot) in plan.slots(entry, mask).enumerate() {
+        let arg = &plan.args[slot.arg];
+        let shadowed = plan.has_shadow(slot.arg, mask);
+        match (entry, slot.part) {
+            (Entry::Hvp, Part::Primal | Part::Shadow) if shadowed => {
+                values.push(frame.activity("enzyme_dup")?.into());
+                values.push(frame.pointer(number)?.into());
+            }
+            (_, Part::Primal) => {
+                values.push(frame.activity(activity(arg, shadowed))?.into());
+                values.push(frame.value(arg, number)?.into());
+            }
+            _ => values.push(frame.pointer(number)?.into()),
         }
     }
-    frame.builder.build_call(engine, &values, "").map_err(|e| e.to_string())?;
+    frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
     frame.close()
+}
+
+/// `void ffgrad.gradient(x, dx, ...)`: the reverse mode as a function that the forward mode differentiates
+/// again.
+fn gradient_function<'ctx>(
+    module: &Module<'ctx>,
+    wrapper: FunctionValue<'ctx>,
+    plan: &CallPlan,
+    mask: u64,
+) -> Result<FunctionValue<'ctx>> {
+    let context = module.get_context();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let slots: Vec<Slot> = plan.slots(Entry::Vjp, mask).collect();
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> = slots
+        .iter()
+        .map(|slot| match by_value(&plan.args[slot.arg]) {
+            true => element(context, plan.args[slot.arg].dtype).into(),
+            false => pointer.into(),
+        })
+        .collect();
+    let ty = context.void_type().fn_type(&types, false);
+    let function = module.add_function("ffgrad.gradient", ty, Some(Linkage::Internal));
+    let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
+    for (i, _) in slots.iter().enumerate().filter(|(_, s)| !by_value(&plan.args[s.arg])) {
+        for name in ["noalias", "nonnull", "noundef"] {
+            function.add_attribute(AttributeLoc::Param(i as u32), flag(name));
+        }
+    }
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    let frame = Frame { module, builder, args: pointer.const_null() };
+    let mut values = vec![wrapper.as_global_value().as_pointer_value().into()];
+    for (i, slot) in slots.iter().enumerate() {
+        if slot.part == Part::Primal {
+            let word = activity(&plan.args[slot.arg], plan.has_shadow(slot.arg, mask));
+            values.push(frame.activity(word)?.into());
+        }
+        values.push(function.get_nth_param(i as u32).ok_or("gradient parameter")?.into());
+    }
+    frame.builder.build_call(engine_function(module, Entry::Vjp), &values, "").map_err(|e| e.to_string())?;
+    frame.builder.build_return(None).map_err(|e| e.to_string())?;
+    Ok(function)
 }
 
 /// The engine's word for an argument. The primal of an output that is only stored need not be
@@ -313,7 +362,7 @@ fn activity(arg: &Arg, shadowed: bool) -> &'static str {
 
 fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'ctx> {
     let name = match entry {
-        Entry::Jvp => "__enzyme_fwddiff_ffgrad",
+        Entry::Jvp | Entry::Hvp => "__enzyme_fwddiff_ffgrad",
         Entry::Vjp | Entry::Primal => "__enzyme_autodiff_ffgrad",
     };
     let declare = |name: &str| {

@@ -92,7 +92,7 @@ unsafe fn is_indirect(instruction: LLVMValueRef) -> bool {
     }
 }
 
-/// Defined functions used other than by being called.
+/// Functions used other than by being called.
 unsafe fn address_taken(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     // SAFETY: see `make_direct`.
     unsafe {
@@ -109,7 +109,7 @@ unsafe fn address_taken(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
             }
             false
         };
-        functions(module).into_iter().filter(|&f| LLVMCountBasicBlocks(f) > 0 && taken(f)).collect()
+        functions(module).into_iter().filter(|&f| LLVMGetIntrinsicID(f) == 0 && taken(f)).collect()
     }
 }
 
@@ -156,9 +156,23 @@ unsafe fn dispatcher(
             call_and_return(builder, hit, ty, target, &mut arguments);
             here = miss;
         }
-        // Unreachable in a module that gets no pointers to functions from outside; harmless otherwise.
-        call_and_return(builder, here, ty, pointer, &mut arguments);
+        // A pointer from outside the module. An indirect call left here would hinder the engine, so the answer
+        // is not-a-number: the check against the primal, which has the real call, then refuses the gradient.
+        LLVMPositionBuilderAtEnd(builder, here);
+        return_nothing(builder, LLVMGetReturnType(ty));
         function
+    }
+}
+
+unsafe fn return_nothing(builder: LLVMBuilderRef, ty: LLVMTypeRef) {
+    use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMVoidTypeKind};
+    // SAFETY: see `make_direct`.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMVoidTypeKind => LLVMBuildRetVoid(builder),
+            LLVMDoubleTypeKind | LLVMFloatTypeKind => LLVMBuildRet(builder, LLVMConstReal(ty, f64::NAN)),
+            _ => LLVMBuildRet(builder, LLVMConstNull(ty)),
+        };
     }
 }
 

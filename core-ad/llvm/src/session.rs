@@ -32,7 +32,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.module()?.clone();
                 let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
                 entries::primal(&module, wrapper, &plan)?;
-                self.finish(&module, &[Entry::Primal], plan.args.len(), &codegen, &output, None)
+                self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, &output, None)
             }
             Request::Derive { symbol, plan, mask, entries: wanted, rung, inactive, codegen: _, output } => {
                 let module = self.module()?.clone();
@@ -50,10 +50,10 @@ impl<'ctx> Session<'ctx> {
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { undefined: Vec::new() })
             }
-            Request::Finish { input, slots, entries, codegen, output, ir } => {
+            Request::Finish { input, entries, codegen, output, ir } => {
                 let module = self.read_ir(&input)?;
                 entries::define_markers(&module)?;
-                self.finish(&module, &entries, slots, &codegen, &output, ir.as_deref())
+                self.finish(&module, &entries, &codegen, &output, ir.as_deref())
             }
         }
     }
@@ -100,16 +100,16 @@ impl<'ctx> Session<'ctx> {
     fn finish(
         &self,
         module: &Module<'ctx>,
-        entries: &[Entry],
-        slots: usize,
+        entries: &[(Entry, usize)],
         codegen: &CodeGen,
         output: &Path,
         ir: Option<&Path>,
     ) -> Result<Response> {
-        linkage::keep_only(module, entries);
+        let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
+        linkage::keep_only(module, &names);
         if codegen.exceptions {
-            for entry in entries {
-                exceptions::guard(module, *entry, slots)?;
+            for &(entry, slots) in entries {
+                exceptions::guard(module, entry, slots)?;
             }
         }
         let machine = emit::target_machine(&codegen.cpu)?;

@@ -45,15 +45,48 @@ class _Call(torch.autograd.Function):
         return outputs if len(outputs) > 1 else outputs[0]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        gradients = ctx.native.vjp(_inputs(ctx), cotangents, _mask(ctx.needs_input_grad))
-        return (None, *gradients)
+        mask = _mask(ctx.needs_input_grad)
+        inputs = _inputs(ctx)
+        if torch.is_grad_enabled():
+            return (None, *_Gradient.apply(ctx.native, mask, len(inputs), *inputs, *cotangents))
+        return (None, *ctx.native.vjp(inputs, cotangents, mask))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
         outputs = ctx.native.jvp(_inputs(ctx), tangents)
         return outputs if len(outputs) > 1 else outputs[0]
+
+
+class _Gradient(torch.autograd.Function):
+    """The gradient of a call, differentiable once more (``create_graph=True``).
+
+    In direction v it is differentiated by the forward mode of the reverse mode with respect to the inputs, and by the
+    forward mode alone with respect to the cotangents, in which it is linear.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, native: _native.Function, mask: int, count: int, *arguments: Any) -> Any:
+        ctx.set_materialize_grads(False)
+        ctx.native, ctx.mask, ctx.count = native, mask, count
+        ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else (x,) for x in arguments)
+        ctx.save_for_backward(*[x for x in arguments if isinstance(x, torch.Tensor)])
+        return native.vjp(arguments[:count], arguments[count:], mask)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
+        saved = iter(ctx.saved_tensors)
+        arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
+        inputs, cotangents = arguments[: ctx.count], arguments[ctx.count :]
+        needs = ctx.needs_input_grad[3:]
+        wanted = sum(1 << i for i, need in enumerate(needs[: ctx.count]) if need) & ctx.mask
+        if all(d is None for d in directions):
+            return (None,) * (3 + len(arguments))
+        second = ctx.native.hvp(inputs, cotangents, directions, wanted) if wanted else (None,) * ctx.count
+        first = ctx.native.jvp(inputs, directions) if any(needs[ctx.count :]) else (None,) * len(cotangents)
+        first = tuple(None if v is None else y for v, y in zip(cotangents, first, strict=True))
+        return (None, None, None, *second, *first)
 
 
 def _mask(needs: tuple[bool, ...]) -> int:

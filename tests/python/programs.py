@@ -1,0 +1,28 @@
+"""C sources that more than one test file uses, each a few lines; the conformance table has the real programs."""
+
+CUBE = """\
+void cube(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
+}
+"""
+
+# Two inputs, two outputs.
+PAIR = """\
+#include <math.h>
+void pair(const double* a, const double* b, int n, double* product, double* mixed) {
+  for (int i = 0; i < n; i++) {
+    product[i] = a[i] * b[i];
+    mixed[i] = a[i] * a[i] + sin(b[i]);
+  }
+}
+"""
+PAIR_SIGNATURE = "a[n], b[n] -> product[n], mixed[n]"
+
+# y = amplitude * exp(-rate * t): scalars by value, with gradients.
+DECAY = """\
+#include <math.h>
+void decay(const double* t, double amplitude, double rate, int n, double* y) {
+  for (int i = 0; i < n; i++) y[i] = amplitude * exp(-rate * t[i]);
+}
+"""
+DECAY_SIGNATURE = "const t[n], amplitude, rate -> y[n]"

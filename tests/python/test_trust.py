@@ -1,0 +1,205 @@
+"""No gradient is returned unverified: when checks run, what they say, and the programs that Enzyme gets silently wrong."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import ffgrad
+import pytest
+import torch
+from cases.loader import Case, load_cases
+from conftest import Compile, RunPython, Write
+from ffgrad.torch import Enzyme, enzyme
+
+# Counts its own calls: a check shows as calls that nobody asked for.
+COUNTED = """\
+void counted(const double* x, int n, double* y, long long* calls) {
+  static long long count;
+  *calls = ++count;
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i];
+}
+"""
+COUNTED_SIGNATURE = "x[n] -> y[n], calls[1]"
+
+# The derivative at 0 is 1 by the usual rule; central differences say 0.
+KINK = """\
+#include <math.h>
+void magnitude(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) y[i] = fabs(x[i]);
+}
+"""
+
+
+def calls_of(operation: Enzyme, times: int) -> list[int]:
+    """Calls forward and backward, and returns what the foreign counter said each time."""
+    seen = []
+    for _ in range(times):
+        x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+        y, calls = operation.apply(x)
+        y.sum().backward()
+        assert x.grad is not None and x.grad.tolist() == [2.0] * 3
+        seen.append(calls.item())
+    return seen
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_gradient_is_checked_once_a_build(compile_source: Compile) -> None:
+    """The first call runs the function more often than asked, the later ones do not."""
+    first, second, third = calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE), 3)
+    assert first > 1
+    assert (second, third) == (first + 1, first + 2)
+
+
+def test_a_check_is_not_repeated_in_the_next_process(
+    cache: object, compile_source: Compile, run_python: RunPython, write: Write
+) -> None:
+    """Its outcome lies with the artifact."""
+    calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE), 1)
+    child = run_python(f"""
+import torch
+from ffgrad.torch import enzyme
+counted = enzyme({str(write(COUNTED))!r}, "counted", {COUNTED_SIGNATURE!r})
+x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+y, calls = counted.apply(x)
+y.sum().backward()
+print(calls.item(), x.grad.tolist())
+""")
+    assert child.stdout.split("\n")[0] == "1 [2.0, 2.0, 2.0]"
+
+
+@pytest.mark.usefixtures("cache")
+def test_verify_always_checks_every_call(compile_source: Compile) -> None:
+    """Every one of them runs the function more often than asked."""
+    seen = calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, verify="always"), 3)
+    assert seen[0] > 1 and all(later > earlier + 1 for earlier, later in zip(seen, seen[1:], strict=False))
+
+
+@pytest.mark.usefixtures("cache")
+def test_verify_off_checks_nothing(compile_source: Compile) -> None:
+    """The function runs as often as it is called."""
+    assert calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, verify="off"), 3) == [1, 2, 3]
+
+
+def test_an_unchecked_build_is_checked_when_asked_for(cache: object, compile_source: Compile) -> None:
+    """`verify="off"` does not settle what `verify="once"` asks."""
+    calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, verify="off"), 1)
+    choice = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
+    before = ffgrad.copies()["in_place"]
+    calls_of(choice, 1)
+    assert ffgrad.copies()["in_place"] > before  # the arguments of a check are copies
+
+
+def at_the_kink() -> torch.Tensor:
+    """Three numbers, one exactly at 0."""
+    return torch.tensor([0.0, 1.5, -2.0], dtype=torch.float64, requires_grad=True)
+
+
+def test_a_kink_is_one_warning_with_both_numbers(
+    cache: object, compile_source: Compile, run_python: RunPython, write: Write
+) -> None:
+    """The gradient is returned; the warning comes once a build, not once a call or process."""
+    magnitude = compile_source(KINK, "magnitude")
+    with pytest.warns(ffgrad.GradientWarning, match="magnitude") as caught:
+        x = at_the_kink()
+        magnitude.apply(x).sum().backward()
+    assert len(caught) == 1
+    assert x.grad is not None and x.grad[1:].tolist() == [1.0, -1.0]
+    numbers = re.findall(r"-?\d\.\d+e-?\d+", str(caught[0].message))
+    assert len(numbers) >= 2 and len(set(numbers)) > 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        magnitude.apply(at_the_kink()).sum().backward()
+    child = run_python(f"""
+import warnings
+warnings.simplefilter("error")
+import torch
+from ffgrad.torch import enzyme
+x = torch.tensor([0.0, 1.5, -2.0], dtype=torch.float64, requires_grad=True)
+warnings.filterwarnings("ignore", category=FutureWarning)
+enzyme({str(write(KINK))!r}, "magnitude").apply(x).sum().backward()
+print(x.grad.tolist()[1:])
+""")
+    assert child.stdout.strip() == "[1.0, -1.0]"
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_warning_points_at_the_users_line(compile_source: Compile) -> None:
+    """Not into the package."""
+    magnitude = compile_source(KINK, "magnitude")
+    with pytest.warns(ffgrad.GradientWarning) as caught:
+        magnitude.apply(at_the_kink())
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.usefixtures("cache")
+def test_verify_strict_refuses_at_a_kink(compile_source: Compile) -> None:
+    """With both numbers, and only there."""
+    magnitude = compile_source(KINK, "magnitude", verify="strict")
+    with pytest.raises(ffgrad.DifferentiationError) as caught:
+        magnitude.apply(at_the_kink()).sum().backward()
+    assert caught.value.code == "unproven-gradient"
+    assert len(set(re.findall(r"-?\d\.\d+e-?\d+", str(caught.value)))) > 1
+    x = torch.tensor([1.0, -1.0], dtype=torch.float64, requires_grad=True)
+    magnitude.apply(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [1.0, -1.0]
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("name", ["swapped_buffers", "complex_division"])
+@pytest.mark.parametrize("verify", ["once", "always", "strict"])
+def test_what_enzyme_gets_silently_wrong_is_right_or_refused(name: str, verify: str) -> None:
+    """The two programs of toolchain.md: right by a later rung, or refused with both numbers; never wrong."""
+    (case,) = load_cases(names=[name])
+    operation = enzyme(case.source, case.function, case.signature, verify=verify, **case.options)  # type: ignore[arg-type]
+    values = case.make_inputs()
+    inputs = [torch.tensor(v, requires_grad=i.differentiable) for v, i in zip(values, case.inputs, strict=True)]
+    try:
+        output = operation.apply(*inputs)
+    except ffgrad.DifferentiationError as refusal:
+        assert re.search(r"reverse mode gives \S+, forward mode \S+", str(refusal))
+        return
+    for position, x in enumerate(inputs):
+        if x.requires_grad:
+            (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
+            torch.testing.assert_close(gradient, differences(case, position), rtol=1e-6, atol=1e-6)
+
+
+def differences(case: Case, position: int) -> torch.Tensor:
+    """Central differences of the sum of the NumPy reference's output with respect to one input."""
+    values, step = case.make_inputs(), 1e-5
+    gradient = torch.zeros(values[position].shape, dtype=torch.float64)
+    for i in range(gradient.numel()):
+        sums = []
+        for sign in (1, -1):
+            moved = [v.copy() for v in values]
+            moved[position].reshape(-1)[i] += sign * step
+            sums.append(case.expected(moved)[0].sum())
+        gradient.view(-1)[i] = (sums[0] - sums[1]) / (2 * step)
+    return gradient
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_check_leaves_the_callers_tensors_alone(compile_source: Compile) -> None:
+    """It works on copies."""
+    magnitude = compile_source(KINK, "magnitude", verify="always")
+    x = torch.tensor([0.5, 1.5, -2.0], dtype=torch.float64, requires_grad=True)
+    before = x.detach().clone()
+    magnitude.apply(x).sum().backward()
+    assert torch.equal(x.detach(), before)
+
+
+def test_nan_inputs_give_nan_gradients_and_no_proof(cache: object, compile_source: Compile) -> None:
+    """Nothing can be said at NaN; the next call with numbers is checked."""
+    source = "void f(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i]; }\n"
+    f = compile_source(source, "f")
+    bad = torch.full((3,), float("nan"), dtype=torch.float64, requires_grad=True)
+    with pytest.warns(ffgrad.GradientWarning, match="not proven"):
+        f.apply(bad).sum().backward()
+    assert bad.grad is not None and bad.grad.isnan().all()
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        f.apply(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2.0] * 3
