@@ -108,6 +108,16 @@ typedef struct ffgrad_error ffgrad_error;
 // An opened function; 0 is none.
 typedef uint64_t ffgrad_function;
 
+// Bytes copied by this process so far, by reason.
+typedef struct ffgrad_copies {
+  // Inputs that were not contiguous, and results for memory that is not.
+  uint64_t gathered;
+  // Arguments that the foreign code updates, and the arguments of checks.
+  uint64_t in_place;
+  // Cotangents and tangents that the derivative consumes.
+  uint64_t cotangents;
+} ffgrad_copies;
+
 // An array of the caller's, borrowed for one call.
 typedef struct ffgrad_array {
   // First element, aligned for its type; null where there are no elements. Inputs are never written to.
@@ -131,16 +141,6 @@ typedef struct ffgrad_shape {
   // The first `ndim` hold the dimensions, the others 0.
   int64_t dims[FFGRAD_MAX_DIMS];
 } ffgrad_shape;
-
-// Bytes copied by this process so far, by reason.
-typedef struct ffgrad_copies {
-  // Inputs that were not contiguous, and results for memory that is not.
-  uint64_t gathered;
-  // Arguments that the foreign code updates, and the arguments of checks.
-  uint64_t in_place;
-  // Cotangents and tangents that the derivative consumes.
-  uint64_t cotangents;
-} ffgrad_copies;
 
 #ifdef __cplusplus
 extern "C" {
@@ -184,6 +184,42 @@ int32_t ffgrad_describe(ffgrad_function function, char **json, struct ffgrad_err
 // As `ffgrad_describe`.
 int32_t ffgrad_take_warnings(ffgrad_function function, char **json, struct ffgrad_error **error);
 
+// Bytes copied by this process so far.
+//
+// # Safety
+//
+// `copies` can be written to.
+int32_t ffgrad_copied(struct ffgrad_copies *copies);
+
+// What an error says, for people: what happened, where, and what to do next. Lives as long as the error.
+//
+// # Safety
+//
+// `error` is null or from a function of this library, and not freed.
+const char *ffgrad_error_message(const struct ffgrad_error *error);
+
+// The same for programs: a JSON object with `kind`, `code` and, where they apply, `function`, `file`, `line`,
+// `expected`, `found`, `hints`, `output`, `kept`, `argument`, `problems`, `prototype`, `suggestion`. Lives as long as the error.
+//
+// # Safety
+//
+// As `ffgrad_error_message`.
+const char *ffgrad_error_details(const struct ffgrad_error *error);
+
+// Frees an error; null is nothing.
+//
+// # Safety
+//
+// As `ffgrad_error_message`; the error is not used again.
+void ffgrad_error_free(struct ffgrad_error *error);
+
+// Frees a text that a function of this library gave; null is nothing.
+//
+// # Safety
+//
+// The text is not used again.
+void ffgrad_free_text(char *text);
+
 // The types and shapes that the outputs of a call with these inputs have; the data of the inputs is not read.
 //
 // # Safety
@@ -195,6 +231,19 @@ int32_t ffgrad_output_shapes(ffgrad_function function,
                              struct ffgrad_shape *outputs,
                              size_t output_count,
                              struct ffgrad_error **error);
+
+// The values of the parameters that are sizes, in a call with these inputs: `sizes` has a place for each entry of the
+// description's `parameters`; those that are no size get 0. The data of the inputs is not read.
+//
+// # Safety
+//
+// As `ffgrad_output_shapes`.
+int32_t ffgrad_sizes(ffgrad_function function,
+                     const struct ffgrad_array *inputs,
+                     size_t input_count,
+                     int64_t *sizes,
+                     size_t size_count,
+                     struct ffgrad_error **error);
 
 // Computes the function: its values are written to `outputs`, in the order of the description's outputs.
 // `FFGRAD_NONE` stands for an output that is not wanted.
@@ -265,41 +314,99 @@ int32_t ffgrad_hvp(ffgrad_function function,
                    uint32_t flags,
                    struct ffgrad_error **error);
 
-// Bytes copied by this process so far.
+// The types and shapes that the outputs of a call with these inputs have; the data of the inputs is not read.
 //
 // # Safety
 //
-// `copies` can be written to.
-int32_t ffgrad_copied(struct ffgrad_copies *copies);
+// `inputs` has `input_count` arrays, `outputs` room for `output_count` shapes; `error` is null or can be written to.
+int32_t ffgrad_output_shapes(ffgrad_function function,
+                             const struct ffgrad_array *inputs,
+                             size_t input_count,
+                             struct ffgrad_shape *outputs,
+                             size_t output_count,
+                             struct ffgrad_error **error);
 
-// What an error says, for people: what happened, where, and what to do next. Lives as long as the error.
+// The values of the parameters that are sizes, in a call with these inputs: `sizes` has a place for each entry of the
+// description's `parameters`; those that are no size get 0. The data of the inputs is not read.
 //
 // # Safety
 //
-// `error` is null or from a function of this library, and not freed.
-const char *ffgrad_error_message(const struct ffgrad_error *error);
+// As `ffgrad_output_shapes`.
+int32_t ffgrad_sizes(ffgrad_function function,
+                     const struct ffgrad_array *inputs,
+                     size_t input_count,
+                     int64_t *sizes,
+                     size_t size_count,
+                     struct ffgrad_error **error);
 
-// The same for programs: a JSON object with `kind`, `code` and, where they apply, `function`, `file`, `line`,
-// `expected`, `found`, `hints`, `output`, `kept`, `argument`, `problems`, `prototype`, `suggestion`. Lives as long as the error.
+// Computes the function: its values are written to `outputs`, in the order of the description's outputs.
+// `FFGRAD_NONE` stands for an output that is not wanted.
+//
+// Bit i of `expected` says that a gradient for input i will be asked for: it is built and proven now, so that a
+// function without one is refused before time is spent on it. 0 is always right.
 //
 // # Safety
 //
-// As `ffgrad_error_message`.
-const char *ffgrad_error_details(const struct ffgrad_error *error);
+// As `ffgrad_output_shapes`; the outputs have memory for what it tells.
+int32_t ffgrad_call(ffgrad_function function,
+                    const struct ffgrad_array *inputs,
+                    size_t input_count,
+                    uint64_t expected,
+                    const struct ffgrad_array *outputs,
+                    size_t output_count,
+                    struct ffgrad_error **error);
 
-// Frees an error; null is nothing.
+// Vector-Jacobian product: the transposed Jacobian applied to the cotangents of the outputs. Gradients go to
+// `gradients`, one place an input; they are written, or added with `FFGRAD_ACCUMULATE` in `flags`. `FFGRAD_NONE` among
+// the cotangents is zero, among the gradients one that is not wanted. Nothing else is changed.
 //
 // # Safety
 //
-// As `ffgrad_error_message`; the error is not used again.
-void ffgrad_error_free(struct ffgrad_error *error);
+// As `ffgrad_call`; `cotangents` has an array an output, `gradients` one an input.
+int32_t ffgrad_vjp(ffgrad_function function,
+                   const struct ffgrad_array *inputs,
+                   size_t input_count,
+                   const struct ffgrad_array *cotangents,
+                   size_t cotangent_count,
+                   const struct ffgrad_array *gradients,
+                   size_t gradient_count,
+                   uint32_t flags,
+                   struct ffgrad_error **error);
 
-// Frees a text that a function of this library gave; null is nothing.
+// Jacobian-vector product: the Jacobian applied to the tangents of the inputs. The outputs' tangents go to `results`,
+// one place an output; they are written, or added with `FFGRAD_ACCUMULATE` in `flags`. `FFGRAD_NONE` among the tangents
+// is zero, among the results one that is not wanted.
 //
 // # Safety
 //
-// The text is not used again.
-void ffgrad_free_text(char *text);
+// As `ffgrad_call`; `tangents` has an array an input, `results` one an output.
+int32_t ffgrad_jvp(ffgrad_function function,
+                   const struct ffgrad_array *inputs,
+                   size_t input_count,
+                   const struct ffgrad_array *tangents,
+                   size_t tangent_count,
+                   const struct ffgrad_array *results,
+                   size_t result_count,
+                   uint32_t flags,
+                   struct ffgrad_error **error);
+
+// Hessian-vector product: the change of what `ffgrad_vjp` computes, with these cotangents held fixed, along the
+// tangents of the inputs. Results go to `results`, one place an input, as in `ffgrad_vjp`.
+//
+// # Safety
+//
+// As `ffgrad_vjp`; `tangents` has an array an input.
+int32_t ffgrad_hvp(ffgrad_function function,
+                   const struct ffgrad_array *inputs,
+                   size_t input_count,
+                   const struct ffgrad_array *cotangents,
+                   size_t cotangent_count,
+                   const struct ffgrad_array *tangents,
+                   size_t tangent_count,
+                   const struct ffgrad_array *results,
+                   size_t result_count,
+                   uint32_t flags,
+                   struct ffgrad_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

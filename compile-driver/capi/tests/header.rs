@@ -7,7 +7,7 @@ use std::path::Path;
 fn the_header_is_what_the_sources_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_root_or_default(root);
-    let sources = ["src/abi.rs", "src/failure.rs", "src/lib.rs"].map(|file| root.join(file));
+    let sources = ["src/abi.rs", "src/failure.rs", "src/lib.rs", "src/calls.rs"].map(|file| root.join(file));
     let mut builder = cbindgen::Builder::new().with_config(config);
     for source in &sources {
         builder = builder.with_src(source);
@@ -21,5 +21,8 @@ fn the_header_is_what_the_sources_say() {
         fs::write(&path, &made).expect("the header can be written");
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == made, "include/ffgrad.h is not up to date: run this test with FFGRAD_BLESS=1, and look at the change");
+    assert!(
+        there == made,
+        "include/ffgrad.h is not up to date: run this test with FFGRAD_BLESS=1, and look at the change"
+    );
 }
