@@ -38,7 +38,7 @@ bench: build ## the figures of the README, measured on this machine
 build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools
 
-env: ## the Python environment (about 5 GB, shared by all clones of a user) and .venv
+env: ## the Python environment (about 6 GB, shared by all clones of a user) and .venv
 	@scripts/env.sh
 
 tools: ## all that cargo builds, and the compilers it drives

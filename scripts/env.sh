@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
-#   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 5 GB), made
+#   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
 #   .venv/                                                 this clone's: sees the shared one and py/python
 #
@@ -21,7 +21,7 @@ shared_env() {
     version=$("$PYTHON" -c 'import platform, sys
 print(platform.python_implementation(), platform.python_version(), platform.machine())
 raise SystemExit(sys.version_info < (3, 10))') || die "$PYTHON is not Python 3.10 or later" "Set PYTHON to one that is."
-    # A remark is no reason to fetch 5 GB again.
+    # A remark is no reason to fetch 6 GB again.
     key=$( (grep -v -e '^#' -e '^$' "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
     printf '%s/torch-%s\n' "$base" "$key"
 }
@@ -35,7 +35,7 @@ is_ready() { [ -e "$1/.ready" ] && [ -x "$1/bin/python" ]; }
 make_shared() {
     local env=$1 start=$SECONDS
     is_ready "$env" && return # another clone was faster
-    say "making the Python environment $env (PyTorch: about 5 GB, some minutes; once)"
+    say "making the Python environment $env (PyTorch: about 6 GB, some minutes; once)"
     rm -rf "$env"
     "$PYTHON" -m venv --without-pip "$env" ||
         die "$PYTHON cannot make a virtual environment" "Install its venv module (Debian: python3-venv)."

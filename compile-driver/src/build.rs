@@ -259,13 +259,21 @@ impl<'a> Build<'a> {
         })?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
-        self.worker.request(&Request::Finish {
+        let arena = match self.context.spec.options.arena {
+            true => Some(crate::runtime::arena(self.context.tools, self.context.cache)?),
+            false => None,
+        };
+        let finished = self.worker.request(&Request::Finish {
             input: after,
+            arena,
             entries: wanted.entries().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
             codegen: self.codegen(),
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),
         })?;
+        if let Response::Written { notes } = finished {
+            self.diagnostics.extend(notes);
+        }
         self.objects.push(object);
         Ok(())
     }

@@ -9,6 +9,7 @@
 //!     primal/                  artifact.json and the shared object
 //!     d1-<mask>-<rung>/        the same with vjp and jvp
 //!     choice-<mask>.json       the rung that passed its check
+//!   runtime/<digest>/          ffgrad's own C runtime, compiled
 //!   locks/<name>.lock          OS locks: a dead owner leaves nothing behind
 //!   staging/<random>/          builds in progress; renamed into place when complete
 //! ```
@@ -61,7 +62,7 @@ impl Cache {
             return Err(CacheError::Unsafe(folder.to_owned()).into());
         }
         let root = folder.join(format!("v{}", core_ad::manifest::FORMAT));
-        for name in ["requests", "entries", "locks", "staging"] {
+        for name in ["requests", "entries", "locks", "runtime", "staging"] {
             make_private(&root.join(name))?;
         }
         Ok(Cache { root })

@@ -23,6 +23,7 @@ pub mod key;
 mod ladder;
 pub mod options;
 pub mod process;
+mod runtime;
 mod scratch;
 pub mod toolchain;
 pub mod verify;

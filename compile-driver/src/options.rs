@@ -43,6 +43,8 @@ pub struct Options {
     pub verify: Verify,
     /// Let the engine guess types it cannot deduce, from the first rung on.
     pub loose_types: bool,
+    /// Let the derivative allocate from a per-thread arena instead of malloc.
+    pub arena: bool,
     /// `auto`, `catalyst`, or the path of an Enzyme plugin.
     pub engine: String,
     /// Seconds that each compiler and engine run may take.
@@ -61,6 +63,7 @@ impl Default for Options {
             inactive: Vec::new(),
             verify: Verify::default(),
             loose_types: false,
+            arena: true,
             engine: "auto".to_owned(),
             timeout: 120,
         }

@@ -156,6 +156,8 @@ pub enum Request {
         entries: Vec<(Entry, usize)>,
         /// Code generation.
         codegen: CodeGen,
+        /// Bitcode of the tape arena, if allocations are to come from it.
+        arena: Option<PathBuf>,
         /// Where the object goes.
         output: PathBuf,
         /// Where the final IR goes, for a look, if wanted.
@@ -181,8 +183,8 @@ pub enum Response {
     },
     /// After the jobs that write a file.
     Written {
-        /// Functions that the object needs and does not define, in no particular order.
-        undefined: Vec<String>,
+        /// Remarks on how it was built, for the artifact's record.
+        notes: Vec<String>,
     },
     /// The job failed.
     Failed {

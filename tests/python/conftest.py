@@ -122,7 +122,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if table is None or not table.gradchecked:
         return
     terminalreporter.section("conformance table")
-    terminalreporter.write_line(f"{len(table.gradchecked)} programs pass gradcheck, of {len(table.EXACT)} in double precision")
+    passed = len(table.gradchecked)
+    terminalreporter.write_line(f"{passed} programs pass gradcheck, of {len(table.EXACT)} in double precision")
     terminalreporter.write_line(f"{len(table.forward_checked)} of them in forward mode too")
     if table.refused:
         terminalreporter.write_line(f"refused with a DifferentiationError: {', '.join(sorted(table.refused))}")

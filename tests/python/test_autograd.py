@@ -367,6 +367,42 @@ def test_forward_mode_takes_tangents_of_any_stride(cube: Enzyme) -> None:
         torch.testing.assert_close(forward_ad.unpack_dual(y).tangent, 3 * x**2)
 
 
+# --- what the source may hold -------------------------------------------------------------------------
+
+
+CONSTRUCTED = """\
+#include <cmath>
+#include <vector>
+static std::vector<double> weights() {
+  std::vector<double> w;
+  for (int k = 1; k <= 4; k++) w.push_back(std::sqrt(double(k)));
+  return w;
+}
+static const std::vector<double> table = weights();
+static double offset;
+__attribute__((constructor)) static void prepare() { offset = 3; }
+extern "C" void weighted(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) {
+    y[i] = offset;
+    for (double w : table) y[i] += w * x[i];
+  }
+}
+"""
+
+
+def test_static_objects_are_constructed(compile_source: Compile) -> None:
+    """A table computed before main, for the values and for the gradient."""
+    weighted = compile_source(CONSTRUCTED, "weighted", "x[n] -> y[n]", name="f.cpp")
+    total = sum(k**0.5 for k in range(1, 5))
+    x = vector(3)
+    y = weighted.apply(x)
+    torch.testing.assert_close(y, 3 + total * x)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, torch.full((3,), total, dtype=torch.float64))
+    with torch.no_grad():
+        torch.testing.assert_close(weighted.apply(x), 3 + total * x)
+
+
 # --- who else is there --------------------------------------------------------------------------------
 
 

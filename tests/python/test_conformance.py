@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ every_exact_case = pytest.mark.parametrize("case", EXACT, ids=str)
 every_single_case = pytest.mark.parametrize("case", SINGLE, ids=str)
 
 
-@lru_cache(maxsize=None)
+@cache
 def opened(name: str) -> Enzyme:
     """Open a case once a session, so that its tests share one build."""
     (case,) = load_cases(names=[name])

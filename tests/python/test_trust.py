@@ -1,4 +1,4 @@
-"""No gradient is returned unverified: when checks run, what they say, and the programs that Enzyme gets silently wrong."""
+"""No gradient is returned unverified: when checks run, what they say, and what Enzyme gets silently wrong."""
 
 from __future__ import annotations
 

@@ -3,12 +3,12 @@
 use crate::linkage::set_string_attribute;
 use crate::session::Result;
 use core_ad::protocol::{CodeGen, Math};
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
 };
-use inkwell::values::AsValueRef;
-use inkwell::OptimizationLevel;
+use inkwell::values::{AsValueRef, PointerValue};
+use inkwell::{AddressSpace, OptimizationLevel};
 use std::path::Path;
 use std::sync::Once;
 
@@ -81,7 +81,61 @@ fn allow_contraction(function: inkwell::values::FunctionValue<'_>) {
     }
 }
 
+/// Moves constructors of static objects to `.init_array`. LLVM's default for ELF is `.ctors`, which no loader of
+/// today runs, and its C interface cannot choose.
+fn place_constructors<'ctx>(module: &Module<'ctx>) -> Result<()> {
+    let Some(list) = module.get_global("llvm.global_ctors") else { return Ok(()) };
+    let pointer = module.get_context().ptr_type(AddressSpace::default());
+    let mut used = Vec::new();
+    // SAFETY: `llvm.global_ctors` is an array of { i32 priority, ptr function, ptr data }; its operands are live
+    // constants of the module.
+    unsafe {
+        let initial = llvm_sys::core::LLVMGetInitializer(list.as_value_ref());
+        let count = if initial.is_null() { 0 } else { llvm_sys::core::LLVMGetNumOperands(initial) };
+        for i in 0..count as u32 {
+            let item = llvm_sys::core::LLVMGetOperand(initial, i);
+            let priority = llvm_sys::core::LLVMConstIntGetZExtValue(llvm_sys::core::LLVMGetOperand(item, 0));
+            let function = PointerValue::new(llvm_sys::core::LLVMGetOperand(item, 1));
+            let entry = module.add_global(pointer, None, &format!("ffgrad.init.{i}"));
+            entry.set_initializer(&function);
+            entry.set_linkage(Linkage::Internal);
+            entry.set_section(Some(&match priority {
+                65535 => ".init_array".to_owned(),
+                early => format!(".init_array.{early:05}"),
+            }));
+            used.push(entry.as_pointer_value());
+        }
+        list.delete();
+    }
+    keep(module, &used)
+}
+
+/// Adds globals to `llvm.used`, so that nothing drops them.
+fn keep<'ctx>(module: &Module<'ctx>, globals: &[PointerValue<'ctx>]) -> Result<()> {
+    if globals.is_empty() {
+        return Ok(());
+    }
+    let pointer = module.get_context().ptr_type(AddressSpace::default());
+    let mut all = globals.to_vec();
+    if let Some(old) = module.get_global("llvm.used") {
+        // SAFETY: `llvm.used` is an array of pointers.
+        unsafe {
+            let initial = llvm_sys::core::LLVMGetInitializer(old.as_value_ref());
+            let count = if initial.is_null() { 0 } else { llvm_sys::core::LLVMGetNumOperands(initial) };
+            all.extend((0..count as u32).map(|i| PointerValue::new(llvm_sys::core::LLVMGetOperand(initial, i))));
+            old.delete();
+        }
+    }
+    let array = pointer.const_array(&all);
+    let list = module.add_global(array.get_type(), None, "llvm.used");
+    list.set_initializer(&array);
+    list.set_linkage(Linkage::Appending);
+    list.set_section(Some("llvm.metadata"));
+    Ok(())
+}
+
 /// Writes the object file.
 pub fn object(module: &Module<'_>, machine: &TargetMachine, path: &Path) -> Result<()> {
+    place_constructors(module)?;
     machine.write_to_file(module, FileType::Object, path).map_err(|e| e.to_string())
 }

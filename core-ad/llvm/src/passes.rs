@@ -41,6 +41,12 @@ pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Re
     run(module, "default<O3>", machine, options)
 }
 
+/// Inlines the arena's short paths into code that is otherwise done.
+pub fn after_arena(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    let passes = "always-inline,cgscc(inline),globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,dse)";
+    run(module, passes, machine, scalar_only())
+}
+
 /// Extracts each outermost loop into a function that stays one: this separates the values that live
 /// across loops from those inside, which mends gradients of buffers swapped by pointer.
 fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {

@@ -1,6 +1,6 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{emit, entries, exceptions, indirect, linkage, passes, types};
+use crate::{arena, emit, entries, exceptions, indirect, linkage, passes, types};
 use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
 use inkwell::context::Context;
@@ -32,7 +32,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.module()?.clone();
                 let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
                 entries::primal(&module, wrapper, &plan)?;
-                self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, &output, None)
+                self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
             Request::Derive { symbol, plan, mask, entries: wanted, rung, inactive, codegen: _, output } => {
                 let module = self.module()?.clone();
@@ -48,12 +48,12 @@ impl<'ctx> Session<'ctx> {
                 linkage::keep_only(&module, &wanted);
                 passes::before_differentiation(&module, rung)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { undefined: Vec::new() })
+                Ok(Response::Written { notes: Vec::new() })
             }
-            Request::Finish { input, entries, codegen, output, ir } => {
+            Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
                 entries::define_markers(&module)?;
-                self.finish(&module, &entries, &codegen, &output, ir.as_deref())
+                self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
         }
     }
@@ -102,6 +102,7 @@ impl<'ctx> Session<'ctx> {
         module: &Module<'ctx>,
         entries: &[(Entry, usize)],
         codegen: &CodeGen,
+        arena: Option<&Path>,
         output: &Path,
         ir: Option<&Path>,
     ) -> Result<Response> {
@@ -115,15 +116,32 @@ impl<'ctx> Session<'ctx> {
         let machine = emit::target_machine(&codegen.cpu)?;
         emit::retarget(module, &machine, codegen);
         passes::after_differentiation(module, &machine)?;
+        let mut notes = Vec::new();
+        if let Some(path) = arena {
+            match arena::obstacle(module) {
+                Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
+                None => self.bind_arena(module, path, &names, codegen, &machine)?,
+            }
+        }
         if let Some(path) = ir {
             module.print_to_file(path).map_err(|e| e.to_string())?;
         }
         emit::object(module, &machine, output)?;
-        let undefined = module
-            .get_functions()
-            .filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0)
-            .map(|f| f.get_name().to_string_lossy().into_owned())
-            .collect();
-        Ok(Response::Written { undefined })
+        Ok(Response::Written { notes })
+    }
+
+    fn bind_arena(
+        &self,
+        module: &Module<'ctx>,
+        path: &Path,
+        entries: &[Entry],
+        codegen: &CodeGen,
+        machine: &inkwell::targets::TargetMachine,
+    ) -> Result<()> {
+        let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
+        arena::bind(module, runtime, entries)?;
+        linkage::keep_only(module, entries);
+        emit::retarget(module, machine, codegen);
+        passes::after_arena(module, machine)
     }
 }

@@ -40,6 +40,8 @@ class Options(TypedDict, total=False):
         When the gradient is checked against forward mode and finite differences.
     loose_types : bool
         Let the engine guess types that it cannot deduce.
+    arena : bool
+        Let the derivative allocate from a per-thread arena instead of malloc (default).
     engine : str
         ``"auto"``, ``"catalyst"``, ``"plugin"`` or the path of an Enzyme plugin.
     timeout : int
@@ -55,6 +57,7 @@ class Options(TypedDict, total=False):
     inactive: Iterable[str]
     verify: str
     loose_types: bool
+    arena: bool
     engine: str
     timeout: int
 

@@ -1,0 +1,226 @@
+/* The tape arena: where a derivative's allocations come from.
+ *
+ * Reverse mode allocates much and briefly: a cache for each loop, a shadow for each buffer of the user's.
+ * From here an allocation is a few instructions, and all of it is taken back when the entry point returns,
+ * to be reused by the next call. One arena a thread; nothing is shared, nothing locks.
+ *
+ * Linked into each derivative, where calls of malloc and its kin are bound to the functions below.
+ * Memory asked for outside a call (by constructors of static objects) comes from malloc and stays.
+ *
+ * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
+ * frees its next turn finds again. A block that lies last in its chunk grows and shrinks in place.
+ */
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP ((size_t)256 << 20) /* bytes a thread keeps between calls */
+#define FIRST ((size_t)1 << 18)  /* first chunk */
+#define STEPS 64                 /* classes in steps of 16 bytes */
+#define CLASSES (STEPS + 1 + 4 * 40)
+#define FROM_MALLOC UINT32_MAX
+
+#define INLINE static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline, cold))
+
+/* Before every block; keeps blocks aligned to 16. */
+typedef struct {
+  size_t capacity;
+  uint32_t class;
+  uint32_t padding; /* bytes from the true start, of blocks from malloc */
+} Header;
+
+typedef struct Chunk {
+  struct Chunk *next;
+  size_t size;
+} Chunk;
+
+typedef struct {
+  char *top, *end;
+  Chunk *chunks; /* newest first */
+  size_t total;  /* bytes in chunks */
+  size_t wanted; /* size of the first chunk of the next call */
+  size_t depth;  /* calls under way on this thread */
+  void *free[CLASSES];
+} Arena;
+
+static __thread Arena *own;
+static pthread_key_t at_exit;
+
+static void drop_chunks(Arena *a) {
+  for (Chunk *c = a->chunks; c;) {
+    Chunk *next = c->next;
+    free(c);
+    c = next;
+  }
+  a->chunks = NULL;
+  a->top = a->end = NULL;
+  a->total = 0;
+}
+
+static void thread_ends(void *arena) {
+  drop_chunks(arena);
+  free(arena);
+  own = NULL;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int have_key;
+
+static void prepare(void) { have_key = pthread_key_create(&at_exit, thread_ends) == 0; }
+
+/* Without a key the arena could not be freed when its thread ends; then there is none. */
+COLD Arena *first_call(void) {
+  pthread_once(&once, prepare);
+  Arena *a = have_key ? calloc(1, sizeof(Arena)) : NULL;
+  if (a && pthread_setspecific(at_exit, a) != 0) {
+    free(a);
+    a = NULL;
+  }
+  return own = a;
+}
+
+INLINE Header *header(void *block) { return (Header *)block - 1; }
+
+/* The class of a size, and what blocks of the class hold. */
+INLINE uint32_t class_of(size_t size, size_t *capacity) {
+  if (size <= 16 * STEPS) {
+    uint32_t class = (uint32_t)((size + 15) / 16);
+    if (class == 0) class = 1;
+    *capacity = 16 * (size_t)class;
+    return class;
+  }
+  int octave = 63 - __builtin_clzll(size - 1); /* 10 and more */
+  int shift = octave - 2;
+  size_t quarter = ((size - 1) >> shift) + 1; /* 5 to 8 */
+  *capacity = quarter << shift;
+  return (uint32_t)(STEPS + 1 + 4 * (octave - 10) + (int)quarter - 5);
+}
+
+COLD void *from_malloc(size_t size) {
+  char *start = malloc(size + 2 * sizeof(Header));
+  if (!start) return NULL;
+  Header *h = (Header *)start;
+  *h = (Header){.capacity = size, .class = FROM_MALLOC};
+  return h + 1;
+}
+
+/* A chunk with room for a block of the given capacity. */
+COLD void *from_new_chunk(Arena *a, uint32_t class, size_t capacity) {
+  size_t need = capacity + sizeof(Chunk) + sizeof(Header) + 64;
+  if (need < capacity) return NULL;
+  size_t size = a->total ? a->total : (a->wanted > FIRST ? a->wanted : FIRST);
+  if (size < need) size = need;
+  Chunk *c = malloc(size);
+  if (!c && size > need) c = malloc(size = need);
+  if (!c) return NULL;
+  *c = (Chunk){.next = a->chunks, .size = size};
+  a->chunks = c;
+  a->total += size;
+  a->top = (char *)(c + 1);
+  a->end = (char *)c + size;
+  Header *h = (Header *)a->top;
+  *h = (Header){.capacity = capacity, .class = class};
+  a->top = (char *)(h + 1) + capacity;
+  return h + 1;
+}
+
+INLINE void *allocate(size_t size) {
+  Arena *a = own;
+  if (__builtin_expect(!a || !a->depth || size >= (size_t)1 << 48, 0)) return from_malloc(size);
+  size_t capacity;
+  uint32_t class = class_of(size, &capacity);
+  void *block = a->free[class];
+  if (block) {
+    a->free[class] = *(void **)block;
+    return block;
+  }
+  if (__builtin_expect((size_t)(a->end - a->top) < capacity + sizeof(Header), 0)) return from_new_chunk(a, class, capacity);
+  Header *h = (Header *)a->top;
+  *h = (Header){.capacity = capacity, .class = class};
+  a->top = (char *)(h + 1) + capacity;
+  return h + 1;
+}
+
+INLINE void release(void *block) {
+  if (!block) return;
+  Header *h = header(block);
+  if (__builtin_expect(h->class == FROM_MALLOC, 0)) {
+    free(h);
+    return;
+  }
+  Arena *a = own;
+  if ((char *)block + h->capacity == a->top) {
+    a->top = (char *)h;
+    return;
+  }
+  *(void **)block = a->free[h->class];
+  a->free[h->class] = block;
+}
+
+void *ffgrad_malloc(size_t size) { return allocate(size); }
+
+void ffgrad_free(void *block) { release(block); }
+
+void ffgrad_delete_sized(void *block, size_t size) {
+  (void)size;
+  release(block);
+}
+
+void *ffgrad_calloc(size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+  void *block = allocate(bytes);
+  return block ? memset(block, 0, bytes) : NULL;
+}
+
+void *ffgrad_realloc(void *block, size_t size) {
+  if (!block) return allocate(size);
+  Header *h = header(block);
+  if (h->class != FROM_MALLOC) {
+    if (size <= h->capacity) return block;
+    Arena *a = own;
+    size_t capacity;
+    uint32_t class = class_of(size, &capacity);
+    if ((char *)block + h->capacity == a->top && (size_t)(a->end - (char *)block) >= capacity) {
+      *h = (Header){.capacity = capacity, .class = class};
+      a->top = (char *)block + capacity;
+      return block;
+    }
+  }
+  void *grown = allocate(size);
+  if (!grown) return NULL;
+  memcpy(grown, block, h->capacity < size ? h->capacity : size);
+  release(block);
+  return grown;
+}
+
+/* operator new: throws where memory is short, by way of the library's own. */
+extern void *library_new(size_t) __asm__("_Znwm") __attribute__((weak));
+
+void *ffgrad_new(size_t size) {
+  void *block = allocate(size);
+  if (__builtin_expect(!block, 0) && library_new) library_new(size);
+  return block;
+}
+
+/* Runs an entry point; what it allocated and did not free is gone afterwards. */
+int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
+  Arena *a = own ? own : first_call();
+  if (!a) return entry(args);
+  a->depth++;
+  int32_t status = entry(args);
+  if (--a->depth == 0 && a->chunks) {
+    memset(a->free, 0, sizeof a->free);
+    if (a->chunks->next || a->total > KEEP) {
+      /* Next time one chunk shall hold it all, if that is not too much to keep. */
+      a->wanted = a->total < KEEP ? a->total : KEEP;
+      drop_chunks(a);
+    } else {
+      a->top = (char *)(a->chunks + 1);
+    }
+  }
+  return status;
+}

@@ -1,0 +1,143 @@
+//! Binds what a derivative allocates to the tape arena.
+//!
+//! The arena itself is C (`compile-driver/runtime/arena.c`), compiled by the driver; here calls of `malloc`
+//! and its kin are redirected to it and each entry point runs inside it. This happens after the optimiser has
+//! removed the allocations it could: it knows `malloc`, not the arena.
+
+use crate::session::Result;
+use core_ad::protocol::Entry;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue};
+use inkwell::AddressSpace;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+
+/// Allocation functions and what takes their place.
+const BOUND: [(&str, &str); 12] = [
+    ("malloc", "ffgrad_malloc"),
+    ("calloc", "ffgrad_calloc"),
+    ("realloc", "ffgrad_realloc"),
+    ("free", "ffgrad_free"),
+    ("_Znwm", "ffgrad_new"),
+    ("_Znam", "ffgrad_new"),
+    ("_ZdlPv", "ffgrad_free"),
+    ("_ZdaPv", "ffgrad_free"),
+    ("_ZdlPvm", "ffgrad_delete_sized"),
+    ("_ZdaPvm", "ffgrad_delete_sized"),
+    ("_ZnwmRKSt9nothrow_t", ""),
+    ("_ZnamRKSt9nothrow_t", ""),
+];
+
+/// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
+const HARMLESS: [&str; 30] = [
+    "memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "strcmp", "strncpy", "puts", "putchar", "printf", "fprintf",
+    "fwrite", "abort", "exit", "_Unwind_Resume", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_throw",
+    "__cxa_allocate_exception", "__cxa_free_exception", "__cxa_rethrow", "__gxx_personality_v0", "__clang_call_terminate",
+    "_ZSt9terminatev", "frexp", "modf", "sincos", "lgamma_r", "__stack_chk_fail",
+];
+
+/// Whether the arena may serve this module, or why not. Memory that outlives the call must not come from it.
+pub fn obstacle(module: &Module<'_>) -> Option<String> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if !is_known(&name) && touches_pointers(function) {
+            return Some(format!("`{name}` may keep memory"));
+        }
+        if BOUND.iter().any(|(bound, by)| *bound == name && by.is_empty()) {
+            return Some(format!("`{name}` has no counterpart in the arena"));
+        }
+    }
+    pointer_kept_in_global(module).map(|name| format!("an address is kept in `{name}`"))
+}
+
+fn is_known(name: &str) -> bool {
+    let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
+    let exception = name.starts_with("_ZNSt") && (name.contains("error") || name.contains("exception"));
+    throwing || exception || HARMLESS.contains(&name) || BOUND.iter().any(|(bound, _)| *bound == name)
+}
+
+fn touches_pointers(function: FunctionValue<'_>) -> bool {
+    let ty = function.get_type();
+    let returns = ty.get_return_type().is_some_and(|t| t.is_pointer_type());
+    returns || ty.is_var_arg() || ty.get_param_types().iter().any(|t| t.is_pointer_type())
+}
+
+/// A global variable that an address is stored into, if there is one.
+fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
+    for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
+        for instruction in block.get_instructions() {
+            let raw = instruction.as_value_ref();
+            // SAFETY: `raw` is a live instruction, its operands are live values.
+            unsafe {
+                let target = if !LLVMIsAStoreInst(raw).is_null() {
+                    let stores_pointer =
+                        LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(raw, 0))) == llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+                    if !stores_pointer {
+                        continue;
+                    }
+                    LLVMGetOperand(raw, 1)
+                } else if !LLVMIsAMemIntrinsic(raw).is_null()
+                    || !LLVMIsAAtomicCmpXchgInst(raw).is_null()
+                    || !LLVMIsAAtomicRMWInst(raw).is_null()
+                {
+                    LLVMGetOperand(raw, 0)
+                } else {
+                    continue;
+                };
+                let object = underlying(target);
+                if !LLVMIsAGlobalVariable(object).is_null() {
+                    let mut length = 0;
+                    let name = LLVMGetValueName2(object, &mut length);
+                    let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
+                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The object a chain of address computations starts from.
+unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: see the caller.
+    unsafe {
+        loop {
+            let is_offset = !LLVMIsAGetElementPtrInst(value).is_null()
+                || (!LLVMIsAConstantExpr(value).is_null() && LLVMGetNumOperands(value) > 0);
+            if !is_offset {
+                return value;
+            }
+            value = LLVMGetOperand(value, 0);
+        }
+    }
+}
+
+/// Redirects allocations and runs the entry points inside the arena, whose module is linked in.
+pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[Entry]) -> Result<()> {
+    let pointer = module.get_context().ptr_type(AddressSpace::default());
+    for (from, to) in BOUND {
+        let Some(old) = module.get_function(from).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let new = module.get_function(to).unwrap_or_else(|| module.add_function(to, old.get_type(), None));
+        // SAFETY: both are functions of this module with pointer type.
+        unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+    }
+    module.link_in_module(arena).map_err(|e| e.to_string())?;
+    let run = module.get_function("ffgrad_in_arena").ok_or("the arena has no entry")?;
+    for entry in entries {
+        let name = entry.symbol();
+        let inner = module.get_function(name).ok_or_else(|| format!("no entry point `{name}`"))?;
+        inner.as_global_value().set_name(&format!("{name}.body"));
+        inner.set_linkage(Linkage::Internal);
+        let context = module.get_context();
+        let outer = module.add_function(name, context.i32_type().fn_type(&[pointer.into()], false), None);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(outer, ""));
+        let args = outer.get_first_param().ok_or("entry parameter")?;
+        let values = [inner.as_global_value().as_pointer_value().into(), args.into()];
+        let call = builder.build_call(run, &values, "").map_err(|e| e.to_string())?;
+        let status: Option<BasicValueEnum<'ctx>> = call.try_as_basic_value().basic();
+        let status = status.ok_or("the arena returns no status")?;
+        builder.build_return(Some(&status)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
