@@ -47,10 +47,9 @@ gradient_places(::Tuple{}, ::Tuple{}, ::Vector{Parameter}, ::Int) = ()
 gradient_places(args::Tuple, kept::Tuple, ps::Vector{Parameter}, i::Int) =
     (gradient_place(args[1], kept[1], ps[i]), gradient_places(Base.tail(args), Base.tail(kept), ps, i + 1)...)
 gradient_place(::Const, _, ::Parameter) = nothing
-gradient_place(_, x::AbstractArray{T,N}, p::Parameter) where {T<:AbstractFloat,N} =
-    p.differentiable ? Array{T,N}(undef, size(x)) : nothing
-gradient_place(_, ::AbstractArray, ::Parameter) = nothing
-gradient_place(_, ::Union{Number,Base.RefValue}, p::Parameter) = p.differentiable ? NumberPlace(p.dtype) : nothing
+gradient_place(_, kept, p::Parameter) = p.differentiable ? place_like(kept, p) : nothing
+place_like(x::AbstractArray{T,N}, ::Parameter) where {T,N} = Array{T,N}(undef, size(x))
+place_like(_, p::Parameter) = NumberPlace(p.dtype)
 
 mask_of(places::Tuple) = mask_of(places, UInt64(1))
 mask_of(::Tuple{}, ::UInt64) = UInt64(0)
