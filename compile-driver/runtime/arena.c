@@ -10,13 +10,12 @@
  * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
  * frees its next turn finds again. A block that lies last in its chunk grows and shrinks in place.
  */
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP ((size_t)256 << 20) /* bytes a thread keeps between calls */
+#define KEEP ((size_t)1 << 30)   /* bytes a thread keeps between calls */
 #define FIRST ((size_t)1 << 18)  /* first chunk */
 #define STEPS 64                 /* classes in steps of 16 bytes */
 #define CLASSES (STEPS + 1 + 4 * 40)
@@ -47,7 +46,11 @@ typedef struct {
 } Arena;
 
 static __thread Arena *own;
-static pthread_key_t at_exit;
+
+/* The C library's own registration of what runs when a thread ends: unlike pthread keys there is no limit to
+ * how many may be made, and each derivative makes one a thread. */
+extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *) __attribute__((weak));
+extern void *__dso_handle;
 
 static void drop_chunks(Arena *a) {
   for (Chunk *c = a->chunks; c;) {
@@ -66,16 +69,10 @@ static void thread_ends(void *arena) {
   own = NULL;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int have_key;
-
-static void prepare(void) { have_key = pthread_key_create(&at_exit, thread_ends) == 0; }
-
-/* Without a key the arena could not be freed when its thread ends; then there is none. */
+/* Where its end cannot be told of, a thread has no arena. */
 COLD Arena *first_call(void) {
-  pthread_once(&once, prepare);
-  Arena *a = have_key ? calloc(1, sizeof(Arena)) : NULL;
-  if (a && pthread_setspecific(at_exit, a) != 0) {
+  Arena *a = __cxa_thread_atexit_impl ? calloc(1, sizeof(Arena)) : NULL;
+  if (a && __cxa_thread_atexit_impl(thread_ends, a, &__dso_handle) != 0) {
     free(a);
     a = NULL;
   }

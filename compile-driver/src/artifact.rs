@@ -33,14 +33,17 @@ impl Artifact {
             return Ok(None);
         };
         let path = folder.join(&record.file);
+        if !path.is_file() {
+            // Somebody cleaned up; it is built again.
+            return Ok(None);
+        }
         let damaged = |reason: String| CacheError::Damaged { path: path.clone(), reason };
         if cache::digest_file(&path)? != record.digest {
             return Err(damaged("its content is not what was built".to_owned()).into());
         }
         // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
         // are those of the user's own source.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|e| damaged(explain(&e)))?;
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
         let find = |entry: Entry| -> Result<EntryPoint> {
             // SAFETY: entry points of every artifact have this type.
             let symbol = unsafe { library.get::<EntryPoint>(entry.symbol()) };

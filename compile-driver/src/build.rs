@@ -3,6 +3,7 @@
 //! Two stages. [`analyse`] compiles the source and discovers what it is; [`primal`] and [`derivative`]
 //! make shared objects from the bitcode it left, when they are first needed.
 
+use crate::artifact::Wanted;
 use crate::cache::{self, Cache};
 use crate::engine;
 use crate::error::{CacheError, Error, Result};
@@ -11,13 +12,12 @@ use crate::options::Spec;
 use crate::process;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
-use crate::artifact::Wanted;
 use crate::{artifact, key};
 use core_ad::diagnostics::Diagnosis;
-use core_ad::manifest::{ArtifactRecord, Manifest, ToolRecord, FORMAT};
+use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
-use core_ad::{signature, Prototype};
+use core_ad::{Access, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -102,8 +102,10 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
 
 fn undescribed(spec: &Spec, reason: String) -> Error {
     let headline = format!("the prototype of `{}` cannot be used: {reason}", spec.function);
-    frontend::compile_error(Diagnosis::new("prototype", &spec.function, headline)
-        .advise("Write a small extern \"C\" function around it that takes numbers and pointers to numbers."))
+    frontend::compile_error(
+        Diagnosis::new("prototype", &spec.function, headline)
+            .advise("Write a small extern \"C\" function around it that takes numbers and pointers to numbers."),
+    )
 }
 
 fn find_symbol(spec: &Spec, functions: &[String]) -> Result<String> {
@@ -128,10 +130,28 @@ fn find_symbol(spec: &Spec, functions: &[String]) -> Result<String> {
     Err(frontend::compile_error(diagnosis))
 }
 
-/// The first few functions a user could have meant, by readable name.
+/// The first few functions a user could have meant, by readable name. Those of the system's headers have
+/// reserved names, live in `std`, or come from libc's own inline definitions.
 fn visible(functions: &[String]) -> Vec<String> {
-    let names = functions.iter().map(|f| names::demangle(f));
-    names.filter(|n| !n.starts_with("std::") && !n.starts_with("__")).take(8).collect()
+    const INLINE: [&str; 12] = [
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "iscanonical",
+        "bsearch",
+        "vprintf",
+        "getchar",
+        "putchar",
+        "fputc_unlocked",
+        "getc_unlocked",
+        "putc_unlocked",
+    ];
+    let system = |n: &String| {
+        let name = n.split(['(', '<']).next().unwrap_or(n);
+        name.starts_with("std::") || name.starts_with("__") || name.starts_with("gnu_") || INLINE.contains(&name)
+    };
+    functions.iter().map(|f| names::demangle(f)).filter(|n| !system(n)).take(8).collect()
 }
 
 fn quoted(names: &[String]) -> String {
@@ -243,6 +263,7 @@ impl<'a> Build<'a> {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask,
+            write_only: self.write_only(),
             entries: wanted.entries().to_vec(),
             rung,
             inactive: self.context.spec.options.inactive.clone(),
@@ -254,6 +275,7 @@ impl<'a> Build<'a> {
             input: &before,
             output: &after,
             math: self.manifest.math,
+            options: &self.context.spec.options.engine_options,
             loose_types: rung == Rung::Loose || self.context.spec.options.loose_types,
             timeout: Duration::from_secs(self.context.spec.options.timeout),
         })?;
@@ -276,6 +298,12 @@ impl<'a> Build<'a> {
         }
         self.objects.push(object);
         Ok(())
+    }
+
+    /// Outputs that LLVM has proven to be only written. Parameters come first in a plan, in their own order.
+    fn write_only(&self) -> Vec<usize> {
+        let params = self.manifest.prototype.params.iter().enumerate();
+        params.filter(|(_, p)| p.access == Some(Access::Write)).map(|(i, _)| i).collect()
     }
 
     fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {
@@ -318,7 +346,11 @@ impl<'a> Build<'a> {
         let spec = self.context.spec;
         let timeout = Duration::from_secs(spec.options.timeout);
         let output = process::run(&mut command, None, timeout).map_err(|e| {
-            frontend::compile_error(Diagnosis::new("linker-failed", &spec.function, format!("the linker did not finish: {e}")))
+            frontend::compile_error(Diagnosis::new(
+                "linker-failed",
+                &spec.function,
+                format!("the linker did not finish: {e}"),
+            ))
         })?;
         if output.status.success() {
             return Ok(());
@@ -326,11 +358,24 @@ impl<'a> Build<'a> {
         Err(unlinked(spec, &String::from_utf8_lossy(&output.stderr)))
     }
 
+    /// Whether the IR that was given to the engine has a text in it.
+    fn asks_for(&self, text: &str) -> bool {
+        fs::read_to_string(self.folder.join("before.ll")).is_ok_and(|ir| ir.contains(text))
+    }
+
     /// Leaves the staging folder of a failed build behind for a look, and says where.
     fn keep_intermediates(&mut self, error: Error) -> Error {
         let Error::Differentiation(mut diagnosis) = error else { return error };
         if let Some(at) = diagnosis.location.take() {
             diagnosis.location = Some(frontend::with_text(at));
+        }
+        if diagnosis.code == "engine-refused" && self.asks_for("@realloc(") {
+            *diagnosis = Diagnosis::new(
+                "realloc",
+                &diagnosis.function,
+                format!("`{}` calls `realloc`, on which the differentiation engine crashes", diagnosis.function),
+            )
+            .advise("Allocate the new block with malloc, copy, and free the old one, or use std::vector.");
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() {
             diagnosis.kept = self.staging.take().map(|s| s.keep().display().to_string());

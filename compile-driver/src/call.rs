@@ -10,7 +10,7 @@ use crate::artifact::Artifact;
 use crate::error::{Error, Result};
 use crate::scratch::Frame;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::protocol::{status, Entry, MESSAGE_BYTES};
+use core_ad::protocol::{Entry, MESSAGE_BYTES, status};
 use core_ad::shapes::Resolved;
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use std::ffi::c_void;
@@ -235,7 +235,7 @@ impl<'a> Call<'a> {
     }
 
     /// Copies an input into memory that the foreign code may change.
-    pub fn copy_input(&self, input: &Input<'_>, arg: usize, target: *mut u8) -> Result<()> {
+    pub(crate) fn copy_input(&self, input: &Input<'_>, arg: usize, target: *mut u8) -> Result<()> {
         match input {
             Input::Array(view) => {
                 count(&COPIES.in_place, self.bytes(arg));
@@ -252,7 +252,7 @@ impl<'a> Call<'a> {
     }
 
     /// Copies a cotangent or tangent into `target`, zeros where there is none.
-    pub fn copy_shadow(&self, view: Option<&View<'_>>, arg: usize, target: *mut u8) {
+    pub(crate) fn copy_shadow(&self, view: Option<&View<'_>>, arg: usize, target: *mut u8) {
         match view {
             Some(view) => {
                 count(&COPIES.cotangents, self.bytes(arg));

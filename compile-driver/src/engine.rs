@@ -21,6 +21,8 @@ pub struct Job<'a> {
     pub math: Math,
     /// Guess types that cannot be deduced.
     pub loose_types: bool,
+    /// Further options, without dashes.
+    pub options: &'a [String],
     /// Time limit.
     pub timeout: Duration,
 }
@@ -60,6 +62,7 @@ fn enzyme_options(job: &Job<'_>) -> Vec<String> {
     if job.loose_types {
         options.push("-enzyme-loose-types=1".to_owned());
     }
+    options.extend(job.options.iter().map(|o| format!("-{}", o.trim_start_matches('-'))));
     options
 }
 
@@ -133,8 +136,10 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::engine_failure(job.function, &format!("signal {signal}"), &stderr)
         }
-        other => Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
-            .advise("Run `ffgrad doctor`."),
+        other => {
+            Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
+                .advise("Run `ffgrad doctor`.")
+        }
     };
     Error::Differentiation(Box::new(diagnosis))
 }

@@ -2,9 +2,9 @@
 //! where, and what to do next.
 
 use crate::toolchain::ToolchainError;
+use core_ad::SignatureError;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::shapes::ShapeError;
-use core_ad::SignatureError;
 use std::path::PathBuf;
 use thiserror::Error;
 

@@ -35,8 +35,10 @@ impl Language {
             other => {
                 let found = other.map_or("no extension".to_owned(), |e| format!("`.{e}`"));
                 let headline = format!("`{}` has {found}, which no front end takes", path.display());
-                Err(compile_error(Diagnosis::new("unknown-language", function, headline)
-                    .advise("C files end in .c, C++ files in .cpp, .cc or .cxx.")))
+                Err(compile_error(
+                    Diagnosis::new("unknown-language", function, headline)
+                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx."),
+                ))
             }
         }
     }
@@ -139,8 +141,10 @@ fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
 
 fn not_run(spec: &Spec, error: ProcessError) -> Error {
     let headline = format!("the compiler did not finish on `{}`: {error}", spec.function);
-    compile_error(Diagnosis::new("compiler-failed", &spec.function, headline)
-        .advise("Raise the limit with timeout=SECONDS if the source is large, or run `ffgrad doctor`."))
+    compile_error(
+        Diagnosis::new("compiler-failed", &spec.function, headline)
+            .advise("Raise the limit with timeout=SECONDS if the source is large, or run `ffgrad doctor`."),
+    )
 }
 
 fn rejected(spec: &Spec, stderr: &str) -> Error {

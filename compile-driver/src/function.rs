@@ -35,6 +35,7 @@ pub struct Function {
     primal: OnceLock<Arc<Artifact>>,
     pub(crate) derivatives: RwLock<HashMap<Wanted, Arc<Derivative>>>,
     pub(crate) building: Mutex<()>,
+    pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
     warnings: Mutex<Vec<String>>,
     warned: AtomicBool,
 }
@@ -47,6 +48,10 @@ impl Function {
     ///
     /// Toolchain, compile, signature and cache errors.
     pub fn open(spec: Spec) -> Result<Self> {
+        if spec.sources.is_empty() {
+            let headline = format!("no source file was given for `{}`", spec.function);
+            return Err(frontend::compile_error(Diagnosis::new("no-source", &spec.function, headline)));
+        }
         for source in &spec.sources {
             if !source.is_file() {
                 return Err(no_such_file(&spec, source));
@@ -80,6 +85,7 @@ impl Function {
             primal: OnceLock::new(),
             derivatives: RwLock::default(),
             building: Mutex::new(()),
+            refusals: Mutex::default(),
             warnings: Mutex::default(),
             warned: AtomicBool::new(false),
         })
@@ -288,12 +294,7 @@ impl Function {
     /// # Errors
     ///
     /// As [`Function::vjp`].
-    pub fn jvp(
-        &self,
-        inputs: &[Input<'_>],
-        tangents: &[Option<View<'_>>],
-        results: &mut dyn Results,
-    ) -> Result<()> {
+    pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
         let resolved = self.resolve(inputs)?;
         self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
         let given = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
@@ -449,11 +450,7 @@ fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
 
 fn analyse(context: &Context<'_>, request: &str) -> Result<Manifest> {
     let manifest = build::analyse(context)?;
-    let found = Found {
-        sources: manifest.sources.clone(),
-        tools: manifest.tools.clone(),
-        key: manifest.key.clone(),
-    };
+    let found = Found { sources: manifest.sources.clone(), tools: manifest.tools.clone(), key: manifest.key.clone() };
     Record::add(context.cache, request, found)?;
     Ok(manifest)
 }
@@ -469,7 +466,10 @@ fn choice(text: &str) -> EngineChoice {
 }
 
 fn no_such_file(spec: &Spec, source: &Path) -> Error {
-    let headline = format!("there is no file `{}`", source.display());
+    let headline = match source.is_dir() {
+        true => format!("`{}` is a folder, not a source file", source.display()),
+        false => format!("there is no file `{}`", source.display()),
+    };
     let mut diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
     let folder = source.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let wanted = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -478,7 +478,7 @@ fn no_such_file(spec: &Spec, source: &Path) -> Error {
     let close = core_ad::names::closest(&wanted, names.iter().map(String::as_str));
     if !folder.is_dir() {
         diagnosis = diagnosis.advise(format!("The folder `{}` does not exist.", folder.display()));
-    } else if !close.is_empty() {
+    } else if !close.is_empty() && !source.is_dir() {
         let close: Vec<String> = close.iter().map(|c| format!("`{c}`")).collect();
         diagnosis = diagnosis.advise(format!("Close to it: {}.", close.join(", ")));
     }

@@ -7,7 +7,7 @@ use crate::cache::{self, Cache};
 use crate::cpu;
 use crate::error::Result;
 use crate::options::Spec;
-use core_ad::manifest::{Source, ToolRecord, FORMAT};
+use core_ad::manifest::{FORMAT, Source, ToolRecord};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

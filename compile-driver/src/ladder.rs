@@ -12,11 +12,11 @@ use crate::function::Function;
 use crate::options::Verify;
 use crate::scratch::Frame;
 use crate::verify::{self, Outcome};
+use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
-use core_ad::Role;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -29,12 +29,20 @@ pub struct Derivative {
     settled: AtomicBool,
 }
 
+/// Code of the refusal to return a gradient that failed its check.
+const UNPROVEN: &str = "unproven-gradient";
+
 /// Problems that no other preparation can mend: climbing on would only take time.
 const FINAL: [&str; 4] = ["missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
 
 impl Function {
     /// The proven derivative artifact for the inputs in `wanted.mask`.
-    pub(crate) fn derivative(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+    pub(crate) fn derivative(
+        &self,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
             && known.settled.load(Ordering::Acquire)
@@ -50,8 +58,24 @@ impl Function {
                 Ok(known.artifact.clone())
             }
             Some(known) => self.check_again(wanted, &known, inputs, resolved),
-            None => self.find_or_climb(wanted, inputs, resolved),
+            None => self.find_or_climb_once(wanted, inputs, resolved),
         }
+    }
+
+    /// A function that was refused is refused again without building everything once more.
+    fn find_or_climb_once(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        if let Some(diagnosis) = refused {
+            return Err(Error::Differentiation(diagnosis));
+        }
+        let outcome = self.find_or_climb(wanted, inputs, resolved);
+        // What was unproven at these arguments may pass at others.
+        if let Err(Error::Differentiation(diagnosis)) = &outcome
+            && diagnosis.code != UNPROVEN
+        {
+            self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
+        }
+        outcome
     }
 
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
@@ -86,7 +110,7 @@ impl Function {
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let mut passed_over: Vec<String> = Vec::new();
         let mut refusal: Option<Error> = None;
-        for rung in Rung::LADDER {
+        for rung in self.rungs() {
             match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over) {
                 Ok(Some(artifact)) => return Ok(artifact),
                 Ok(None) => {}
@@ -104,6 +128,12 @@ impl Function {
         Err(self.refused(refusal, &passed_over))
     }
 
+    /// Every rung, the one that the user prefers first.
+    fn rungs(&self) -> impl Iterator<Item = Rung> + use<> {
+        let first = self.spec.options.pipeline;
+        first.into_iter().chain(Rung::LADDER.into_iter().filter(move |r| Some(*r) != first))
+    }
+
     fn refused(&self, refusal: Option<Error>, passed_over: &[String]) -> Error {
         let wrong = passed_over.iter().any(|p| p.contains("wrong gradient"));
         match refusal {
@@ -111,10 +141,12 @@ impl Function {
             _ => {
                 let function = &self.spec.function;
                 let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
-                let diagnosis = Diagnosis::new("unproven-gradient", function, headline)
+                let diagnosis = Diagnosis::new(UNPROVEN, function, headline)
                     .quote(passed_over.join("\n"))
                     .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
-                    .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
+                    .advise(
+                        "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
+                    )
                     .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
                 Error::Differentiation(Box::new(diagnosis))
             }
@@ -157,7 +189,9 @@ impl Function {
             }
             Outcome::Undecided(text) => {
                 let function = &self.spec.function;
-                self.warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
+                self.warn(format!(
+                    "the gradient of `{function}` is not proven yet: {text}; the next call checks again"
+                ));
                 Ok(Some(self.settle(wanted, artifact, false)))
             }
             Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
@@ -169,17 +203,27 @@ impl Function {
 
     fn doubt(&self, text: &str) -> String {
         let function = &self.spec.function;
-        format!("the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason.")
+        format!(
+            "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
+        )
     }
 
     fn warn_if_loose(&self, rung: Rung) {
         if rung == Rung::Loose {
             let function = &self.spec.function;
-            self.warn(format!("the engine had to guess types in `{function}`; the gradient passed its check at these arguments"));
+            self.warn(format!(
+                "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
+            ));
         }
     }
 
-    fn keep_choice(&self, wanted: Wanted, rung: Rung, check: Option<CheckRecord>, passed_over: &[String]) -> Result<()> {
+    fn keep_choice(
+        &self,
+        wanted: Wanted,
+        rung: Rung,
+        check: Option<CheckRecord>,
+        passed_over: &[String],
+    ) -> Result<()> {
         let choice = Choice { format: FORMAT, rung, check, passed_over: passed_over.to_vec() };
         cache::write_json(&self.choice_file(wanted), &choice)
     }

@@ -1,7 +1,7 @@
 //! The options of `enzyme(...)`, the same in every front end. They arrive as JSON or are set field by
 //! field; those that change the compiled code are part of the cache key.
 
-use core_ad::protocol::Math;
+use core_ad::protocol::{Math, Rung};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,6 +45,10 @@ pub struct Options {
     pub loose_types: bool,
     /// Let the derivative allocate from a per-thread arena instead of malloc.
     pub arena: bool,
+    /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
+    pub engine_options: Vec<String>,
+    /// The rung of the ladder to begin with: `o1`, `o2`, `outlined`, `typed` or `loose`.
+    pub pipeline: Option<Rung>,
     /// `auto`, `catalyst`, or the path of an Enzyme plugin.
     pub engine: String,
     /// Seconds that each compiler and engine run may take.
@@ -64,6 +68,8 @@ impl Default for Options {
             verify: Verify::default(),
             loose_types: false,
             arena: true,
+            engine_options: Vec::new(),
+            pipeline: None,
             engine: "auto".to_owned(),
             timeout: 120,
         }

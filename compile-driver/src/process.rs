@@ -83,11 +83,7 @@ fn name_of(signal: i32) -> &'static str {
 ///
 /// # Errors
 /// [`ProcessError`]: not found, not startable, out of time, or ended by a signal.
-pub fn run(
-    cmd: &mut Command,
-    stdin: Option<&[u8]>,
-    timeout: Duration,
-) -> Result<Output, ProcessError> {
+pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
     cmd.process_group(0);
     run_here(cmd, stdin, timeout, Group::Own)
 }
@@ -96,21 +92,14 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_foreground(
-    cmd: &mut Command,
-    stdin: Option<&[u8]>,
-    timeout: Duration,
-) -> Result<Output, ProcessError> {
+pub fn run_foreground(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
     run_here(cmd, stdin, timeout, Group::Shared)
 }
 
 /// A command as a person would type it, for manifests and messages: quoted where a shell needs it.
 pub fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| quoted(&word.to_string_lossy()))
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(word: &str) -> String {
@@ -135,29 +124,15 @@ enum Group {
 /// How long a pipe may stay open, held by a grandchild, after the child itself has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-fn run_here(
-    cmd: &mut Command,
-    stdin: Option<&[u8]>,
-    timeout: Duration,
-    group: Group,
-) -> Result<Output, ProcessError> {
+fn run_here(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration, group: Group) -> Result<Output, ProcessError> {
     let program = PathBuf::from(cmd.get_program());
-    let io_error = |source| ProcessError::Io {
-        program: program.clone(),
-        source,
-    };
-    cmd.stdin(if stdin.is_some() {
-        Stdio::piped()
-    } else {
-        Stdio::null()
-    })
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped());
+    let io_error = |source| ProcessError::Io { program: program.clone(), source };
+    cmd.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = spawn(cmd).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => ProcessError::NotFound {
-            program: program.clone(),
-        },
+        ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
         _ => io_error(source),
     })?;
 
@@ -177,23 +152,11 @@ fn run_here(
         wait(&mut child, &finished, started, timeout, group)
     });
     let Some(status) = ended.map_err(io_error)? else {
-        return Err(ProcessError::TimedOut {
-            program,
-            after: timeout,
-            stderr: text(&taken(&stderr)),
-        });
+        return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
     };
-    let output = Output {
-        status,
-        stdout: taken(&stdout),
-        stderr: taken(&stderr),
-    };
+    let output = Output { status, stdout: taken(&stdout), stderr: taken(&stderr) };
     match status.signal() {
-        Some(signal) => Err(ProcessError::Signal {
-            program,
-            signal,
-            stderr: text(&output.stderr),
-        }),
+        Some(signal) => Err(ProcessError::Signal { program, signal, stderr: text(&output.stderr) }),
         None => Ok(output),
     }
 }
@@ -214,9 +177,7 @@ fn block_sigpipe() {
 fn spawn(cmd: &mut Command) -> io::Result<Child> {
     for _ in 0..40 {
         match cmd.spawn() {
-            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => {
-                thread::sleep(Duration::from_millis(5))
-            }
+            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(5)),
             other => return other,
         }
     }
@@ -234,10 +195,7 @@ fn collect(mut pipe: impl Read + Send + 'static, done: mpsc::Sender<()>) -> Buff
         loop {
             match pipe.read(&mut chunk) {
                 Ok(0) => break,
-                Ok(n) => target
-                    .lock()
-                    .unwrap_or_else(|e| e.into_inner())
-                    .extend_from_slice(&chunk[..n]),
+                Ok(n) => target.lock().unwrap_or_else(|e| e.into_inner()).extend_from_slice(&chunk[..n]),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break,
             }
@@ -279,16 +237,11 @@ fn wait(
             return Ok(None);
         }
         // While a pipe is open, its end is what wakes us; after that the child has only to be reaped.
-        let left = timeout
-            .saturating_sub(started.elapsed())
-            .max(Duration::from_millis(1));
+        let left = timeout.saturating_sub(started.elapsed()).max(Duration::from_millis(1));
         if open == 0 {
             thread::sleep(pause.min(left));
             pause = (pause * 2).min(Duration::from_millis(20));
-        } else if finished
-            .recv_timeout(left.min(Duration::from_millis(50)))
-            .is_ok()
-        {
+        } else if finished.recv_timeout(left.min(Duration::from_millis(50))).is_ok() {
             open -= 1;
         }
     }
@@ -321,10 +274,7 @@ mod tests {
     #[test]
     fn status_and_both_outputs_are_captured() {
         let out = run(&mut sh("echo out; echo err >&2; exit 3"), None, LONG).expect("runs");
-        assert_eq!(
-            (out.status.code(), &out.stdout[..], &out.stderr[..]),
-            (Some(3), &b"out\n"[..], &b"err\n"[..])
-        );
+        assert_eq!((out.status.code(), &out.stdout[..], &out.stderr[..]), (Some(3), &b"out\n"[..], &b"err\n"[..]));
     }
 
     #[test]
@@ -349,10 +299,7 @@ mod tests {
     #[test]
     fn a_signal_is_named_and_keeps_the_output() {
         let err = run(&mut sh("echo why >&2; kill -ABRT $$"), None, LONG).expect_err("aborts");
-        assert!(
-            matches!(&err, ProcessError::Signal { signal: 6, .. }),
-            "{err}"
-        );
+        assert!(matches!(&err, ProcessError::Signal { signal: 6, .. }), "{err}");
         assert_eq!(err.stderr(), "why\n");
         assert!(err.to_string().ends_with("signal 6 (abort)"), "{err}");
     }
@@ -369,10 +316,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let mark = dir.path().join("mark");
         let started = Instant::now();
-        let script = format!(
-            "(sleep 0.6; touch {}) & echo begun >&2; sleep 20",
-            mark.display()
-        );
+        let script = format!("(sleep 0.6; touch {}) & echo begun >&2; sleep 20", mark.display());
         let err = run(&mut sh(&script), None, Duration::from_millis(200)).expect_err("is too slow");
         assert!(matches!(err, ProcessError::TimedOut { .. }), "{err}");
         assert_eq!(err.stderr(), "begun\n");

@@ -3,7 +3,7 @@
 //! Blocks are reused by the next call, so that a call allocates nothing once warm. What goes beyond
 //! [`KEEP_BYTES`] is given back when the outermost call ends.
 
-use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 
 /// Memory a thread keeps between calls.

@@ -48,12 +48,8 @@ impl Tolerance {
         Tolerance { identity: 10.0 * self.identity, differences: 2.0 * self.differences, ..self }
     }
 
-    const DOUBLE: Tolerance = Tolerance {
-        identity: 1e-7,
-        differences: 1e-3,
-        steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3],
-        epsilon: f64::EPSILON,
-    };
+    const DOUBLE: Tolerance =
+        Tolerance { identity: 1e-7, differences: 1e-3, steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3], epsilon: f64::EPSILON };
     const SINGLE: Tolerance = Tolerance {
         identity: 3e-3,
         differences: 5e-2,
@@ -206,9 +202,8 @@ impl<'a> Probe<'a> {
             converged: false,
             noise: 0.0,
         };
-        let along = |h: f64| -> Result<(f64, f64)> {
-            Ok(dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?))
-        };
+        let along =
+            |h: f64| -> Result<(f64, f64)> { Ok(dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
         self.difference(&along, &mut look)?;
         Ok(look)
     }
@@ -418,8 +413,7 @@ impl<'a> Probe<'a> {
         let (forward, size_forward) = dot(&s, &self.hvp(point, &v, &t)?);
         let (reverse, size_reverse) = dot(&t, &self.hvp(point, &v, &s)?);
         let scale = size_forward.max(size_reverse);
-        let mut look =
-            Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
+        let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
         let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
         self.difference(&along, &mut look)?;
         Ok(look)

@@ -7,7 +7,7 @@ use core_ad::protocol::{Request, Response};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The process and its two ends.
@@ -98,9 +98,7 @@ fn lines_of(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
 
 fn broken(function: &str, reason: String, output: &str) -> Error {
     let headline = format!("the worker failed on `{function}`: {reason}");
-    Error::Differentiation(Box::new(
-        Diagnosis::new("worker-failed", function, headline)
-            .quote(output)
-            .advise("Run `ffgrad doctor`; if all is well there, this is a bug of ffgrad: please report it with the source."),
-    ))
+    Error::Differentiation(Box::new(Diagnosis::new("worker-failed", function, headline).quote(output).advise(
+        "Run `ffgrad doctor`; if all is well there, this is a bug of ffgrad: please report it with the source.",
+    )))
 }

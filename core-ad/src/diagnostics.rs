@@ -104,7 +104,9 @@ impl Diagnosis {
 pub fn without_noise(stderr: &str) -> Vec<String> {
     let noise = |line: &str| {
         let line = line.trim_start();
-        line.is_empty() || line.starts_with("unknown tbaa call instruction") || line.starts_with("freeing without malloc")
+        line.is_empty()
+            || line.starts_with("unknown tbaa call instruction")
+            || line.starts_with("freeing without malloc")
     };
     stderr.lines().filter(|l| !noise(l)).map(str::to_owned).collect()
 }
@@ -120,14 +122,21 @@ pub fn engine_failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
             "1" => diagnosis.headline,
             other => format!("the differentiation engine stopped ({other}) on `{function}`"),
         };
-        diagnosis = diagnosis.quote(tail(&lines, 12));
+        // A crash prints its stack; what matters stands before that.
+        let told: Vec<String> = lines
+            .iter()
+            .take_while(|l| !l.starts_with("Stack dump") && !l.starts_with("PLEASE submit"))
+            .cloned()
+            .collect();
+        diagnosis = diagnosis.quote(tail(&told, 12));
     }
     diagnosis.location = location;
     diagnosis
 }
 
 fn tail(lines: &[String], count: usize) -> String {
-    let shorten = |l: &String| if l.chars().count() > 300 { l.chars().take(300).collect::<String>() + " ..." } else { l.clone() };
+    let shorten =
+        |l: &String| if l.chars().count() > 300 { l.chars().take(300).collect::<String>() + " ..." } else { l.clone() };
     let head: Vec<String> = lines.iter().take(count).map(shorten).collect();
     head.join("\n")
 }
@@ -168,7 +177,7 @@ fn explain(function: &str, message: &str, all: &str) -> Diagnosis {
         .advise("or allow a guess with loose_types=True: the gradient is then checked before it is returned.")
         .quote(message.lines().next().unwrap_or("").trim());
     }
-    if all.contains("inline asm") || all.contains("InlineAsm") {
+    if [" asm \"", " asm sideeffect", "inline asm", "InlineAsm"].iter().any(|t| all.contains(t)) {
         return Diagnosis::new("inline-assembly", function, format!("`{function}` runs inline assembly, which cannot be differentiated"))
             .advise("Write the block in C, or move it into a function of its own and mark that inactive or give its derivative.");
     }

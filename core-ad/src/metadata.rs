@@ -6,8 +6,8 @@
 //!
 //! The metadata kinds are described in LLVM's "Source Level Debugging" manual.
 
-use crate::prototype::{Access, Param, ParamType, Prototype, ReturnType};
 use crate::DType;
+use crate::prototype::{Access, Param, ParamType, Prototype, ReturnType};
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -37,8 +37,7 @@ pub enum DiscoverError {
 
 /// Reads the prototype of `symbol` out of the textual IR `module`; `function` is the user's name for it.
 pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype, DiscoverError> {
-    let define = define_line(module, symbol)
-        .ok_or_else(|| DiscoverError::NoDefinition(symbol.to_owned()))?;
+    let define = define_line(module, symbol).ok_or_else(|| DiscoverError::NoDefinition(symbol.to_owned()))?;
     let no_debug = || DiscoverError::NoDebugInfo(symbol.to_owned());
     let nodes = Nodes::index(module);
     let id = define.rsplit_once("!dbg ").map(|(_, rest)| reference(rest)).ok_or_else(no_debug)?;
@@ -68,7 +67,7 @@ pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype,
     Ok(Prototype {
         function: function.to_owned(),
         symbol: symbol.to_owned(),
-        file: file.map(|f| path_of(f)).unwrap_or_default(),
+        file: file.map(path_of).unwrap_or_default(),
         line: field(subprogram, "line").and_then(|l| l.parse().ok()).unwrap_or(0),
         returns: nodes.returns(types.first().copied().unwrap_or("null")),
         params,
@@ -216,9 +215,7 @@ impl<'a> Nodes<'a> {
         };
         let mut names: HashMap<usize, String> = retained.filter_map(named).collect();
         if names.is_empty() {
-            let own = |n: &&&str| {
-                n.starts_with("DILocalVariable(") && field(n, "scope").map(reference) == Some(id)
-            };
+            let own = |n: &&&str| n.starts_with("DILocalVariable(") && field(n, "scope").map(reference) == Some(id);
             names = self.by_id.values().filter(own).filter_map(|n| named(n)).collect();
         }
         names

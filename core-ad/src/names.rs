@@ -44,9 +44,7 @@ pub fn find<'a>(wanted: &str, symbols: &'a [String]) -> Lookup<'a> {
             several => return Lookup::Ambiguous(several.iter().map(|n| n.full.clone()).collect()),
         }
     }
-    Lookup::Missing {
-        closest: closest_functions(wanted, symbols, &names),
-    }
+    Lookup::Missing { closest: closest_functions(wanted, symbols, &names) }
 }
 
 /// The name a C++ programmer would write for `symbol`; the symbol itself if it is not mangled.
@@ -55,16 +53,8 @@ pub fn demangle(symbol: &str) -> String {
 }
 
 /// At most three of `candidates` that look like `wanted`, the most similar first.
-pub fn closest<'a>(
-    wanted: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Vec<String> {
-    best(
-        candidates
-            .into_iter()
-            .map(|c| (similarity(wanted, c), c.to_owned()))
-            .collect(),
-    )
+pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    best(candidates.into_iter().map(|c| (similarity(wanted, c), c.to_owned())).collect())
 }
 
 /// The three spellings under which a mangled symbol is known.
@@ -144,11 +134,8 @@ fn tokens(name: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = name.trim_start();
     while let Some(first) = rest.chars().next() {
-        let length = if is_word_char(first) {
-            rest.find(|c| !is_word_char(c)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
+        let length =
+            if is_word_char(first) { rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
         let (token, tail) = rest.split_at(length);
         tokens.push(token);
         rest = tail.trim_start();
@@ -186,28 +173,17 @@ fn east_const<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn closest_functions(wanted: &str, symbols: &[String], names: &[Name]) -> Vec<String> {
-    let cpp = names
-        .iter()
-        .map(|n| (similarity(wanted, &n.bare), n.full.clone()));
+    let cpp = names.iter().map(|n| (similarity(wanted, &n.bare), n.full.clone()));
     // A mangled symbol is shown as a C++ name only: nobody means to type the symbol.
-    let c = symbols
-        .iter()
-        .filter(|s| !names.iter().any(|n| n.symbol == s.as_str()));
-    best(
-        c.map(|s| (similarity(wanted, s), s.clone()))
-            .chain(cpp)
-            .collect(),
-    )
+    let c = symbols.iter().filter(|s| !names.iter().any(|n| n.symbol == s.as_str()));
+    best(c.map(|s| (similarity(wanted, s), s.clone())).chain(cpp).collect())
 }
 
 /// Similarity in 0..=1 of two names, also where `candidate` has scopes or template arguments that
 /// `wanted` leaves out. Case does not count.
 fn similarity(wanted: &str, candidate: &str) -> f64 {
     let (wanted, candidate) = (wanted.to_lowercase(), candidate.to_lowercase());
-    let last = without_template_arguments(&candidate)
-        .rsplit("::")
-        .next()
-        .unwrap_or_default();
+    let last = without_template_arguments(&candidate).rsplit("::").next().unwrap_or_default();
     let whole = strsim::normalized_damerau_levenshtein(&wanted, &candidate);
     whole.max(strsim::normalized_damerau_levenshtein(&wanted, last))
 }
@@ -252,21 +228,14 @@ mod tests {
     #[test]
     fn overloads_are_ambiguous_and_listed_in_full() {
         let symbols = symbols(&[F_DOUBLE, F_FLOAT]);
-        let both = vec![
-            "f(double const*, int)".to_owned(),
-            "f(float const*, int)".to_owned(),
-        ];
+        let both = vec!["f(double const*, int)".to_owned(), "f(float const*, int)".to_owned()];
         assert_eq!(find("f", &symbols), Lookup::Ambiguous(both));
     }
 
     #[test]
     fn a_full_name_chooses_an_overload_however_it_is_spelled() {
         let symbols = symbols(&[F_DOUBLE, F_FLOAT, VECTOR]);
-        for text in [
-            "f(double const*, int)",
-            "f(const double *,int)",
-            " f( double  const * , int )",
-        ] {
+        for text in ["f(double const*, int)", "f(const double *,int)", " f( double  const * , int )"] {
             assert_eq!(find(text, &symbols), Lookup::Found(F_DOUBLE), "{text}");
         }
         for text in [
@@ -280,11 +249,7 @@ mod tests {
     #[test]
     fn a_template_is_found_with_and_without_its_return_type() {
         let symbols = symbols(&[TEMPLATE, TEMPLATE_FLOAT]);
-        for text in [
-            "sqr<double>",
-            "sqr<double>(double)",
-            "double sqr<double>(double)",
-        ] {
+        for text in ["sqr<double>", "sqr<double>(double)", "double sqr<double>(double)"] {
             assert_eq!(find(text, &symbols), Lookup::Found(TEMPLATE), "{text}");
         }
         assert!(matches!(find("sqr", &symbols), Lookup::Ambiguous(both) if both.len() == 2));
@@ -313,10 +278,7 @@ mod tests {
     #[test]
     fn const_inside_template_arguments_stays_with_its_type() {
         let west = "h(const pair<const double*, int>&) const";
-        assert_eq!(
-            normalised(west),
-            normalised("h(pair<double const *,int> const &) const")
-        );
+        assert_eq!(normalised(west), normalised("h(pair<double const *,int> const &) const"));
         assert_eq!(normalised("p(void)"), "p()");
     }
 

@@ -84,7 +84,8 @@ impl Rung {
 pub enum Math {
     /// IEEE arithmetic, operation by operation.
     Strict,
-    /// Multiply-add may be fused.
+    /// IEEE treatment of NaN and infinity and no reassociation, but multiply-add may be fused and loops may call
+    /// the C library's vector functions (at most 4 units in the last place).
     #[default]
     Contract,
     /// Reassociation, no NaN or infinity, approximate functions.
@@ -137,6 +138,9 @@ pub enum Request {
         plan: CallPlan,
         /// Bit i set: `plan.inputs[i]` gets a derivative.
         mask: u64,
+        /// Arguments (indices into `plan.args`) that the function writes and never reads: the derivative need not
+        /// compute them again.
+        write_only: Vec<usize>,
         /// Entry points wanted, without the primal.
         entries: Vec<Entry>,
         /// Preparation before differentiation.

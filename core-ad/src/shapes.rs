@@ -38,24 +38,12 @@ pub struct ShapeError {
 ///
 /// An input whose rank or dimensions contradict the signature, `sizes` or another input, and an
 /// output or size that would be negative or too large.
-pub fn resolve(
-    plan: &CallPlan,
-    inputs: &[&[i64]],
-    sizes: &BTreeMap<String, i64>,
-) -> Result<Resolved, ShapeError> {
+pub fn resolve(plan: &CallPlan, inputs: &[&[i64]], sizes: &BTreeMap<String, i64>) -> Result<Resolved, ShapeError> {
     if inputs.len() != plan.inputs.len() {
         return Err(wrong_number(plan, inputs.len()));
     }
-    let mut call = Call {
-        plan,
-        inputs,
-        bindings: Vec::with_capacity(sizes.len() + 4),
-    };
-    call.bindings.extend(
-        sizes
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value, Source::Sizes)),
-    );
+    let mut call = Call { plan, inputs, bindings: Vec::with_capacity(sizes.len() + 4) };
+    call.bindings.extend(sizes.iter().map(|(name, value)| (name.as_str(), *value, Source::Sizes)));
     call.bind_symbols()?;
     call.bind_expressions()?;
     call.check_expressions()?;
@@ -83,20 +71,15 @@ impl<'a> Call<'a> {
     /// Each input's index into the arguments, its argument and the given shape.
     fn given(&self) -> impl Iterator<Item = (usize, &'a Arg, &'a [i64])> + use<'a> {
         let plan = self.plan;
-        plan.inputs
-            .iter()
-            .zip(self.inputs)
-            .map(move |(&i, shape)| (i, &plan.args[i], *shape))
+        plan.inputs.iter().zip(self.inputs).map(move |(&i, shape)| (i, &plan.args[i], *shape))
     }
 
     /// Every dimension of every input that a signature declares, with its given size.
     fn declared(&self) -> impl Iterator<Item = (usize, usize, &'a Dim, i64)> + use<'a> {
-        self.given()
-            .filter(|(_, arg, _)| !arg.flat)
-            .flat_map(|(i, arg, shape)| {
-                let dims = arg.shape.iter().zip(shape).enumerate();
-                dims.map(move |(d, (dim, &got))| (i, d, dim, got))
-            })
+        self.given().filter(|(_, arg, _)| !arg.flat).flat_map(|(i, arg, shape)| {
+            let dims = arg.shape.iter().zip(shape).enumerate();
+            dims.map(move |(d, (dim, &got))| (i, d, dim, got))
+        })
     }
 
     fn value(&self, name: &str) -> Option<i64> {
@@ -151,8 +134,7 @@ impl<'a> Call<'a> {
                 };
                 let value = solve(dim, got, &|name| self.value(name))
                     .map_err(|trouble| self.unsolved(trouble, arg, dim, got))?;
-                self.bindings
-                    .push((name, value, Source::Input { arg, dim: at }));
+                self.bindings.push((name, value, Source::Input { arg, dim: at }));
             }
             if self.bindings.len() == before {
                 return Ok(());
@@ -179,10 +161,7 @@ impl<'a> Call<'a> {
 
     fn resolved(&self) -> Result<Resolved, ShapeError> {
         let args = &self.plan.args;
-        let mut resolved = Resolved {
-            shapes: Vec::with_capacity(args.len()),
-            sizes: vec![0; args.len()],
-        };
+        let mut resolved = Resolved { shapes: Vec::with_capacity(args.len()), sizes: vec![0; args.len()] };
         for (i, arg) in args.iter().enumerate() {
             if arg.role == Role::Size {
                 resolved.sizes[i] = self.size(arg)?;
@@ -206,9 +185,7 @@ impl<'a> Call<'a> {
             return Ok(shape.to_vec());
         }
         let dims = arg.shape.iter();
-        let shape = dims
-            .map(|dim| self.evaluate(arg, dim))
-            .collect::<Result<Vec<i64>, _>>()?;
+        let shape = dims.map(|dim| self.evaluate(arg, dim)).collect::<Result<Vec<i64>, _>>()?;
         if let Some(at) = shape.iter().position(|&d| d < 0) {
             return Err(self.negative(arg, &arg.shape[at], shape[at]));
         }
@@ -266,10 +243,7 @@ impl Call<'_> {
                  have the same number of elements; give one such as \"{}\" with the real shapes",
                 argument.name, self.plan.args[other].name, self.plan.signature
             ),
-            _ => format!(
-                "`{name}` is {expected} in {} but {got} in {here}: correct one of them",
-                self.place(first)
-            ),
+            _ => format!("`{name}` is {expected} in {} but {got} in {here}: correct one of them", self.place(first)),
         };
         error(&argument.name, expected, got, message)
     }
@@ -283,24 +257,12 @@ impl Call<'_> {
             }
         });
         let known = seen.iter().filter_map(|name| self.binding(name));
-        let told: Vec<String> = known
-            .map(|(name, value, source)| format!("`{name}` is {value} in {}", self.place(*source)))
-            .collect();
-        if told.is_empty() {
-            String::new()
-        } else {
-            format!(", where {}", told.join(" and "))
-        }
+        let told: Vec<String> =
+            known.map(|(name, value, source)| format!("`{name}` is {value} in {}", self.place(*source))).collect();
+        if told.is_empty() { String::new() } else { format!(", where {}", told.join(" and ")) }
     }
 
-    fn wrong_dimension(
-        &self,
-        i: usize,
-        at: usize,
-        dim: &Dim,
-        expected: i64,
-        got: i64,
-    ) -> ShapeError {
+    fn wrong_dimension(&self, i: usize, at: usize, dim: &Dim, expected: i64, got: i64) -> ShapeError {
         let arg = &self.plan.args[i];
         let here = self.place(Source::Input { arg: i, dim: at });
         let told = self.where_symbols(dim);
@@ -333,10 +295,7 @@ impl Call<'_> {
                 format!("no value of `{name}`"),
                 format!("needs `{name}`, which no shape tells: give sizes={{\"{name}\": ...}}"),
             ),
-            Trouble::ZeroDivisor => (
-                "a division by zero".to_owned(),
-                format!("divides by zero{told}"),
-            ),
+            Trouble::ZeroDivisor => ("a division by zero".to_owned(), format!("divides by zero{told}")),
             Trouble::Overflow => ("an overflow".to_owned(), format!("exceeds 64 bits{told}")),
             Trouble::NoSolution => ("no solution".to_owned(), format!("has no solution{told}")),
         };
@@ -360,9 +319,7 @@ fn elements(dtype: DType, shape: &[i64]) -> Option<i64> {
     if shape.contains(&0) {
         return Some(0);
     }
-    let count = shape
-        .iter()
-        .try_fold(1_i64, |count, &d| count.checked_mul(d))?;
+    let count = shape.iter().try_fold(1_i64, |count, &d| count.checked_mul(d))?;
     let bytes = count.checked_mul(i64::try_from(dtype.size()).ok()?)?;
     isize::try_from(bytes).ok().map(|_| count)
 }
@@ -371,41 +328,21 @@ fn elements(dtype: DType, shape: &[i64]) -> Option<i64> {
 fn range(dtype: DType) -> (i128, i128) {
     let bits = dtype.size() * 8;
     match dtype {
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => {
-            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-        }
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => (0, (1 << bits) - 1),
         DType::Bool | DType::F32 | DType::F64 => (0, 1),
     }
 }
 
-fn error(
-    argument: &str,
-    expected: impl ToString,
-    got: impl ToString,
-    message: String,
-) -> ShapeError {
+fn error(argument: &str, expected: impl ToString, got: impl ToString, message: String) -> ShapeError {
     let argument = argument.to_owned();
-    ShapeError {
-        argument,
-        expected: expected.to_string(),
-        got: got.to_string(),
-        message,
-    }
+    ShapeError { argument, expected: expected.to_string(), got: got.to_string(), message }
 }
 
 fn wrong_number(plan: &CallPlan, got: usize) -> ShapeError {
     let expected = plan.inputs.len();
-    let names: Vec<String> = plan
-        .inputs
-        .iter()
-        .map(|&i| format!("`{}`", plan.args[i].name))
-        .collect();
-    let list = if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    };
+    let names: Vec<String> = plan.inputs.iter().map(|&i| format!("`{}`", plan.args[i].name)).collect();
+    let list = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let message = format!("expected {expected} inputs ({list}), got {got}");
     error("inputs", expected, got, message)
 }
@@ -428,14 +365,8 @@ fn wrong_shape(arg: &Arg, shape: &[i64]) -> ShapeError {
 
 fn too_large(arg: &Arg, shape: &[i64]) -> ShapeError {
     let name = &arg.name;
-    let message =
-        format!("`{name}` with the shape {shape:?} is larger than any memory: use smaller arrays");
-    error(
-        name,
-        "an array that fits memory",
-        format!("{shape:?}"),
-        message,
-    )
+    let message = format!("`{name}` with the shape {shape:?} is larger than any memory: use smaller arrays");
+    error(name, "an array that fits memory", format!("{shape:?}"), message)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@
 
 use crate::errors;
 use compile_driver::{Error, Input, Results, View};
-use core_ad::diagnostics::Diagnosis;
 use core_ad::DType;
+use core_ad::diagnostics::Diagnosis;
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLPackExchangeAPI,
     DLTensor,
@@ -20,7 +20,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyTuple};
 use std::cell::RefCell;
-use std::ffi::{c_char, c_void, CStr};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{self, NonNull};
 
 /// The exchange table of an array type, valid for the life of the process.
@@ -93,7 +93,11 @@ impl Exchange {
         NonNull::new(tensor).ok_or(message)
     }
 
-    fn to_object<'py>(&self, py: Python<'py>, tensor: NonNull<DLManagedTensorVersioned>) -> PyResult<Bound<'py, PyAny>> {
+    fn hand_over<'py>(
+        &self,
+        py: Python<'py>,
+        tensor: NonNull<DLManagedTensorVersioned>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let function = self.table().managed_tensor_to_py_object_no_sync;
         let function = function.ok_or_else(|| PyTypeError::new_err("incomplete DLPack exchange table"))?;
         let mut object: *mut c_void = ptr::null_mut();
@@ -171,7 +175,8 @@ impl<'py> Given<'py> {
     pub fn from_object(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<Self> {
         let ty = object.get_type();
         if let Some(borrowed) = Exchange::of_type(ty.as_any()).and_then(|e| e.borrow(object)) {
-            return Self::array(object, borrowed?, None, name);
+            let tensor = borrowed.map_err(|e| unreadable(object, &e, name))?;
+            return Self::array(object, tensor, None, name);
         }
         if object.is_none() {
             return Ok(Given::Nothing);
@@ -197,15 +202,37 @@ impl<'py> Given<'py> {
     ) -> PyResult<Self> {
         let py = object.py();
         if !matches!(tensor.device.device_type, DLDeviceType::CPU | DLDeviceType::CUDAHOST) {
-            return Err(errors::to_python(py, &wrong_device(&name(), &tensor)));
+            return Err(errors::to_python(py, &wrong_device(&name(), &tensor), None));
+        }
+        if tensor.data.is_null() && elements(&tensor) > 0 {
+            return Self::without_memory(object, name);
         }
         match from_dlpack(tensor.dtype) {
             Some(dtype) => Ok(Given::Array { tensor, dtype, _keep: keep }),
             None => {
                 let found = object.getattr("dtype").map_or_else(|_| "?".to_owned(), |d| d.to_string());
-                Err(errors::to_python(py, &unknown_dtype(&name(), &found)))
+                Err(errors::to_python(py, &unknown_dtype(&name(), &found), None))
             }
         }
+    }
+
+    /// Tensors that only stand for memory: torch's zero tensors are made real, others are refused.
+    fn without_memory(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<Self> {
+        let is_zero = object.call_method0("_is_zerotensor").and_then(|z| z.is_truthy()).unwrap_or(false);
+        if is_zero {
+            let real = object.call_method0("clone")?;
+            let given = Self::from_object(&real, name)?;
+            if let Given::Array { tensor, dtype, .. } = given
+                && !tensor.data.is_null()
+            {
+                return Ok(Given::Array { tensor, dtype, _keep: Some(real) });
+            }
+        }
+        let error = Error::Device(Box::new(
+            Diagnosis::new("no-memory", "", format!("`{}` has a shape but no memory (a meta or fake tensor)", name()))
+                .advise("Foreign code needs numbers: give a tensor on the CPU."),
+        ));
+        Err(errors::to_python(object.py(), &error, None))
     }
 
     /// As an input of a call.
@@ -231,8 +258,37 @@ impl<'py> Given<'py> {
         };
         // SAFETY: the offset is within the array by DLPack's rules.
         let data = unsafe { tensor.data.cast::<u8>().add(tensor.byte_offset as usize) };
-        Some(View { data, dtype: *dtype, shape: extents(tensor.shape).unwrap_or(&[]), strides: extents(tensor.strides) })
+        Some(View {
+            data,
+            dtype: *dtype,
+            shape: extents(tensor.shape).unwrap_or(&[]),
+            strides: extents(tensor.strides),
+        })
     }
+}
+
+fn elements(tensor: &DLTensor) -> i64 {
+    if tensor.ndim == 0 || tensor.shape.is_null() {
+        return 1;
+    }
+    // SAFETY: the shape has `ndim` numbers.
+    unsafe { std::slice::from_raw_parts(tensor.shape, tensor.ndim as usize) }.iter().product()
+}
+
+/// The framework itself refuses to show the tensor's memory (meta device, sparse layout, ...).
+fn unreadable(object: &Bound<'_, PyAny>, error: &PyErr, name: &dyn Fn() -> String) -> PyErr {
+    let py = object.py();
+    let text = error.value(py).to_string();
+    let reason = text.lines().next().unwrap_or_default().to_owned();
+    let place = |attribute: &str| object.getattr(attribute).map_or_else(|_| "?".to_owned(), |v| v.to_string());
+    let headline = format!("`{}` cannot be passed to foreign code: {reason}", name());
+    let found = format!("device {}, layout {}, dtype {}", place("device"), place("layout"), place("dtype"));
+    let error = Error::Device(Box::new(
+        Diagnosis::new("device", "", headline)
+            .mismatch("a dense tensor of numbers on the CPU", found)
+            .advise("Convert the input before the call: x.cpu(), x.to_dense()."),
+    ));
+    errors::to_python(py, &error, None)
 }
 
 fn wrong_device(name: &str, tensor: &DLTensor) -> Error {
@@ -310,7 +366,7 @@ impl Allocated {
         let mut objects: Vec<Bound<'py, PyAny>> = vec![py.None().into_bound(py); count];
         for (position, made) in std::mem::take(&mut self.made) {
             let object = match (made, self.exchange) {
-                (Made::Tensor(tensor), Some(exchange)) => exchange.to_object(py, tensor)?,
+                (Made::Tensor(tensor), Some(exchange)) => exchange.hand_over(py, tensor)?,
                 (Made::Tensor(_), None) => continue,
                 (Made::Object(object), _) => object.into_bound(py),
             };

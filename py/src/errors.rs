@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The Python exception for an error: the class by its kind, the message, and the details as attributes.
-pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
-    build(py, error).unwrap_or_else(|e| e)
+pub fn to_python(py: Python<'_>, error: &Error, function: Option<&str>) -> PyErr {
+    build(py, error, function).unwrap_or_else(|e| e)
 }
 
-fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyErr> {
     let class = match error.kind() {
         Kind::Toolchain => "ToolchainError",
         Kind::Compile => "CompileError",
@@ -23,9 +23,20 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     };
     let class = py.import("ffgrad.errors")?.getattr(class)?;
     let details = PyDict::new(py);
+    details.set_item("function", function)?;
+    let code = match error.kind() {
+        Kind::Signature => Some("signature"),
+        Kind::Shape => Some("shape"),
+        Kind::Toolchain => Some("toolchain"),
+        Kind::Cache => Some("cache"),
+        _ => None,
+    };
+    details.set_item("code", code)?;
     if let Some(d) = error.diagnosis() {
         details.set_item("code", &d.code)?;
-        details.set_item("function", &d.function)?;
+        if !d.function.is_empty() {
+            details.set_item("function", &d.function)?;
+        }
         details.set_item("file", d.location.as_ref().map(|l| &l.file))?;
         details.set_item("line", d.location.as_ref().map(|l| l.line))?;
         details.set_item("expected", &d.expected)?;
@@ -48,9 +59,7 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(exception))
 }
 
-/// Emits a `GradientWarning`.
+/// Emits a `GradientWarning` that points at the user's own line.
 pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
-    let category = py.import("ffgrad.errors")?.getattr("GradientWarning")?;
-    let text = std::ffi::CString::new(text.replace('\0', " "))?;
-    PyErr::warn(py, &category, &text, 2)
+    py.import("ffgrad.errors")?.call_method1("_warn", (text,)).map(|_| ())
 }

@@ -29,10 +29,11 @@ impl Function {
         array_type: Py<PyAny>,
         allocate: Py<PyAny>,
     ) -> PyResult<Self> {
-        let options: Options =
-            serde_json::from_str(options).map_err(|e| PyTypeError::new_err(format!("options of enzyme(): {e}")))?;
+        let options: Options = serde_json::from_str(options).map_err(|e| bad_options(&e))?;
         let spec = Spec { sources, function, signature, options };
-        let inner = py.detach(|| compile_driver::Function::open(spec)).map_err(|e| errors::to_python(py, &e))?;
+        let name = spec.function.clone();
+        let opened = py.detach(|| compile_driver::Function::open(spec));
+        let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
         Ok(Function { inner, array_type, allocate })
     }
 
@@ -60,7 +61,12 @@ impl Function {
     }
 
     /// The values of the function; `expected` is the mask of inputs whose gradient will be wanted.
-    fn primal<'py>(&self, py: Python<'py>, inputs: Bound<'py, PyTuple>, expected: u64) -> PyResult<Bound<'py, PyTuple>> {
+    fn primal<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Bound<'py, PyTuple>,
+        expected: u64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let given = self.given(&inputs)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
@@ -130,6 +136,13 @@ impl Function {
     }
 }
 
+/// An option that does not exist or has the wrong type, without the position in the JSON between us.
+fn bad_options(error: &serde_json::Error) -> PyErr {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    PyTypeError::new_err(format!("options of enzyme(): {}", text.replace("field", "option")))
+}
+
 impl Function {
     fn names(&self, args: &[usize]) -> Vec<String> {
         let plan = &self.inner.manifest().plan;
@@ -174,7 +187,7 @@ impl Function {
                 errors::warn(py, &text)?;
             }
         }
-        outcome.map_err(|e| errors::to_python(py, &e))?;
+        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
         results.into_objects(py, count)
     }
 }

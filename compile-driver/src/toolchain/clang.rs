@@ -28,40 +28,25 @@ pub(super) fn candidates(place: &Place, tools_dir: &Path) -> Vec<Candidate> {
     if let Some(path) = place.var("FFGRAD_CLANG") {
         // A bare name is looked for on PATH, as a shell would.
         let path = place.on_path_if_bare(path);
-        return vec![Candidate {
-            path,
-            origin: Origin::Env,
-        }];
+        return vec![Candidate { path, origin: Origin::Env }];
     }
     let mut all: Vec<Candidate> = Vec::new();
     let named = [format!("clang-{LLVM}"), "clang".to_owned()];
-    let on_path = named
-        .iter()
-        .flat_map(|name| place.on_path(name))
-        .filter(|path| !is_wrapper(path));
+    let on_path = named.iter().flat_map(|name| place.on_path(name)).filter(|path| !is_wrapper(path));
     let known = [
         "/usr/lib/llvm-22/bin",
         "/usr/lib64/llvm22/bin",
         "/opt/homebrew/opt/llvm@22/bin",
         "/usr/local/opt/llvm@22/bin",
     ];
-    let known = known
-        .iter()
-        .map(|dir| place.system(dir).join("clang"))
-        .filter(|path| is_program(path));
+    let known = known.iter().map(|dir| place.system(dir).join("clang")).filter(|path| is_program(path));
     for path in on_path.chain(known) {
         if !all.iter().any(|c| c.path == path) {
-            all.push(Candidate {
-                path,
-                origin: Origin::System,
-            });
+            all.push(Candidate { path, origin: Origin::System });
         }
     }
     if install::is_installed(tools_dir, Component::Llvm) {
-        all.push(Candidate {
-            path: installed(tools_dir, "clang"),
-            origin: Origin::Installed,
-        });
+        all.push(Candidate { path: installed(tools_dir, "clang"), origin: Origin::Installed });
     }
     all
 }
@@ -70,9 +55,7 @@ pub(super) fn candidates(place: &Place, tools_dir: &Path) -> Vec<Candidate> {
 /// the wrapper's file stays the same.
 fn is_wrapper(path: &Path) -> bool {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    !real
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().contains("clang"))
+    !real.file_name().is_some_and(|name| name.to_string_lossy().contains("clang"))
 }
 
 /// Whether this version can be used, and why not.
@@ -80,9 +63,9 @@ pub(super) fn suits(version: &str, origin: Origin) -> Result<(), String> {
     match (major(version), origin) {
         (Some(LLVM), _) => Ok(()),
         (Some(OLDEST..LLVM), Origin::Env | Origin::Option) => Ok(()),
-        (Some(other), Origin::Env) => Err(format!(
-            "it is version {other}, and LLVM {LLVM} reads what versions {OLDEST} to {LLVM} write"
-        )),
+        (Some(other), Origin::Env) => {
+            Err(format!("it is version {other}, and LLVM {LLVM} reads what versions {OLDEST} to {LLVM} write"))
+        }
         (Some(other), _) => Err(format!("it is version {other}, and ffgrad needs {LLVM}")),
         (None, _) => Err(format!("its version `{version}` is not understood")),
     }
@@ -107,12 +90,7 @@ pub(super) fn identify(
         });
     }
     let identity = memo.identity(&path, || version_of(name, &path, &mend(origin)))?;
-    Ok(Tool {
-        path,
-        version: identity.version,
-        origin,
-        digest: identity.digest,
-    })
+    Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
 pub(super) fn mend(origin: Origin) -> String {
@@ -122,11 +100,7 @@ pub(super) fn mend(origin: Origin) -> String {
     }
 }
 
-pub(super) fn find_clang(
-    place: &Place,
-    tools_dir: &Path,
-    memo: &mut Memo,
-) -> Result<Tool, ToolchainError> {
+pub(super) fn find_clang(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Tool, ToolchainError> {
     let mut seen = Vec::new();
     for candidate in candidates(place, tools_dir) {
         // A broken clang on PATH must not hide a good one behind it; one that a person named must be right.
@@ -149,68 +123,35 @@ pub(super) fn find_clang(
                     mend: mend(Origin::Env),
                 });
             }
-            Err(_) => seen.push(format!(
-                "{} (version {})",
-                tool.path.display(),
-                tool.version
-            )),
+            Err(_) => seen.push(format!("{} (version {})", tool.path.display(), tool.version)),
         }
     }
-    seen.extend([
-        "PATH".to_owned(),
-        "/usr/lib/llvm-22/bin".to_owned(),
-        tools_dir.display().to_string(),
-    ]);
-    Err(ToolchainError::Missing {
-        tool: format!("clang {LLVM}"),
-        looked_in: listed(&seen),
-        mend: INSTALL.to_owned(),
-    })
+    seen.extend(["PATH".to_owned(), "/usr/lib/llvm-22/bin".to_owned(), tools_dir.display().to_string()]);
+    Err(ToolchainError::Missing { tool: format!("clang {LLVM}"), looked_in: listed(&seen), mend: INSTALL.to_owned() })
 }
 
 /// The C++ driver of the same installation.
-pub(super) fn find_clangxx(
-    place: &Place,
-    clang: &Tool,
-    memo: &mut Memo,
-) -> Result<Tool, ToolchainError> {
+pub(super) fn find_clangxx(place: &Place, clang: &Tool, memo: &mut Memo) -> Result<Tool, ToolchainError> {
     let (path, origin) = match place.var("FFGRAD_CLANGXX") {
         Some(path) => (place.on_path_if_bare(path), Origin::Env),
-        None => (
-            sibling(&clang.path).ok_or_else(|| no_clangxx(clang))?,
-            clang.origin,
-        ),
+        None => (sibling(&clang.path).ok_or_else(|| no_clangxx(clang))?, clang.origin),
     };
     if origin == Origin::Installed {
-        return Ok(Tool {
-            path,
-            ..clang.clone()
-        });
+        return Ok(Tool { path, ..clang.clone() });
     }
     if !is_program(&path) {
-        return Err(no_clangxx(&Tool {
-            path,
-            ..clang.clone()
-        }));
+        return Err(no_clangxx(&Tool { path, ..clang.clone() }));
     }
     let identity = memo.identity(&path, || version_of("clang++", &path, &mend(origin)))?;
     if identity.version != clang.version {
         return Err(ToolchainError::Unusable {
             tool: "clang++".to_owned(),
             path,
-            reason: format!(
-                "it is version {}, and clang is {}",
-                identity.version, clang.version
-            ),
+            reason: format!("it is version {}, and clang is {}", identity.version, clang.version),
             mend: "set FFGRAD_CLANG and FFGRAD_CLANGXX to programs of one installation".to_owned(),
         });
     }
-    Ok(Tool {
-        path,
-        version: identity.version,
-        origin,
-        digest: identity.digest,
-    })
+    Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
 fn no_clangxx(clang: &Tool) -> ToolchainError {
@@ -228,10 +169,7 @@ fn sibling(clang: &Path) -> Option<PathBuf> {
     places.into_iter().find_map(|path| {
         let name = path.file_name()?.to_str()?;
         let names = [name.replacen("clang", "clang++", 1), "clang++".to_owned()];
-        names
-            .iter()
-            .map(|name| path.with_file_name(name))
-            .find(|file| is_program(file))
+        names.iter().map(|name| path.with_file_name(name)).find(|file| is_program(file))
     })
 }
 
@@ -239,24 +177,13 @@ pub(super) fn find_linker(place: &Place, tools_dir: &Path, clang: &Tool) -> Opti
     if let Some(path) = place.var("FFGRAD_LLD") {
         return Some(place.on_path_if_bare(path));
     }
-    let real = clang
-        .path
-        .canonicalize()
-        .unwrap_or_else(|_| clang.path.clone());
+    let real = clang.path.canonicalize().unwrap_or_else(|_| clang.path.clone());
     let beside = [&clang.path, &real].map(|path| path.with_file_name("ld.lld"));
     let named = format!("ld.lld-{LLVM}");
-    let installed =
-        install::is_installed(tools_dir, Component::Llvm).then(|| installed(tools_dir, "ld.lld"));
-    beside
-        .into_iter()
-        .chain(place.on_path(&named))
-        .chain(installed)
-        .find(|path| is_program(path))
+    let installed = install::is_installed(tools_dir, Component::Llvm).then(|| installed(tools_dir, "ld.lld"));
+    beside.into_iter().chain(place.on_path(&named)).chain(installed).find(|path| is_program(path))
 }
 
 fn installed(tools_dir: &Path, program: &str) -> PathBuf {
-    tools_dir
-        .join(Component::Llvm.folder())
-        .join("bin")
-        .join(program)
+    tools_dir.join(Component::Llvm.folder()).join("bin").join(program)
 }

@@ -10,9 +10,7 @@ use super::error::INSTALL;
 use super::memo::Memo;
 use super::place::{Place, listed};
 use super::probe::{ask, tail};
-use super::{
-    Engine, EngineChoice, Origin, Tool, ToolchainError, clang, engine, pip, stdlib, worker,
-};
+use super::{Engine, EngineChoice, Origin, Tool, ToolchainError, clang, engine, pip, stdlib, worker};
 
 /// What was found out about one tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,39 +56,26 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
     let mut memo = Memo::fresh(&tools_dir);
     let mut checks = Vec::new();
     compilers(place, &tools_dir, &mut memo, &mut checks);
-    checks.push(
-        match engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
-            Ok(engine) => engine_check(&engine),
-            Err(error) => Check::failed("engine", true, &error),
-        },
-    );
+    checks.push(match engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
+        Ok(engine) => engine_check(&engine),
+        Err(error) => Check::failed("engine", true, &error),
+    });
     let libraries = worker::find_llvm(place, &tools_dir);
     checks.push(match &libraries {
         Ok(dirs) => {
             let path = dirs.first().cloned();
-            let origin = path
-                .as_ref()
-                .filter(|path| path.starts_with(&tools_dir))
-                .map_or(Origin::System, |_| Origin::Installed);
-            Check {
-                path,
-                origin: Some(origin),
-                ..Check::ok("libLLVM", true)
-            }
+            let origin =
+                path.as_ref().filter(|path| path.starts_with(&tools_dir)).map_or(Origin::System, |_| Origin::Installed);
+            Check { path, origin: Some(origin), ..Check::ok("libLLVM", true) }
         }
         Err(error) => Check::failed("libLLVM", true, error),
     });
-    checks.push(
-        match worker::find_worker(place, &libraries.unwrap_or_default(), &mut memo) {
-            Ok(tool) => Check::of("ffgrad-llvm", &tool),
-            Err(error) => Check::failed("ffgrad-llvm", true, &error),
-        },
-    );
+    checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut memo) {
+        Ok(tool) => Check::of("ffgrad-llvm", &tool),
+        Err(error) => Check::failed("ffgrad-llvm", true, &error),
+    });
     checks.push(match pip::Pip::find(place) {
-        Ok(pip) => Check {
-            path: Some(PathBuf::from(pip.to_string())),
-            ..Check::ok("pip", false)
-        },
+        Ok(pip) => Check { path: Some(PathBuf::from(pip.to_string())), ..Check::ok("pip", false) },
         Err(error) => Check::failed("pip", false, &error),
     });
     memo.keep();
@@ -122,35 +107,18 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
             let mut check = Check::of("clang++", &clangxx);
             check.version = Some(format!("{} with {}", clangxx.version, library.name()));
             let mend = "install g++ (or libc++ for this clang); C sources work without";
-            let test = compiles(
-                &clangxx.path,
-                &library.compile_flags(),
-                "c++",
-                stdlib::PROGRAM,
-                mend,
-            );
+            let test = compiles(&clangxx.path, &library.compile_flags(), "c++", stdlib::PROGRAM, mend);
             checks.push(check.and(test));
             let cxx = links(&clangxx.path, &library, tools_dir);
-            checks.push(
-                Check {
-                    required: false,
-                    ..Check::ok("link C++", false)
-                }
-                .and(cxx),
-            );
+            checks.push(Check { required: false, ..Check::ok("link C++", false) }.and(cxx));
         }
         Err(error) => checks.push(Check::failed("clang++", true, &error)),
     }
     checks.push(match clang::find_linker(place, tools_dir, &chosen) {
-        Some(path) => Check {
-            path: Some(path),
-            ..Check::ok("ld.lld", false)
-        },
+        Some(path) => Check { path: Some(path), ..Check::ok("ld.lld", false) },
         None => Check {
             status: Status::Missing,
-            mend: Some(format!(
-                "not needed where the system's ld works; else {INSTALL}"
-            )),
+            mend: Some(format!("not needed where the system's ld works; else {INSTALL}")),
             ..Check::ok("ld.lld", false)
         },
     });
@@ -160,10 +128,7 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
 /// The clangs that were passed over.
 fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
     let mut passed = Vec::new();
-    for candidate in clang::candidates(place, tools_dir)
-        .into_iter()
-        .filter(|c| c.origin == Origin::System)
-    {
+    for candidate in clang::candidates(place, tools_dir).into_iter().filter(|c| c.origin == Origin::System) {
         let (version, reason) = match clang::identify("clang", &candidate, tools_dir, memo) {
             Ok(tool) => match clang::suits(&tool.version, tool.origin) {
                 Ok(()) => continue,
@@ -188,12 +153,7 @@ const C_PROGRAM: &str = "#include <math.h>\ndouble f(double x) { return sin(x); 
 /// What a test says: nothing, or why not and what to do.
 type Verdict = Result<(), (String, String)>;
 
-fn verdict(
-    tool: &str,
-    command: &mut Command,
-    stdin: &str,
-    mend: &str,
-) -> Result<Vec<u8>, (String, String)> {
+fn verdict(tool: &str, command: &mut Command, stdin: &str, mend: &str) -> Result<Vec<u8>, (String, String)> {
     match ask(tool, command, Some(stdin.as_bytes()), mend) {
         Ok(out) if out.status.success() => Ok(out.stdout),
         Ok(out) => Err((tail(&out.stderr), mend.to_owned())),
@@ -201,46 +161,24 @@ fn verdict(
     }
 }
 
-fn compiles(
-    compiler: &Path,
-    flags: &[String],
-    language: &str,
-    program: &str,
-    mend: &str,
-) -> Verdict {
+fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, mend: &str) -> Verdict {
     let mut command = Command::new(compiler);
-    command
-        .args(flags)
-        .args(["-O1", "-S", "-emit-llvm", "-o", "-", "-x", language, "-"]);
+    command.args(flags).args(["-O1", "-S", "-emit-llvm", "-o", "-", "-x", language, "-"]);
     verdict("the compiler", &mut command, program, mend).map(drop)
 }
 
 /// Links a tiny shared object, the way artifacts are linked.
 fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
-    let mend =
-        "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
-    let folder = tempfile::tempdir().map_err(|e| {
-        (
-            e.to_string(),
-            "make the temporary folder writable".to_owned(),
-        )
-    })?;
+    let mend = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
+    let folder = tempfile::tempdir().map_err(|e| (e.to_string(), "make the temporary folder writable".to_owned()))?;
     let (language, program) = match library {
         stdlib::Stdlib::None => ("c", C_PROGRAM),
         _ => ("c++", stdlib::PROGRAM),
     };
     let mut command = Command::new(compiler);
+    command.args(library.compile_flags()).args(library.link_flags(tools_dir));
     command
-        .args(library.compile_flags())
-        .args(library.link_flags(tools_dir));
-    command
-        .args([
-            "-Wno-unused-command-line-argument",
-            "-O1",
-            "-fPIC",
-            "-shared",
-            "-o",
-        ])
+        .args(["-Wno-unused-command-line-argument", "-O1", "-fPIC", "-shared", "-o"])
         .arg(folder.path().join("t.so"));
     command.args(["-x", language, "-", "-lm"]);
     verdict("the linker", &mut command, program, mend).map(drop)
@@ -259,52 +197,20 @@ fn engine_check(engine: &Engine) -> Check {
             command.args(["--tool=llc", "-", "-o", "-"]);
             (Check::of("engine: catalyst", tool), command)
         }
-        Engine::Plugin {
-            opt,
-            plugin,
-            llvm_major,
-            ..
-        } => {
+        Engine::Plugin { opt, plugin, llvm_major, .. } => {
             let mut command = Command::new(&opt.path);
-            let (load_pass, load) = (
-                format!("-load-pass-plugin={}", plugin.display()),
-                plugin.as_os_str(),
-            );
-            command.arg(load_pass).arg("-load").arg(load).args([
-                "-passes=enzyme",
-                "-S",
-                "-",
-                "-o",
-                "-",
-            ]);
-            let check = Check {
-                path: Some(plugin.clone()),
-                ..Check::of("engine: plugin", opt)
-            };
-            (
-                Check {
-                    version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)),
-                    ..check
-                },
-                command,
-            )
+            let (load_pass, load) = (format!("-load-pass-plugin={}", plugin.display()), plugin.as_os_str());
+            command.arg(load_pass).arg("-load").arg(load).args(["-passes=enzyme", "-S", "-", "-o", "-"]);
+            let check = Check { path: Some(plugin.clone()), ..Check::of("engine: plugin", opt) };
+            (Check { version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)), ..check }, command)
         }
     };
     let out = verdict("the engine", &mut command, AUTODIFF, INSTALL);
     check.and(out.and_then(|ir| {
         let ir = String::from_utf8_lossy(&ir);
-        let done = ir.contains("@dsquare")
-            && !ir
-                .lines()
-                .any(|line| line.contains("call") && line.contains("__enzyme_"));
-        if done {
-            Ok(())
-        } else {
-            Err((
-                "it left the call to Enzyme in place".to_owned(),
-                INSTALL.to_owned(),
-            ))
-        }
+        let done =
+            ir.contains("@dsquare") && !ir.lines().any(|line| line.contains("call") && line.contains("__enzyme_"));
+        if done { Ok(()) } else { Err(("it left the call to Enzyme in place".to_owned(), INSTALL.to_owned())) }
     }))
 }
 
@@ -322,56 +228,32 @@ impl Check {
     }
 
     fn of(name: &str, tool: &Tool) -> Self {
-        let (version, path, origin) = (
-            Some(tool.version.clone()),
-            Some(tool.path.clone()),
-            Some(tool.origin),
-        );
-        Self {
-            version,
-            path,
-            origin,
-            ..Self::ok(name, true)
-        }
+        let (version, path, origin) = (Some(tool.version.clone()), Some(tool.path.clone()), Some(tool.origin));
+        Self { version, path, origin, ..Self::ok(name, true) }
     }
 
     fn failed(name: &str, required: bool, error: &ToolchainError) -> Self {
         let (status, path, mend) = match error {
             ToolchainError::Missing { mend, .. } => (Status::Missing, None, mend.clone()),
-            ToolchainError::Unusable {
-                path, reason, mend, ..
-            } => (
-                Status::Unusable(reason.clone()),
-                Some(path.clone()),
-                mend.clone(),
-            ),
-            ToolchainError::Probe { path, mend, .. } => (
-                Status::Unusable(chain(error)),
-                Some(path.clone()),
-                mend.clone(),
-            ),
+            ToolchainError::Unusable { path, reason, mend, .. } => {
+                (Status::Unusable(reason.clone()), Some(path.clone()), mend.clone())
+            }
+            ToolchainError::Probe { path, mend, .. } => {
+                (Status::Unusable(chain(error)), Some(path.clone()), mend.clone())
+            }
             other => {
                 let text = other.to_string();
                 let (reason, mend) = text.split_once("\n  ").unwrap_or((&text, INSTALL));
                 (Status::Unusable(reason.to_owned()), None, mend.to_owned())
             }
         };
-        Self {
-            status,
-            path,
-            mend: Some(mend),
-            ..Self::ok(name, required)
-        }
+        Self { status, path, mend: Some(mend), ..Self::ok(name, required) }
     }
 
     fn and(self, verdict: Verdict) -> Self {
         match verdict {
             Ok(()) => self,
-            Err((reason, mend)) => Self {
-                status: Status::Unusable(reason),
-                mend: Some(mend),
-                ..self
-            },
+            Err((reason, mend)) => Self { status: Status::Unusable(reason), mend: Some(mend), ..self },
         }
     }
 
@@ -393,35 +275,18 @@ fn chain(error: &ToolchainError) -> String {
 }
 
 fn first_line(error: &ToolchainError) -> String {
-    error
-        .to_string()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 /// The checks as a table, with what to do below each that fails.
 pub fn render(checks: &[Check]) -> String {
     let mut out = String::new();
     let cells = |check: &Check| {
-        let origin = check
-            .origin
-            .map(|o| format!("{o:?}").to_lowercase())
-            .unwrap_or_default();
-        [
-            check.name.clone(),
-            check.version.clone().unwrap_or_default(),
-            origin,
-        ]
+        let origin = check.origin.map(|o| format!("{o:?}").to_lowercase()).unwrap_or_default();
+        [check.name.clone(), check.version.clone().unwrap_or_default(), origin]
     };
     let rows: Vec<[String; 3]> = checks.iter().map(cells).collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     for (check, [name, version, origin]) in checks.iter().zip(&rows) {
         let mark = match (&check.status, check.required) {
@@ -431,18 +296,8 @@ pub fn render(checks: &[Check]) -> String {
             (Status::Unusable(_), true) => "BROKEN",
             (Status::Unusable(_), false) => "unusable",
         };
-        let place = listed(
-            &check
-                .path
-                .iter()
-                .map(|p| p.display().to_string())
-                .collect::<Vec<_>>(),
-        );
-        let place = if check.path.is_some() {
-            place
-        } else {
-            String::new()
-        };
+        let place = listed(&check.path.iter().map(|p| p.display().to_string()).collect::<Vec<_>>());
+        let place = if check.path.is_some() { place } else { String::new() };
         let [a, b, c] = widths;
         let line = format!("{mark:8} {name:a$}  {version:b$}  {origin:c$}  {place}");
         let _ = writeln!(out, "{}", line.trim_end());

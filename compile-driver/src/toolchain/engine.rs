@@ -18,64 +18,39 @@ pub(super) fn find_engine(
         EngineChoice::Catalyst => find_catalyst(place, tools_dir, memo),
         EngineChoice::Plugin(path) => find_plugin(place, path.clone(), memo),
         EngineChoice::Auto => match find_catalyst(place, tools_dir, memo) {
-            Err(no_catalyst @ ToolchainError::Missing { .. }) => {
-                match find_plugin(place, None, memo) {
-                    Err(ToolchainError::Missing { .. }) => Err(no_catalyst),
-                    other => other,
-                }
-            }
+            Err(no_catalyst @ ToolchainError::Missing { .. }) => match find_plugin(place, None, memo) {
+                Err(ToolchainError::Missing { .. }) => Err(no_catalyst),
+                other => other,
+            },
             other => other,
         },
     }
 }
 
-fn find_catalyst(
-    place: &Place,
-    tools_dir: &Path,
-    memo: &mut Memo,
-) -> Result<Engine, ToolchainError> {
+fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Engine, ToolchainError> {
     if let Some(path) = place.var("FFGRAD_CATALYST") {
         let path = place.on_path_if_bare(path);
         let mend = format!("correct FFGRAD_CATALYST, or unset it and {INSTALL}");
         if !is_program(&path) {
             let reason = "there is no such program".to_owned();
-            return Err(ToolchainError::Unusable {
-                tool: "catalyst".to_owned(),
-                path,
-                reason,
-                mend,
-            });
+            return Err(ToolchainError::Unusable { tool: "catalyst".to_owned(), path, reason, mend });
         }
         let identity = memo.identity(&path, || version_of("catalyst", &path, &mend))?;
-        let tool = Tool {
-            path,
-            version: identity.version,
-            origin: Origin::Env,
-            digest: identity.digest,
-        };
+        let tool = Tool { path, version: identity.version, origin: Origin::Env, digest: identity.digest };
         return Ok(Engine::Catalyst(tool));
     }
     if install::is_installed(tools_dir, Component::Catalyst) {
-        let path = tools_dir
-            .join(Component::Catalyst.folder())
-            .join("bin/catalyst");
+        let path = tools_dir.join(Component::Catalyst.folder()).join("bin/catalyst");
         return install::installed_tool(tools_dir, Component::Catalyst, path).map(Engine::Catalyst);
     }
     Err(ToolchainError::Missing {
         tool: "an Enzyme engine".to_owned(),
-        looked_in: format!(
-            "{}, FFGRAD_CATALYST, FFGRAD_ENZYME_PLUGIN",
-            tools_dir.display()
-        ),
+        looked_in: format!("{}, FFGRAD_CATALYST, FFGRAD_ENZYME_PLUGIN", tools_dir.display()),
         mend: INSTALL.to_owned(),
     })
 }
 
-fn find_plugin(
-    place: &Place,
-    named: Option<PathBuf>,
-    memo: &mut Memo,
-) -> Result<Engine, ToolchainError> {
+fn find_plugin(place: &Place, named: Option<PathBuf>, memo: &mut Memo) -> Result<Engine, ToolchainError> {
     let (plugin, origin) = match (named, place.var("FFGRAD_ENZYME_PLUGIN")) {
         (Some(path), _) => (path, Origin::Option),
         (None, Some(path)) => (path, Origin::Env),
@@ -102,21 +77,14 @@ fn find_known_plugin(place: &Place, memo: &mut Memo) -> Result<Engine, Toolchain
 }
 
 fn known_plugins(place: &Place) -> (Vec<PathBuf>, Vec<String>) {
-    let mut dirs: Vec<PathBuf> = (15..=30)
-        .rev()
-        .map(|n| place.system(format!("/usr/lib/llvm-{n}/lib")))
-        .collect();
+    let mut dirs: Vec<PathBuf> = (15..=30).rev().map(|n| place.system(format!("/usr/lib/llvm-{n}/lib"))).collect();
     dirs.extend(["/usr/local/lib", "/opt/homebrew/lib"].map(|dir| place.system(dir)));
     dirs.extend(place.home().map(|home| home.join(".local/lib")));
     let mut looked_in = vec!["/usr/lib/llvm-NN/lib".to_owned()];
     looked_in.extend(dirs[16..].iter().map(|dir| dir.display().to_string()));
     let mut found = Vec::new();
     for dir in dirs {
-        let names = std::fs::read_dir(&dir)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path());
+        let names = std::fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let mut here: Vec<PathBuf> = names.filter(|path| is_plugin(path)).collect();
         here.sort_by_key(|path| std::cmp::Reverse(major_of(path)));
         found.append(&mut here);
@@ -131,23 +99,10 @@ fn is_plugin(path: &Path) -> bool {
 
 /// NN of `LLVMEnzyme-NN.so`, `LLDEnzyme-NN.so`, `ClangEnzyme-NN.so`.
 fn major_of(plugin: &Path) -> Option<u32> {
-    plugin
-        .file_stem()?
-        .to_str()?
-        .rsplit_once('-')?
-        .1
-        .split('.')
-        .next()?
-        .parse()
-        .ok()
+    plugin.file_stem()?.to_str()?.rsplit_once('-')?.1.split('.').next()?.parse().ok()
 }
 
-fn with_opt(
-    place: &Place,
-    plugin: PathBuf,
-    origin: Origin,
-    memo: &mut Memo,
-) -> Result<Engine, ToolchainError> {
+fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Engine, ToolchainError> {
     let unusable = |reason: String, mend: &str| ToolchainError::Unusable {
         tool: "the Enzyme plugin".to_owned(),
         path: plugin.clone(),
@@ -155,10 +110,7 @@ fn with_opt(
         mend: mend.to_owned(),
     };
     if !plugin.is_file() {
-        return Err(unusable(
-            "there is no such file".to_owned(),
-            "correct the path (option or FFGRAD_ENZYME_PLUGIN)",
-        ));
+        return Err(unusable("there is no such file".to_owned(), "correct the path (option or FFGRAD_ENZYME_PLUGIN)"));
     }
     let (opt, opt_origin) = match (place.var("FFGRAD_OPT"), major_of(&plugin)) {
         (Some(opt), _) => (place.on_path_if_bare(opt), Origin::Env),
@@ -166,67 +118,34 @@ fn with_opt(
             Some(opt) => (opt, Origin::System),
             None => {
                 let reason = format!("there is no opt-{major} to load it");
-                return Err(unusable(
-                    reason,
-                    &format!("install the package llvm-{major}, or set FFGRAD_OPT"),
-                ));
+                return Err(unusable(reason, &format!("install the package llvm-{major}, or set FFGRAD_OPT")));
             }
         },
         (None, None) => {
             let reason = "its name does not tell which LLVM it was built for";
-            return Err(unusable(
-                reason.to_owned(),
-                "set FFGRAD_OPT to the `opt` of that LLVM",
-            ));
+            return Err(unusable(reason.to_owned(), "set FFGRAD_OPT to the `opt` of that LLVM"));
         }
     };
     if !is_program(&opt) {
-        return Err(unusable(
-            format!("there is no opt at {}", opt.display()),
-            "correct FFGRAD_OPT",
-        ));
+        return Err(unusable(format!("there is no opt at {}", opt.display()), "correct FFGRAD_OPT"));
     }
     let asked = memo.identity(&opt, || version_of("opt", &opt, "correct FFGRAD_OPT"))?;
     let llvm_major = match (major(&asked.version), major_of(&plugin)) {
         (Some(have), Some(need)) if have != need => {
-            let reason = format!(
-                "it was built for LLVM {need}, and {} is LLVM {have}",
-                opt.display()
-            );
+            let reason = format!("it was built for LLVM {need}, and {} is LLVM {have}", opt.display());
             return Err(unusable(reason, &format!("set FFGRAD_OPT to opt-{need}")));
         }
-        (have, need) => have
-            .or(need)
-            .ok_or_else(|| unusable("its LLVM is not known".to_owned(), "set FFGRAD_OPT"))?,
+        (have, need) => have.or(need).ok_or_else(|| unusable("its LLVM is not known".to_owned(), "set FFGRAD_OPT"))?,
     };
-    let digest = memo
-        .identity(&plugin, || Ok(llvm_major.to_string()))?
-        .digest;
+    let digest = memo.identity(&plugin, || Ok(llvm_major.to_string()))?.digest;
     // The pair counts as found the way the plugin was.
-    let origin = if opt_origin == Origin::Env {
-        Origin::Env
-    } else {
-        origin
-    };
-    let opt = Tool {
-        path: opt,
-        version: asked.version,
-        origin,
-        digest: asked.digest,
-    };
-    Ok(Engine::Plugin {
-        opt,
-        plugin,
-        llvm_major,
-        digest,
-    })
+    let origin = if opt_origin == Origin::Env { Origin::Env } else { origin };
+    let opt = Tool { path: opt, version: asked.version, origin, digest: asked.digest };
+    Ok(Engine::Plugin { opt, plugin, llvm_major, digest })
 }
 
 fn find_opt(place: &Place, plugin: &Path, major: u32) -> Option<PathBuf> {
-    let beside = plugin
-        .parent()
-        .and_then(Path::parent)
-        .map(|prefix| prefix.join("bin/opt"));
+    let beside = plugin.parent().and_then(Path::parent).map(|prefix| prefix.join("bin/opt"));
     let name = format!("opt-{major}");
     let known = [
         format!("/usr/lib/llvm-{major}/bin/opt"),
@@ -234,11 +153,7 @@ fn find_opt(place: &Place, plugin: &Path, major: u32) -> Option<PathBuf> {
         format!("/usr/local/opt/llvm@{major}/bin/opt"),
     ];
     let known = known.into_iter().map(|path| place.system(path));
-    place
-        .on_path(&name)
-        .chain(known)
-        .chain(beside)
-        .find(|path| is_program(path))
+    place.on_path(&name).chain(known).chain(beside).find(|path| is_program(path))
 }
 
 #[cfg(test)]

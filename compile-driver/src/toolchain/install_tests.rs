@@ -19,8 +19,7 @@ const FILE: &str = "fake-1.0-py3-none-any.whl";
 fn wheel(path: &Path, files: &[(&str, &str)]) -> &'static str {
     let mut zip = zip::ZipWriter::new(fs::File::create(path).expect("create"));
     for (name, content) in files {
-        zip.start_file(*name, SimpleFileOptions::default().unix_permissions(0o644))
-            .expect("start");
+        zip.start_file(*name, SimpleFileOptions::default().unix_permissions(0o644)).expect("start");
         zip.write_all(content.as_bytes()).expect("write");
     }
     zip.finish().expect("finish");
@@ -30,39 +29,22 @@ fn wheel(path: &Path, files: &[(&str, &str)]) -> &'static str {
 
 fn pin(sha256: &'static str) -> Pin {
     let (package, version, platform, python) = ("fake", "1.0", "any", "3.11");
-    Pin {
-        package,
-        version,
-        file: FILE,
-        sha256,
-        download: 1 << 20,
-        unpacked: 1 << 20,
-        platform,
-        python,
-    }
+    Pin { package, version, file: FILE, sha256, download: 1 << 20, unpacked: 1 << 20, platform, python }
 }
 
-const GOOD: &[(&str, &str)] = &[
-    ("fake-1.0.data/data/bin/catalyst", "#!/bin/sh\n"),
-    ("fake/__init__.py", "no"),
-];
+const GOOD: &[(&str, &str)] = &[("fake-1.0.data/data/bin/catalyst", "#!/bin/sh\n"), ("fake/__init__.py", "no")];
 
 /// A machine whose `python -m pip download` runs `body`; `$dest` is where the wheel is to go.
 fn machine(body: &str) -> Machine {
     let machine = Machine::with(&[("FFGRAD_PYTHON", "bin/python")]);
     let find_dest = "while [ $# -gt 0 ]; do [ \"$1\" = -d ] && dest=$2; shift; done";
-    machine.script(
-        "bin/python",
-        &format!("[ \"$3\" = --version ] && exit 0\n{find_dest}\n{body}"),
-    );
+    machine.script("bin/python", &format!("[ \"$3\" = --version ] && exit 0\n{find_dest}\n{body}"));
     machine
 }
 
 /// A machine whose pip brings `wheel.whl`, which lies at its root.
 fn bringing() -> Machine {
-    machine(&format!(
-        "cp \"$(dirname \"$0\")/../wheel.whl\" \"$dest/{FILE}\""
-    ))
+    machine(&format!("cp \"$(dirname \"$0\")/../wheel.whl\" \"$dest/{FILE}\""))
 }
 
 fn install(machine: &Machine, sha256: &'static str) -> Result<Report, ToolchainError> {
@@ -72,25 +54,10 @@ fn install(machine: &Machine, sha256: &'static str) -> Result<Report, ToolchainE
 /// Nothing but locks and empty folders is left.
 fn is_clean(machine: &Machine) -> bool {
     fn files(dir: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(dir)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path());
-        entries
-            .flat_map(|path| {
-                if path.is_dir() {
-                    files(&path)
-                } else {
-                    vec![path]
-                }
-            })
-            .collect()
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
     }
-    let is_lock = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(".lock"))
-    };
+    let is_lock = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".lock"));
     files(&machine.root().join("tools")).iter().all(is_lock)
 }
 
@@ -101,20 +68,9 @@ fn a_good_wheel_is_installed_once() {
     assert!(install(&machine, sha).expect("installs").components[0].fresh);
     assert!(!install(&machine, sha).expect("is there").components[0].fresh);
     let folder = machine.root().join("tools").join(CATALYST.folder());
-    assert!(
-        super::place::is_program(&folder.join("bin/catalyst")),
-        "the program can be started"
-    );
-    assert!(
-        !folder.join("fake").exists(),
-        "only what is wanted is unpacked"
-    );
-    assert_eq!(
-        fs::read_dir(machine.root().join("tools/.staging"))
-            .expect("read")
-            .count(),
-        0
-    );
+    assert!(super::place::is_program(&folder.join("bin/catalyst")), "the program can be started");
+    assert!(!folder.join("fake").exists(), "only what is wanted is unpacked");
+    assert_eq!(fs::read_dir(machine.root().join("tools/.staging")).expect("read").count(), 0);
 }
 
 #[test]
@@ -122,8 +78,7 @@ fn two_installations_at_once_download_once() {
     let machine = bringing();
     let sha = wheel(&machine.root().join("wheel.whl"), GOOD);
     let fresh = std::thread::scope(|scope| {
-        let both = [0, 1]
-            .map(|_| scope.spawn(|| install(&machine, sha).expect("installs").components[0].fresh));
+        let both = [0, 1].map(|_| scope.spawn(|| install(&machine, sha).expect("installs").components[0].fresh));
         both.map(|thread| thread.join().expect("ends"))
     });
     assert_eq!(fresh.iter().filter(|fresh| **fresh).count(), 1);
@@ -134,25 +89,16 @@ fn an_incomplete_folder_is_replaced() {
     let machine = bringing();
     let sha = wheel(&machine.root().join("wheel.whl"), GOOD);
     install(&machine, sha).expect("installs");
-    let program = machine
-        .root()
-        .join("tools")
-        .join(CATALYST.folder())
-        .join("bin/catalyst");
+    let program = machine.root().join("tools").join(CATALYST.folder()).join("bin/catalyst");
     fs::remove_file(&program).expect("remove");
-    assert!(
-        install(&machine, sha).expect("installs again").components[0].fresh && program.exists()
-    );
+    assert!(install(&machine, sha).expect("installs again").components[0].fresh && program.exists());
 }
 
 #[test]
 fn what_a_killed_installation_left_is_swept() {
     let machine = bringing();
     let sha = wheel(&machine.root().join("wheel.whl"), GOOD);
-    let left = machine.file(
-        &format!("tools/.staging/{}-abc/half.whl", CATALYST.folder()),
-        "half",
-    );
+    let left = machine.file(&format!("tools/.staging/{}-abc/half.whl", CATALYST.folder()), "half");
     install(&machine, sha).expect("installs");
     assert!(!left.exists());
 }
@@ -163,10 +109,7 @@ fn another_digest_is_refused_and_leaves_nothing() {
     wheel(&machine.root().join("wheel.whl"), GOOD);
     let zeros = "0000000000000000000000000000000000000000000000000000000000000000";
     let error = install(&machine, zeros).expect_err("refuses");
-    assert!(
-        matches!(&error, ToolchainError::DigestMismatch { expected, .. } if expected == zeros),
-        "{error}"
-    );
+    assert!(matches!(&error, ToolchainError::DigestMismatch { expected, .. } if expected == zeros), "{error}");
     assert!(is_clean(&machine) && !is_installed(&machine.root().join("tools"), CATALYST));
 }
 
@@ -175,10 +118,7 @@ fn a_wheel_without_the_program_is_refused_and_leaves_nothing() {
     let machine = bringing();
     let sha = wheel(&machine.root().join("wheel.whl"), &GOOD[1..]);
     let error = install(&machine, sha).expect_err("refuses");
-    assert!(
-        error.to_string().contains("it brought no bin/catalyst"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("it brought no bin/catalyst"), "{error}");
     assert!(is_clean(&machine));
 }
 
@@ -188,10 +128,7 @@ fn a_file_that_is_no_wheel_is_refused_and_leaves_nothing() {
     let file = machine.file("wheel.whl", "<html>login page</html>");
     let digest = Sha256::digest(fs::read(file).expect("read"));
     let sha = String::leak(digest.iter().map(|byte| format!("{byte:02x}")).collect());
-    assert!(matches!(
-        install(&machine, sha).expect_err("refuses"),
-        ToolchainError::Unpack { .. }
-    ));
+    assert!(matches!(install(&machine, sha).expect_err("refuses"), ToolchainError::Unpack { .. }));
     assert!(is_clean(&machine));
 }
 
@@ -199,10 +136,7 @@ fn a_file_that_is_no_wheel_is_refused_and_leaves_nothing() {
 fn an_interrupted_download_leaves_nothing() {
     let machine = machine(&format!("echo half > \"$dest/{FILE}\"; kill -INT $$"));
     let error = install(&machine, "00").expect_err("fails");
-    assert!(
-        matches!(&error, ToolchainError::Download { detail, .. } if detail.contains("interrupted")),
-        "{error}"
-    );
+    assert!(matches!(&error, ToolchainError::Download { detail, .. } if detail.contains("interrupted")), "{error}");
     assert!(is_clean(&machine));
 }
 
@@ -216,17 +150,10 @@ fn pips_words_tell_a_full_disk_from_no_network_and_from_another_digest() {
     };
     let full = fails("ERROR: Could not install: [Errno 28] No space left on device");
     assert!(matches!(full, ToolchainError::DiskFull { .. }), "{full}");
-    let offline =
-        fails("ERROR: Could not find a version that satisfies fake==1.0 (from versions: none)");
-    assert!(
-        matches!(offline, ToolchainError::NoNetwork { .. }),
-        "{offline}"
-    );
+    let offline = fails("ERROR: Could not find a version that satisfies fake==1.0 (from versions: none)");
+    assert!(matches!(offline, ToolchainError::NoNetwork { .. }), "{offline}");
     let other = fails("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n   Got   abc");
-    assert!(
-        matches!(&other, ToolchainError::DigestMismatch { got, .. } if got == "abc"),
-        "{other}"
-    );
+    assert!(matches!(&other, ToolchainError::DigestMismatch { got, .. } if got == "abc"), "{other}");
     let strange = fails("Traceback: KeyError");
     assert!(strange.to_string().contains("KeyError"), "{strange}");
 }
@@ -234,18 +161,12 @@ fn pips_words_tell_a_full_disk_from_no_network_and_from_another_digest() {
 #[test]
 fn no_pip_is_said_with_what_to_do() {
     let error = install(&Machine::new(), "00").expect_err("fails");
-    assert!(
-        matches!(error, ToolchainError::NoPip { .. }) && error.to_string().contains("ensurepip"),
-        "{error}"
-    );
+    assert!(matches!(error, ToolchainError::NoPip { .. }) && error.to_string().contains("ensurepip"), "{error}");
 }
 
 #[test]
 fn an_empty_machine_misses_both_components() {
-    assert_eq!(
-        missing(&Machine::new().place).expect("looks"),
-        Component::ALL
-    );
+    assert_eq!(missing(&Machine::new().place).expect("looks"), Component::ALL);
 }
 
 #[test]
@@ -253,23 +174,14 @@ fn the_links_of_a_wheel_are_made_where_their_targets_are() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("w.whl");
     let top = "k-1.data/data/bin";
-    let links = format!(
-        "{top}/clang++,clang,0\n{top}/clang,clang-22,0\n{top}/nvptx-arch,offload-arch,0\n{top}/x,../../x,0\n"
-    );
+    let links =
+        format!("{top}/clang++,clang,0\n{top}/clang,clang-22,0\n{top}/nvptx-arch,offload-arch,0\n{top}/x,../../x,0\n");
     let clang = format!("{top}/clang-22");
-    wheel(
-        &path,
-        &[(&clang, "elf"), ("k-1.dist-info/symlinks.txt", &links)],
-    );
+    wheel(&path, &[(&clang, "elf"), ("k-1.dist-info/symlinks.txt", &links)]);
     let prefix = dir.path().join("prefix");
     super::unpack::unpack(&path, Component::Llvm, &prefix, &mut Silent).expect("unpacks");
-    assert_eq!(
-        fs::read_to_string(prefix.join("bin/clang++")).expect("a link to a link"),
-        "elf"
-    );
-    assert!(
-        !prefix.join("bin/nvptx-arch").exists() && prefix.join("bin/x").symlink_metadata().is_err()
-    );
+    assert_eq!(fs::read_to_string(prefix.join("bin/clang++")).expect("a link to a link"), "elf");
+    assert!(!prefix.join("bin/nvptx-arch").exists() && prefix.join("bin/x").symlink_metadata().is_err());
 }
 
 #[test]
@@ -277,7 +189,6 @@ fn a_wheel_that_would_write_outside_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("w.whl");
     wheel(&path, &[("k-1.data/data/include/../../../evil", "x")]);
-    let error = super::unpack::unpack(&path, Component::Llvm, &dir.path().join("p"), &mut Silent)
-        .expect_err("refuses");
+    let error = super::unpack::unpack(&path, Component::Llvm, &dir.path().join("p"), &mut Silent).expect_err("refuses");
     assert!(error.to_string().contains("unsafe name"), "{error}");
 }

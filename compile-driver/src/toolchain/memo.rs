@@ -44,24 +44,14 @@ impl Memo {
     /// Reads the memory of a tool folder.
     pub fn open(tools_dir: &Path) -> Self {
         let file = tools_dir.join("identities.json");
-        let stored = fs::read(&file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
+        let stored = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
         let stored = stored.filter(|s| s.format == FORMAT && s.answers.len() < MOST);
-        Self {
-            file,
-            stored: stored.unwrap_or_default(),
-            learned: false,
-        }
+        Self { file, stored: stored.unwrap_or_default(), learned: false }
     }
 
     /// A memory that remembers nothing yet but is kept afterwards: for the doctor, who asks everybody again.
     pub fn fresh(tools_dir: &Path) -> Self {
-        Self {
-            file: tools_dir.join("identities.json"),
-            stored: Stored::default(),
-            learned: false,
-        }
+        Self { file: tools_dir.join("identities.json"), stored: Stored::default(), learned: false }
     }
 
     /// The answer for `path`, from memory or from `ask`.
@@ -74,34 +64,20 @@ impl Memo {
         if let Some(known) = self.stored.answers.get(&key) {
             return Ok(known.clone());
         }
-        let identity = Identity {
-            version: ask()?,
-            digest: digest_of(path).map_err(ToolchainError::io("read", path))?,
-        };
+        let identity = Identity { version: ask()?, digest: digest_of(path).map_err(ToolchainError::io("read", path))? };
         self.learn(key, identity.clone());
         Ok(identity)
     }
 
     /// An answer about several files together, under a name.
     pub fn fact(&mut self, name: &str, about: &[&Path], ask: impl FnOnce() -> String) -> String {
-        let stamps = about
-            .iter()
-            .map(|path| stamp(path).unwrap_or_else(|_| "-".to_owned()));
-        let key = std::iter::once(name.to_owned())
-            .chain(stamps)
-            .collect::<Vec<_>>()
-            .join("|");
+        let stamps = about.iter().map(|path| stamp(path).unwrap_or_else(|_| "-".to_owned()));
+        let key = std::iter::once(name.to_owned()).chain(stamps).collect::<Vec<_>>().join("|");
         if let Some(known) = self.stored.answers.get(&key) {
             return known.version.clone();
         }
         let answer = ask();
-        self.learn(
-            key,
-            Identity {
-                version: answer.clone(),
-                digest: String::new(),
-            },
-        );
+        self.learn(key, Identity { version: answer.clone(), digest: String::new() });
         answer
     }
 
@@ -131,10 +107,7 @@ impl Memo {
 fn stamp(path: &Path) -> io::Result<String> {
     let meta = fs::metadata(path)?;
     let (size, seconds, nanos, inode) = (meta.size(), meta.mtime(), meta.mtime_nsec(), meta.ino());
-    Ok(format!(
-        "{}|{size}|{seconds}.{nanos:09}|{inode}",
-        path.display()
-    ))
+    Ok(format!("{}|{size}|{seconds}.{nanos:09}|{inode}", path.display()))
 }
 
 /// The SHA-256 of a file, in hexadecimal.
@@ -148,11 +121,7 @@ pub(super) fn digest_of(path: &Path) -> io::Result<String> {
             n => hash.update(&chunk[..n]),
         }
     }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -166,9 +135,7 @@ mod tests {
         fs::write(&tool, "one").expect("write");
         let ask = |answer: &str| {
             let mut memo = Memo::open(dir.path());
-            let identity = memo
-                .identity(&tool, || Ok(answer.to_owned()))
-                .expect("an answer");
+            let identity = memo.identity(&tool, || Ok(answer.to_owned())).expect("an answer");
             memo.keep();
             identity
         };
@@ -192,10 +159,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("abc");
         fs::write(&file, "abc").expect("write");
-        assert!(
-            digest_of(&file)
-                .expect("digest")
-                .starts_with("ba7816bf8f01cfea")
-        );
+        assert!(digest_of(&file).expect("digest").starts_with("ba7816bf8f01cfea"));
     }
 }

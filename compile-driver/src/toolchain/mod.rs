@@ -95,16 +95,8 @@ impl Engine {
     pub fn version(&self) -> String {
         match self {
             Self::Catalyst(tool) => format!("catalyst {} {}", tool.version, tool.digest),
-            Self::Plugin {
-                opt,
-                llvm_major,
-                digest,
-                ..
-            } => {
-                format!(
-                    "plugin LLVM {llvm_major} {digest}, opt {} {}",
-                    opt.version, opt.digest
-                )
+            Self::Plugin { opt, llvm_major, digest, .. } => {
+                format!("plugin LLVM {llvm_major} {digest}, opt {} {}", opt.version, opt.digest)
             }
         }
     }
@@ -190,12 +182,7 @@ fn find_in(place: &Place, choice: &EngineChoice) -> Result<Tools, ToolchainError
     found
 }
 
-fn search(
-    place: &Place,
-    tools_dir: &Path,
-    choice: &EngineChoice,
-    memo: &mut Memo,
-) -> Result<Tools, ToolchainError> {
+fn search(place: &Place, tools_dir: &Path, choice: &EngineChoice, memo: &mut Memo) -> Result<Tools, ToolchainError> {
     let clang = clang::find_clang(place, tools_dir, memo)?;
     let clangxx = clang::find_clangxx(place, &clang, memo)?;
     let linker = clang::find_linker(place, tools_dir, &clang);

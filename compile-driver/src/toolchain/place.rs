@@ -38,27 +38,18 @@ pub fn add_worker_dir(dir: PathBuf) {
 impl Place {
     /// This machine and this process's environment.
     pub fn here() -> Self {
-        let vars =
-            env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let vars = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Self {
             vars: vars.filter(|(name, _)| is_relevant(name)).collect(),
             root: PathBuf::from("/"),
-            beside: env::current_exe()
-                .ok()
-                .and_then(|exe| Some(exe.parent()?.to_owned())),
-            worker_dirs: worker_dirs()
-                .lock()
-                .unwrap_or_else(|e| e.into_inner())
-                .clone(),
+            beside: env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned())),
+            worker_dirs: worker_dirs().lock().unwrap_or_else(|e| e.into_inner()).clone(),
         }
     }
 
     /// A variable that is set and not empty, as a path.
     pub fn var(&self, name: &str) -> Option<PathBuf> {
-        self.vars
-            .get(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
+        self.vars.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     /// A folder of the system: `/usr/lib` and the like.
@@ -74,24 +65,18 @@ impl Place {
     /// The folders of a search-path variable.
     pub fn folders(&self, variable: &str) -> Vec<PathBuf> {
         let value = self.vars.get(variable).cloned().unwrap_or_default();
-        env::split_paths(&value)
-            .filter(|dir| !dir.as_os_str().is_empty())
-            .collect()
+        env::split_paths(&value).filter(|dir| !dir.as_os_str().is_empty()).collect()
     }
 
     /// All programs of this name on PATH, in order.
     pub fn on_path<'a>(&'a self, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
-        self.folders("PATH")
-            .into_iter()
-            .map(move |dir| dir.join(name))
-            .filter(|file| is_program(file))
+        self.folders("PATH").into_iter().map(move |dir| dir.join(name)).filter(|file| is_program(file))
     }
 
     /// What a person named: a path as it stands, a bare name as the first program of that name on PATH.
     pub fn on_path_if_bare(&self, named: PathBuf) -> PathBuf {
         let bare = named.to_str().filter(|name| !name.contains('/'));
-        bare.and_then(|name| self.on_path(name).next())
-            .unwrap_or(named)
+        bare.and_then(|name| self.on_path(name).next()).unwrap_or(named)
     }
 
     /// ffgrad's tool folder: `FFGRAD_TOOLS_DIR`, else `ffgrad/tools` in the platform's data folder.
@@ -101,47 +86,33 @@ impl Place {
             return std::path::absolute(&dir).map_err(ToolchainError::io("resolve", &dir));
         }
         let data = if cfg!(target_os = "macos") {
-            self.home()
-                .map(|home| home.join("Library/Application Support"))
+            self.home().map(|home| home.join("Library/Application Support"))
         } else {
             let xdg = self.var("XDG_DATA_HOME").filter(|dir| dir.is_absolute());
             xdg.or_else(|| self.home().map(|home| home.join(".local/share")))
         };
-        data.map(|data| data.join("ffgrad/tools"))
-            .ok_or(ToolchainError::NoHome)
+        data.map(|data| data.join("ffgrad/tools")).ok_or(ToolchainError::NoHome)
     }
 
     #[cfg(test)]
     pub fn imagined(root: &Path, vars: &[(&str, &Path)]) -> Self {
-        let vars = vars
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.as_os_str().to_owned()));
-        Self {
-            vars: vars.collect(),
-            root: root.to_owned(),
-            ..Self::default()
-        }
+        let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), value.as_os_str().to_owned()));
+        Self { vars: vars.collect(), root: root.to_owned(), ..Self::default() }
     }
 }
 
 fn is_relevant(name: &str) -> bool {
-    name.starts_with("FFGRAD_")
-        || ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"].contains(&name)
+    name.starts_with("FFGRAD_") || ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"].contains(&name)
 }
 
 /// Whether this is a file that can be started.
 pub(super) fn is_program(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// A list of places for an error message.
 pub(super) fn listed(places: &[String]) -> String {
-    if places.is_empty() {
-        "nowhere".to_owned()
-    } else {
-        places.join(", ")
-    }
+    if places.is_empty() { "nowhere".to_owned() } else { places.join(", ") }
 }
 
 #[cfg(test)]
@@ -152,26 +123,16 @@ mod tests {
     fn the_tool_folder_follows_its_variables_in_order() {
         let root = Path::new("/");
         let home = ("HOME", Path::new("/home/me"));
-        let tools =
-            |vars: &[(&str, &Path)]| Place::imagined(root, vars).tools_dir().expect("a folder");
-        assert_eq!(
-            tools(&[("FFGRAD_TOOLS_DIR", Path::new("/t")), home]),
-            Path::new("/t")
-        );
+        let tools = |vars: &[(&str, &Path)]| Place::imagined(root, vars).tools_dir().expect("a folder");
+        assert_eq!(tools(&[("FFGRAD_TOOLS_DIR", Path::new("/t")), home]), Path::new("/t"));
         if cfg!(target_os = "linux") {
-            assert_eq!(
-                tools(&[("XDG_DATA_HOME", Path::new("/d")), home]),
-                Path::new("/d/ffgrad/tools")
-            );
+            assert_eq!(tools(&[("XDG_DATA_HOME", Path::new("/d")), home]), Path::new("/d/ffgrad/tools"));
             assert_eq!(
                 tools(&[("XDG_DATA_HOME", Path::new("rel")), home]),
                 Path::new("/home/me/.local/share/ffgrad/tools")
             );
         }
-        assert!(matches!(
-            Place::imagined(root, &[]).tools_dir(),
-            Err(ToolchainError::NoHome)
-        ));
+        assert!(matches!(Place::imagined(root, &[]).tools_dir(), Err(ToolchainError::NoHome)));
     }
 
     #[test]
@@ -179,13 +140,6 @@ mod tests {
         let dir = PathBuf::from("/somewhere/of/its/own");
         add_worker_dir(dir.clone());
         add_worker_dir(dir.clone());
-        assert_eq!(
-            Place::here()
-                .worker_dirs
-                .iter()
-                .filter(|d| **d == dir)
-                .count(),
-            1
-        );
+        assert_eq!(Place::here().worker_dirs.iter().filter(|d| **d == dir).count(), 1);
     }
 }

@@ -27,11 +27,7 @@ pub(super) fn ask(
 }
 
 /// What `--version` prints.
-pub(super) fn version_text(
-    tool: &str,
-    command: &mut Command,
-    mend: &str,
-) -> Result<String, ToolchainError> {
+pub(super) fn version_text(tool: &str, command: &mut Command, mend: &str) -> Result<String, ToolchainError> {
     let out = ask(tool, command.arg("--version"), None, mend)?;
     if out.status.success() {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
@@ -48,11 +44,8 @@ pub(super) fn version_text(
 pub(super) fn version_in(text: &str) -> Option<String> {
     text.match_indices("version ").find_map(|(at, word)| {
         let rest = &text[at + word.len()..];
-        let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'))
-            .unwrap_or(rest.len());
-        rest.starts_with(|c: char| c.is_ascii_digit())
-            .then(|| rest[..end].to_owned())
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+        rest.starts_with(|c: char| c.is_ascii_digit()).then(|| rest[..end].to_owned())
     })
 }
 
@@ -67,10 +60,7 @@ pub(super) fn version_of(tool: &str, path: &Path, mend: &str) -> Result<String, 
     version_in(&text).ok_or_else(|| ToolchainError::Unusable {
         tool: tool.to_owned(),
         path: path.to_owned(),
-        reason: format!(
-            "`--version` names no version: {}",
-            text.lines().next().unwrap_or_default()
-        ),
+        reason: format!("`--version` names no version: {}", text.lines().next().unwrap_or_default()),
         mend: mend.to_owned(),
     })
 }
@@ -78,11 +68,7 @@ pub(super) fn version_of(tool: &str, path: &Path, mend: &str) -> Result<String, 
 /// The last lines of a program's error output.
 pub(super) fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(6)..].join("\n  ")
 }
 
@@ -93,15 +79,9 @@ mod tests {
     #[test]
     fn version_numbers_are_read_from_every_vendors_wording() {
         let cases = [
-            (
-                "Karellen, Inc. (https://x) v22.1.8 clang version 22.1.8 (https://y)\nTarget: x",
-                "22.1.8",
-            ),
+            ("Karellen, Inc. (https://x) v22.1.8 clang version 22.1.8 (https://y)\nTarget: x", "22.1.8"),
             ("Debian clang version 22.1.8 (++2026-1~deb12u1)\n", "22.1.8"),
-            (
-                "LLVM (http://llvm.org/):\n  LLVM version 22.0.0git\n",
-                "22.0.0git",
-            ),
+            ("LLVM (http://llvm.org/):\n  LLVM version 22.0.0git\n", "22.0.0git"),
             ("Debian LLVM version 15.0.6\n", "15.0.6"),
         ];
         for (text, version) in cases {

@@ -26,13 +26,7 @@ impl Progress for Silent {
 
 /// A bar on standard error if that is a terminal, else one line per step.
 pub fn progress_on_stderr() -> Box<dyn Progress> {
-    if std::io::stderr().is_terminal() {
-        Box::new(Bar::default())
-    } else {
-        Box::new(Lines {
-            out: std::io::stderr(),
-        })
-    }
+    if std::io::stderr().is_terminal() { Box::new(Bar::default()) } else { Box::new(Lines { out: std::io::stderr() }) }
 }
 
 #[derive(Debug, Default)]
@@ -43,9 +37,7 @@ struct Bar {
 impl Progress for Bar {
     fn begin(&mut self, what: &str, bytes: u64) {
         let bar = ProgressBar::new(bytes);
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg:48} {bar:24} {bytes:>10}/{total_bytes:10} {eta:>4}")
-        {
+        if let Ok(style) = ProgressStyle::with_template("{msg:48} {bar:24} {bytes:>10}/{total_bytes:10} {eta:>4}") {
             bar.set_style(style);
         }
         bar.set_message(what.to_owned());
@@ -73,11 +65,7 @@ struct Lines<W: Write> {
 
 impl<W: Write> Progress for Lines<W> {
     fn begin(&mut self, what: &str, bytes: u64) {
-        let size = if bytes > 0 {
-            format!(" ({} MB)", bytes.div_ceil(1 << 20))
-        } else {
-            String::new()
-        };
+        let size = if bytes > 0 { format!(" ({} MB)", bytes.div_ceil(1 << 20)) } else { String::new() };
         // A closed standard error is no reason to stop an installation.
         let _ = writeln!(self.out, "ffgrad: {what}{size}");
     }
@@ -97,9 +85,6 @@ mod tests {
         lines.reach(1 << 20);
         lines.end();
         lines.begin("waiting", 0);
-        assert_eq!(
-            String::from_utf8_lossy(&lines.out),
-            "ffgrad: downloading a 1.0 (3 MB)\nffgrad: waiting\n"
-        );
+        assert_eq!(String::from_utf8_lossy(&lines.out), "ffgrad: downloading a 1.0 (3 MB)\nffgrad: waiting\n");
     }
 }

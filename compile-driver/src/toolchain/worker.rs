@@ -10,16 +10,8 @@ use super::probe::{ask, tail};
 use super::{Component, Origin, Tool, ToolchainError, install, joined};
 
 const WORKER: &str = "ffgrad-llvm";
-const LIBRARY: &str = if cfg!(target_os = "macos") {
-    "libLLVM.dylib"
-} else {
-    "libLLVM.so.22.1"
-};
-const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
-    "DYLD_LIBRARY_PATH"
-} else {
-    "LD_LIBRARY_PATH"
-};
+const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
 const MEND: &str = "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
 
 /// The folders for the worker's library path: none where the system's loader finds libLLVM by itself.
@@ -55,10 +47,7 @@ pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>,
         let lib = tools_dir.join(Component::Llvm.folder()).join("lib");
         return Ok(vec![lib.clone(), lib.join("x86_64-unknown-linux-gnu")]);
     }
-    let mut looked_in: Vec<String> = by_itself
-        .iter()
-        .map(|dir| dir.display().to_string())
-        .collect();
+    let mut looked_in: Vec<String> = by_itself.iter().map(|dir| dir.display().to_string()).collect();
     looked_in.extend([known[0].to_owned(), tools_dir.display().to_string()]);
     Err(ToolchainError::Missing {
         tool: format!("LLVM 22's library ({LIBRARY})"),
@@ -95,21 +84,12 @@ pub(super) fn with_libraries(command: &mut Command, dirs: &[PathBuf]) {
     }
 }
 
-pub(super) fn find_worker(
-    place: &Place,
-    libraries: &[PathBuf],
-    memo: &mut Memo,
-) -> Result<Tool, ToolchainError> {
+pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo) -> Result<Tool, ToolchainError> {
     let (path, origin) = locate(place)?;
     let identity = memo.identity(&path, || {
         let mut command = Command::new(&path);
         with_libraries(&mut command, libraries);
-        let out = ask(
-            "the worker ffgrad-llvm",
-            command.arg("--version"),
-            None,
-            MEND,
-        )?;
+        let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, MEND)?;
         let text = String::from_utf8_lossy(&out.stdout);
         match (out.status.code(), text.lines().next()) {
             (Some(0), Some(line)) => Ok(line.trim_start_matches(WORKER).trim().to_owned()),
@@ -121,12 +101,7 @@ pub(super) fn find_worker(
             }),
         }
     })?;
-    Ok(Tool {
-        path,
-        version: identity.version,
-        origin,
-        digest: identity.digest,
-    })
+    Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
 fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
@@ -144,11 +119,7 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
         };
     }
     // A test program runs in target/debug/deps; its worker lies one above.
-    let above = place
-        .beside
-        .as_deref()
-        .filter(|dir| dir.ends_with("deps"))
-        .and_then(Path::parent);
+    let above = place.beside.as_deref().filter(|dir| dir.ends_with("deps")).and_then(Path::parent);
     let dirs: Vec<&Path> = place
         .beside
         .as_deref()
@@ -156,17 +127,10 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
         .chain(above)
         .chain(place.worker_dirs.iter().map(PathBuf::as_path))
         .collect();
-    let found = dirs
-        .iter()
-        .map(|dir| dir.join(WORKER))
-        .find(|path| is_program(path));
-    found
-        .or_else(|| place.on_path(WORKER).next())
-        .map(|path| (path, Origin::System))
-        .ok_or_else(|| {
-            let mut looked_in: Vec<String> =
-                dirs.iter().map(|dir| dir.display().to_string()).collect();
-            looked_in.push("PATH".to_owned());
-            missing(&looked_in)
-        })
+    let found = dirs.iter().map(|dir| dir.join(WORKER)).find(|path| is_program(path));
+    found.or_else(|| place.on_path(WORKER).next()).map(|path| (path, Origin::System)).ok_or_else(|| {
+        let mut looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+        looked_in.push("PATH".to_owned());
+        missing(&looked_in)
+    })
 }

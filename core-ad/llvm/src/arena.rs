@@ -6,9 +6,9 @@
 
 use crate::session::Result;
 use core_ad::protocol::Entry;
+use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue};
-use inkwell::AddressSpace;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
@@ -30,10 +30,36 @@ const BOUND: [(&str, &str); 12] = [
 
 /// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
 const HARMLESS: [&str; 30] = [
-    "memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "strcmp", "strncpy", "puts", "putchar", "printf", "fprintf",
-    "fwrite", "abort", "exit", "_Unwind_Resume", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_throw",
-    "__cxa_allocate_exception", "__cxa_free_exception", "__cxa_rethrow", "__gxx_personality_v0", "__clang_call_terminate",
-    "_ZSt9terminatev", "frexp", "modf", "sincos", "lgamma_r", "__stack_chk_fail",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "bcmp",
+    "strlen",
+    "strcmp",
+    "strncpy",
+    "puts",
+    "putchar",
+    "printf",
+    "fprintf",
+    "fwrite",
+    "abort",
+    "exit",
+    "_Unwind_Resume",
+    "__cxa_begin_catch",
+    "__cxa_end_catch",
+    "__cxa_throw",
+    "__cxa_allocate_exception",
+    "__cxa_free_exception",
+    "__cxa_rethrow",
+    "__gxx_personality_v0",
+    "__clang_call_terminate",
+    "_ZSt9terminatev",
+    "frexp",
+    "modf",
+    "sincos",
+    "lgamma_r",
+    "__stack_chk_fail",
 ];
 
 /// Whether the arena may serve this module, or why not. Memory that outlives the call must not come from it.
@@ -70,8 +96,8 @@ fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
             // SAFETY: `raw` is a live instruction, its operands are live values.
             unsafe {
                 let target = if !LLVMIsAStoreInst(raw).is_null() {
-                    let stores_pointer =
-                        LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(raw, 0))) == llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+                    let stores_pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(raw, 0)))
+                        == llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
                     if !stores_pointer {
                         continue;
                     }

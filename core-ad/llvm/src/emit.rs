@@ -21,10 +21,9 @@ pub fn target_machine(cpu: &str) -> Result<TargetMachine> {
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
     let (cpu, features) = match cpu {
-        "native" => (
-            TargetMachine::get_host_cpu_name().to_string(),
-            TargetMachine::get_host_cpu_features().to_string(),
-        ),
+        "native" => {
+            (TargetMachine::get_host_cpu_name().to_string(), TargetMachine::get_host_cpu_features().to_string())
+        }
         other => (other.to_owned(), String::new()),
     };
     let options = TargetMachineOptions::new()

@@ -11,17 +11,15 @@
 //! array and calls the wrapper, or asks the engine for its derivative.
 
 use crate::session::Result;
-use core_ad::protocol::Entry;
 use core_ad::plan::{Part, Slot};
+use core_ad::protocol::Entry;
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::context::ContextRef;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
-use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
-};
+use inkwell::values::{BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, IntPredicate};
 
 const WRAPPER: &str = "ffgrad.wrap";
@@ -52,13 +50,9 @@ pub fn wrapper<'ctx>(
     let context = module.get_context();
     let callee = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
     let pointer = context.ptr_type(AddressSpace::default());
-    let types: Vec<BasicMetadataTypeEnum<'ctx>> = plan
-        .args
-        .iter()
-        .map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() })
-        .collect();
-    let function =
-        module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
+    let types: Vec<BasicMetadataTypeEnum<'ctx>> =
+        plan.args.iter().map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() }).collect();
+    let function = module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
     state_aliasing(context, function, plan);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
@@ -282,9 +276,10 @@ pub fn derivative<'ctx>(
     wrapper: FunctionValue<'ctx>,
     plan: &CallPlan,
     mask: u64,
+    write_only: &[usize],
 ) -> Result<()> {
     let differentiated = match entry {
-        Entry::Hvp => gradient_function(module, wrapper, plan, mask)?,
+        Entry::Hvp => gradient_function(module, wrapper, plan, mask, write_only)?,
         _ => wrapper,
     };
     let frame = Frame::open(module, entry)?;
@@ -298,7 +293,7 @@ pub fn derivative<'ctx>(
                 values.push(frame.pointer(number)?.into());
             }
             (_, Part::Primal) => {
-                values.push(frame.activity(activity(arg, shadowed))?.into());
+                values.push(frame.activity(activity(arg, shadowed, write_only.contains(&slot.arg)))?.into());
                 values.push(frame.value(arg, number)?.into());
             }
             _ => values.push(frame.pointer(number)?.into()),
@@ -315,6 +310,7 @@ fn gradient_function<'ctx>(
     wrapper: FunctionValue<'ctx>,
     plan: &CallPlan,
     mask: u64,
+    write_only: &[usize],
 ) -> Result<FunctionValue<'ctx>> {
     let context = module.get_context();
     let pointer = context.ptr_type(AddressSpace::default());
@@ -340,7 +336,8 @@ fn gradient_function<'ctx>(
     let mut values = vec![wrapper.as_global_value().as_pointer_value().into()];
     for (i, slot) in slots.iter().enumerate() {
         if slot.part == Part::Primal {
-            let word = activity(&plan.args[slot.arg], plan.has_shadow(slot.arg, mask));
+            let unread = write_only.contains(&slot.arg);
+            let word = activity(&plan.args[slot.arg], plan.has_shadow(slot.arg, mask), unread);
             values.push(frame.activity(word)?.into());
         }
         values.push(function.get_nth_param(i as u32).ok_or("gradient parameter")?.into());
@@ -350,12 +347,19 @@ fn gradient_function<'ctx>(
     Ok(function)
 }
 
+/// Where calls enter a module: the entry points and what they give to the engine.
+pub fn roots<'ctx>(module: &Module<'ctx>, entries: &[Entry]) -> Vec<FunctionValue<'ctx>> {
+    let names = entries.iter().map(|e| e.symbol()).chain([WRAPPER]);
+    names.filter_map(|name| module.get_function(name)).collect()
+}
+
 /// The engine's word for an argument. The primal of an output that is only stored need not be
 /// computed again; memory the foreign code also reads back must be.
-fn activity(arg: &Arg, shadowed: bool) -> &'static str {
+fn activity(arg: &Arg, shadowed: bool, write_only: bool) -> &'static str {
     match (shadowed, arg.role) {
         (false, _) => "enzyme_const",
         (true, Role::Return) => "enzyme_dupnoneed",
+        (true, Role::Output) if write_only => "enzyme_dupnoneed",
         (true, _) => "enzyme_dup",
     }
 }
@@ -400,8 +404,8 @@ impl<'m, 'ctx> Frame<'m, 'ctx> {
         let pointer = context.ptr_type(AddressSpace::default());
         let index = context.i64_type().const_int(slot as u64, false);
         // SAFETY: the caller's array has a pointer for every slot of the plan.
-        let place = unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }
-            .map_err(|e| e.to_string())?;
+        let place =
+            unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }.map_err(|e| e.to_string())?;
         let loaded = self.builder.build_load(pointer, place, "").map_err(|e| e.to_string())?;
         Ok(loaded.into_pointer_value())
     }

@@ -6,7 +6,7 @@
 //! last argument, [`core_ad::protocol::MESSAGE_BYTES`] long) and returns a status.
 
 use crate::session::Result;
-use core_ad::protocol::{status, Entry, MESSAGE_BYTES};
+use core_ad::protocol::{Entry, MESSAGE_BYTES, status};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};

@@ -80,9 +80,9 @@ fn drop_comdat(global: GlobalValue<'_>) {
 /// Marks functions whose value and effects carry no derivative.
 pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
     for name in names {
-        let function = module.get_function(name).ok_or_else(|| {
-            format!("`{name}` is marked inactive, but nothing in the source calls or defines it")
-        })?;
+        let function = module
+            .get_function(name)
+            .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
         set_string_attribute(module, function, "enzyme_inactive", "");
         set_string_attribute(module, function, "enzyme_nofree", "");
         // An inlined body would lose the mark.

@@ -8,11 +8,13 @@ mod arena;
 mod emit;
 mod entries;
 mod exceptions;
+mod globals;
 mod indirect;
 mod linkage;
 mod passes;
 mod session;
 mod types;
+mod vecmath;
 
 use core_ad::protocol::{Request, Response};
 use inkwell::context::Context;

@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{arena, emit, entries, exceptions, indirect, linkage, passes, types};
+use crate::{arena, emit, entries, exceptions, globals, indirect, linkage, passes, types, vecmath};
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Entry, Math, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -34,12 +34,12 @@ impl<'ctx> Session<'ctx> {
                 entries::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
-            Request::Derive { symbol, plan, mask, entries: wanted, rung, inactive, codegen: _, output } => {
+            Request::Derive { symbol, plan, mask, write_only, entries: wanted, rung, inactive, codegen: _, output } => {
                 let module = self.module()?.clone();
                 indirect::make_direct(&module)?;
                 let wrapper = entries::wrapper(&module, &symbol, &plan, true)?;
                 for entry in &wanted {
-                    entries::derivative(&module, *entry, wrapper, &plan, mask)?;
+                    entries::derivative(&module, *entry, wrapper, &plan, mask, &write_only)?;
                 }
                 linkage::mark_inactive(&module, &inactive)?;
                 if rung == Rung::Typed {
@@ -47,6 +47,7 @@ impl<'ctx> Session<'ctx> {
                 }
                 linkage::keep_only(&module, &wanted);
                 passes::before_differentiation(&module, rung)?;
+                globals::mark_inactive(&module, &entries::roots(&module, &wanted));
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { notes: Vec::new() })
             }
@@ -115,7 +116,11 @@ impl<'ctx> Session<'ctx> {
         }
         let machine = emit::target_machine(&codegen.cpu)?;
         emit::retarget(module, &machine, codegen);
+        if codegen.math != Math::Strict {
+            vecmath::attach(module, &machine.get_feature_string().to_string_lossy());
+        }
         passes::after_differentiation(module, &machine)?;
+        vecmath::release(module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module) {

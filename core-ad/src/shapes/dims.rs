@@ -19,10 +19,7 @@ pub(crate) enum Trouble<'a> {
 }
 
 /// Value of `dim`, where `value` gives the values of symbols.
-pub(crate) fn evaluate<'a>(
-    dim: &'a Dim,
-    value: &impl Fn(&str) -> Option<i64>,
-) -> Result<i64, Trouble<'a>> {
+pub(crate) fn evaluate<'a>(dim: &'a Dim, value: &impl Fn(&str) -> Option<i64>) -> Result<i64, Trouble<'a>> {
     let both = |a: &'a Dim, b: &'a Dim| Ok((evaluate(a, value)?, evaluate(b, value)?));
     let exact = match dim {
         Dim::Int(number) => Some(*number),
@@ -41,11 +38,7 @@ pub(crate) fn evaluate<'a>(
 /// Quotient rounded towards minus infinity; `None` if it overflows. `b` is not zero.
 fn floor_div(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    })
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }
 
 /// The one symbol of `dim` that `known` does not hold, if `dim` = number can be solved for it: it
@@ -54,13 +47,11 @@ pub(crate) fn unknown<'a>(dim: &'a Dim, known: &impl Fn(&str) -> bool) -> Option
     match dim {
         Dim::Int(_) => None,
         Dim::Sym(name) => (!known(name)).then_some(name.as_str()),
-        Dim::Add(a, b) | Dim::Sub(a, b) | Dim::Mul(a, b) => {
-            match (is_known(a, known), is_known(b, known)) {
-                (false, true) => unknown(a, known),
-                (true, false) => unknown(b, known),
-                _ => None,
-            }
-        }
+        Dim::Add(a, b) | Dim::Sub(a, b) | Dim::Mul(a, b) => match (is_known(a, known), is_known(b, known)) {
+            (false, true) => unknown(a, known),
+            (true, false) => unknown(b, known),
+            _ => None,
+        },
         Dim::FloorDiv(..) => None,
     }
 }
@@ -76,11 +67,7 @@ fn is_known(dim: &Dim, known: &impl Fn(&str) -> bool) -> bool {
 }
 
 /// Value of the one [`unknown`] symbol of `dim` for which `dim` is `target`.
-pub(crate) fn solve<'a>(
-    dim: &'a Dim,
-    target: i64,
-    value: &impl Fn(&str) -> Option<i64>,
-) -> Result<i64, Trouble<'a>> {
+pub(crate) fn solve<'a>(dim: &'a Dim, target: i64, value: &impl Fn(&str) -> Option<i64>) -> Result<i64, Trouble<'a>> {
     let known = |name: &str| value(name).is_some();
     let (unknown_side, target): (&Dim, _) = match dim {
         Dim::Sym(_) => return Ok(target),
@@ -94,9 +81,7 @@ pub(crate) fn solve<'a>(
             let (side, other) = sides(a, b, &known);
             match evaluate(other, value)? {
                 0 => return Err(Trouble::NoSolution),
-                factor if target.checked_rem(factor) == Some(0) => {
-                    (side, target.checked_div(factor))
-                }
+                factor if target.checked_rem(factor) == Some(0) => (side, target.checked_div(factor)),
                 _ => return Err(Trouble::NoSolution),
             }
         }
@@ -149,11 +134,7 @@ impl fmt::Display for Dim {
 }
 
 fn write_side(f: &mut fmt::Formatter<'_>, side: &Dim, parentheses: bool) -> fmt::Result {
-    if parentheses {
-        write!(f, "({side})")
-    } else {
-        write!(f, "{side}")
-    }
+    if parentheses { write!(f, "({side})") } else { write!(f, "{side}") }
 }
 
 /// How tightly the operator of `dim` binds.

@@ -6,70 +6,34 @@ use std::collections::BTreeMap;
 
 fn dim(text: &str) -> Dim {
     // One operator at most, which is all these tests need.
-    for (mark, node) in [
-        ("//", Dim::FloorDiv as fn(_, _) -> _),
-        ("+", Dim::Add),
-        ("-", Dim::Sub),
-        ("*", Dim::Mul),
-    ] {
+    for (mark, node) in [("//", Dim::FloorDiv as fn(_, _) -> _), ("+", Dim::Add), ("-", Dim::Sub), ("*", Dim::Mul)] {
         if let Some((a, b)) = text.split_once(mark) {
             return node(Box::new(dim(a)), Box::new(dim(b)));
         }
     }
-    text.parse()
-        .map_or_else(|_| Dim::Sym(text.to_owned()), Dim::Int)
+    text.parse().map_or_else(|_| Dim::Sym(text.to_owned()), Dim::Int)
 }
 
 fn arg(role: Role, dtype: DType, text: &str) -> Arg {
-    let (name, dims) = text
-        .trim_end_matches(']')
-        .split_once('[')
-        .unwrap_or((text, ""));
+    let (name, dims) = text.trim_end_matches(']').split_once('[').unwrap_or((text, ""));
     let shape = dims.split(',').filter(|d| !d.is_empty()).map(dim).collect();
-    let passing = if dims.is_empty() {
-        Passing::Value
-    } else {
-        Passing::Pointer
-    };
-    Arg {
-        name: name.to_owned(),
-        role,
-        dtype,
-        passing,
-        shape,
-        constant: false,
-        flat: false,
-    }
+    let passing = if dims.is_empty() { Passing::Value } else { Passing::Pointer };
+    Arg { name: name.to_owned(), role, dtype, passing, shape, constant: false, flat: false }
 }
 
 fn plan(args: Vec<Arg>) -> CallPlan {
-    let having = |roles: &[Role]| {
-        (0..args.len())
-            .filter(|&i| roles.contains(&args[i].role))
-            .collect()
-    };
+    let having = |roles: &[Role]| (0..args.len()).filter(|&i| roles.contains(&args[i].role)).collect();
     let inputs = having(&[Role::Input, Role::InOut]);
     let outputs = having(&[Role::Output, Role::InOut, Role::Return]);
-    CallPlan {
-        args,
-        inputs,
-        outputs,
-        drops_return: false,
-        signature: "x[n], z[n] -> y[n]".into(),
-    }
+    CallPlan { args, inputs, outputs, drops_return: false, signature: "x[n], z[n] -> y[n]".into() }
 }
 
 /// Inputs, then outputs, then `int` sizes.
 fn declared(inputs: &[&str], outputs: &[&str], sizes: &[&str]) -> CallPlan {
-    let of = |role, dtype, texts: &[&str]| -> Vec<Arg> {
-        texts.iter().map(|t| arg(role, dtype, t)).collect()
-    };
+    let of = |role, dtype, texts: &[&str]| -> Vec<Arg> { texts.iter().map(|t| arg(role, dtype, t)).collect() };
     let mut args = of(Role::Input, DType::F64, inputs);
     args.extend(of(Role::Output, DType::F64, outputs));
-    args.extend(of(Role::Size, DType::I32, sizes).into_iter().map(|a| Arg {
-        passing: Passing::Value,
-        ..a
-    }));
+    args.extend(of(Role::Size, DType::I32, sizes).into_iter().map(|a| Arg { passing: Passing::Value, ..a }));
     plan(args)
 }
 
@@ -91,10 +55,7 @@ fn refused(plan: &CallPlan, inputs: &[&[i64]]) -> ShapeError {
 fn symbols_are_bound_by_inputs_and_give_outputs_and_sizes() {
     let plan = declared(&["A[m,n]", "x[n]", "dt"], &["y[m+1]", "r"], &["n[n]"]);
     let resolved = ok(&plan, &[&[4, 3], &[3], &[]]);
-    assert_eq!(
-        resolved.shapes,
-        [vec![4, 3], vec![3], vec![], vec![5], vec![], vec![]]
-    );
+    assert_eq!(resolved.shapes, [vec![4, 3], vec![3], vec![], vec![5], vec![], vec![]]);
     assert_eq!(resolved.sizes, [0, 0, 0, 0, 0, 3]);
 }
 
@@ -106,10 +67,7 @@ fn expressions_are_inverted_whatever_the_order_of_the_inputs() {
 
 #[test]
 fn empty_arrays_are_shapes_like_others() {
-    assert_eq!(
-        ok(&declared(&["x[n]"], &["y[2*n]"], &[]), &[&[0]]).shapes[1],
-        [0]
-    );
+    assert_eq!(ok(&declared(&["x[n]"], &["y[2*n]"], &[]), &[&[0]]).shapes[1], [0]);
     assert_eq!(ok(&flat(), &[&[0, 4], &[0]]).sizes[3], 0);
 }
 
@@ -133,10 +91,7 @@ fn sizes_bind_symbols_and_contradict_shapes() {
 fn a_contradiction_names_both_places() {
     let error = refused(&declared(&["x[n]", "A[m,n]"], &[], &[]), &[&[3], &[2, 4]]);
     insta::assert_snapshot!(error, @"`n` is 3 in `x[n]` (dimension 0) but 4 in `A[m,n]` (dimension 1): correct one of them");
-    assert_eq!(
-        (&*error.argument, &*error.expected, &*error.got),
-        ("A", "3", "4")
-    );
+    assert_eq!((&*error.argument, &*error.expected, &*error.got), ("A", "3", "4"));
 }
 
 #[test]
@@ -175,10 +130,7 @@ fn outputs_cannot_be_negative_too_large_or_divided_by_zero() {
 fn a_size_must_fit_its_integer() {
     let error = refused(&declared(&["x[n]"], &[], &["n[n]"]), &[&[1 << 31]]);
     insta::assert_snapshot!(error, @"`n` is 2147483648, which does not fit its type int32: use smaller arrays, or a wider integer in the source");
-    assert_eq!(
-        ok(&declared(&["x[n]"], &[], &["n[n]"]), &[&[(1 << 31) - 1]]).sizes[1],
-        (1 << 31) - 1
-    );
+    assert_eq!(ok(&declared(&["x[n]"], &[], &["n[n]"]), &[&[(1 << 31) - 1]]).sizes[1], (1 << 31) - 1);
 }
 
 #[test]

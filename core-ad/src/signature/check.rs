@@ -10,11 +10,7 @@ use crate::{ReturnType, Role};
 use std::collections::BTreeMap;
 
 /// Builds the plan that `tree` describes, or tells every reason why it does not fit.
-pub(super) fn plan(
-    prototype: &Prototype,
-    tree: &Tree,
-    sizes: &BTreeMap<String, i64>,
-) -> Result<CallPlan, Vec<String>> {
+pub(super) fn plan(prototype: &Prototype, tree: &Tree, sizes: &BTreeMap<String, i64>) -> Result<CallPlan, Vec<String>> {
     let mut check = Check {
         prototype,
         tree,
@@ -28,11 +24,7 @@ pub(super) fn plan(
     check.outputs();
     check.symbols_bound();
     check.symbols_sane();
-    if check.problems.is_empty() {
-        Ok(finish(prototype, tree, args))
-    } else {
-        Err(check.problems)
-    }
+    if check.problems.is_empty() { Ok(finish(prototype, tree, args)) } else { Err(check.problems) }
 }
 
 /// Where a parameter is mentioned.
@@ -78,11 +70,8 @@ impl<'a> Check<'a> {
 
     fn note_mentions(&mut self) {
         let tree = self.tree;
-        let sections = [
-            (Section::Inputs, &tree.inputs),
-            (Section::Outputs, &tree.outputs),
-            (Section::Scratch, &tree.scratch),
-        ];
+        let sections =
+            [(Section::Inputs, &tree.inputs), (Section::Outputs, &tree.outputs), (Section::Scratch, &tree.scratch)];
         let mut seen_return = false;
         for (section, items) in sections {
             for item in items {
@@ -108,10 +97,7 @@ impl<'a> Check<'a> {
             ));
         }
         if item.constant && section != Section::Inputs {
-            self.problem(format!(
-                "`const {name}` stands {}: only inputs can be `const`",
-                section.place()
-            ));
+            self.problem(format!("`const {name}` stands {}: only inputs can be `const`", section.place()));
         }
     }
 
@@ -150,31 +136,21 @@ impl<'a> Check<'a> {
         };
         if slot.replace(item).is_some() {
             let place = section.place();
-            self.problem(format!(
-                "`{}` is mentioned twice {place}: mention it once",
-                item.name
-            ));
+            self.problem(format!("`{}` is mentioned twice {place}: mention it once", item.name));
         }
     }
 
     fn unknown_name(&mut self, name: &str) {
         let prototype = self.prototype;
-        let hint = did_you_mean(&closest(
-            name,
-            prototype.params.iter().map(|p| p.name.as_str()),
-        ));
-        let text = format!(
-            "`{name}` is no parameter of `{}`{hint}: use the names of the prototype",
-            prototype.function
-        );
+        let hint = did_you_mean(&closest(name, prototype.params.iter().map(|p| p.name.as_str())));
+        let text =
+            format!("`{name}` is no parameter of `{}`{hint}: use the names of the prototype", prototype.function);
         self.problem(text);
     }
 
     fn args(&mut self) -> Vec<Arg> {
         let params = self.prototype.params.iter().zip(self.mentions.clone());
-        let mut args: Vec<Arg> = params
-            .filter_map(|(param, mention)| self.arg(param, mention))
-            .collect();
+        let mut args: Vec<Arg> = params.filter_map(|(param, mention)| self.arg(param, mention)).collect();
         if let ReturnType::Value { dtype } = self.prototype.returns
             && self.tree.outputs.iter().any(|o| o.name == "return")
         {
@@ -214,19 +190,15 @@ impl<'a> Check<'a> {
         let integer = is_integer(dtype);
         if integer && (self.symbols.contains_key(name) || self.sizes.contains_key(name)) {
             let shape = vec![Dim::Sym(name.to_owned())];
-            return Some(Arg {
-                shape,
-                ..arg(name, Role::Size, dtype, passing)
-            });
+            return Some(Arg { shape, ..arg(name, Role::Size, dtype, passing) });
         }
         let remedy = match (passing, integer) {
-            (Passing::Value, true) => format!(
-                "use it as a dimension, name it left of `->`, or give sizes={{\"{name}\": ...}}"
-            ),
+            (Passing::Value, true) => {
+                format!("use it as a dimension, name it left of `->`, or give sizes={{\"{name}\": ...}}")
+            }
             (Passing::Value, false) => "name it left of `->`".to_owned(),
             (Passing::Pointer, _) => {
-                "name it left of `->` (input), right of it (output) or after `;` (scratch)"
-                    .to_owned()
+                "name it left of `->` (input), right of it (output) or after `;` (scratch)".to_owned()
             }
         };
         self.problem(format!("`{name}` is never mentioned: {remedy}"));
@@ -235,20 +207,15 @@ impl<'a> Check<'a> {
 
     fn value(&mut self, param: &Param, mention: Mention, dtype: DType) {
         let Param { name, spelled, .. } = param;
-        let bracketed = [mention.input, mention.output, mention.scratch]
-            .into_iter()
-            .flatten()
-            .find(|i| i.dims.is_some());
+        let bracketed =
+            [mention.input, mention.output, mention.scratch].into_iter().flatten().find(|i| i.dims.is_some());
         if bracketed.is_some() {
             self.problem(format!(
                 "`{name}` has dimensions, but it is one `{spelled}` by value: write it without \
                  brackets"
             ));
         }
-        for (section, item) in [
-            (Section::Outputs, mention.output),
-            (Section::Scratch, mention.scratch),
-        ] {
+        for (section, item) in [(Section::Outputs, mention.output), (Section::Scratch, mention.scratch)] {
             if item.is_some() {
                 self.problem(format!(
                     "`{name}` stands {}, but it is passed by value, so that nothing can be \
@@ -257,8 +224,7 @@ impl<'a> Check<'a> {
                 ));
             }
         }
-        if mention.input.is_some() && is_integer(dtype) && self.symbols.contains_key(name.as_str())
-        {
+        if mention.input.is_some() && is_integer(dtype) && self.symbols.contains_key(name.as_str()) {
             self.problem(format!(
                 "`{name}` is an input and a dimension, which could contradict each other: leave it \
                  out left of `->` (it follows from the shapes), or rename the dimension"
@@ -267,30 +233,17 @@ impl<'a> Check<'a> {
     }
 
     fn pointer(&mut self, param: &Param, mention: Mention) {
-        let Param {
-            name,
-            spelled,
-            access,
-            ..
-        } = param;
+        let Param { name, spelled, access, .. } = param;
         let constant = matches!(param.ty, ParamType::Pointer { constant: true, .. });
-        let Mention {
-            input,
-            output,
-            scratch,
-        } = mention;
+        let Mention { input, output, scratch } = mention;
         if scratch.is_some() && (input.is_some() || output.is_some()) {
-            self.problem(format!(
-                "`{name}` is scratch and also an input or output: mention it on one side of `;`"
-            ));
+            self.problem(format!("`{name}` is scratch and also an input or output: mention it on one side of `;`"));
         }
         if let (Some(input), Some(output)) = (input, output) {
             self.in_place(input, output);
         }
         if (output.is_some() || scratch.is_some()) && constant {
-            self.problem(format!(
-                "`{name}` is to be written, but it is a `{spelled}`: name it only left of `->`"
-            ));
+            self.problem(format!("`{name}` is to be written, but it is a `{spelled}`: name it only left of `->`"));
         } else if output.is_some() && matches!(access, Some(Access::Read | Access::Unused)) {
             let function = &self.prototype.function;
             self.problem(format!(
@@ -301,9 +254,7 @@ impl<'a> Check<'a> {
         // In place it may be only written: a boundary condition keeps what it does not set.
         if input.is_some() && output.is_none() && *access == Some(Access::Write) && !constant {
             let function = &self.prototype.function;
-            self.problem(format!(
-                "`{name}` is an input, but `{function}` only writes to it: move it right of `->`"
-            ));
+            self.problem(format!("`{name}` is an input, but `{function}` only writes to it: move it right of `->`"));
         }
     }
 
@@ -326,15 +277,10 @@ impl<'a> Check<'a> {
     /// Whether there is anything to differentiate.
     fn outputs(&mut self) {
         let function = &self.prototype.function;
-        let is_other = |item: &Item| {
-            output_dtype(self.prototype, &item.name).is_some_and(|dtype| !dtype.is_float())
-        };
+        let is_other = |item: &Item| output_dtype(self.prototype, &item.name).is_some_and(|dtype| !dtype.is_float());
         let none_is_float = self.tree.outputs.iter().all(is_other);
         if self.tree.outputs.is_empty() {
-            self.problem(
-                "nothing stands right of `->`: name the pointers that are results, or `return`"
-                    .to_owned(),
-            );
+            self.problem("nothing stands right of `->`: name the pointers that are results, or `return`".to_owned());
         } else if none_is_float {
             self.problem(format!(
                 "no output of `{function}` is a floating-point number, so that it has no \
@@ -377,10 +323,7 @@ impl<'a> Check<'a> {
             }
         }
         for name in self.sizes.keys() {
-            let integer = self
-                .prototype
-                .param(name)
-                .is_some_and(|(_, p)| integer_param(p));
+            let integer = self.prototype.param(name).is_some_and(|(_, p)| integer_param(p));
             if !integer && !self.symbols.contains_key(name.as_str()) {
                 let near = closest(name, self.symbols.keys().copied());
                 self.problem(useless_size(name, &near));
@@ -418,15 +361,7 @@ pub(super) fn integer_param(param: &Param) -> bool {
 /// An argument without a shape.
 pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg {
     let name = name.to_owned();
-    Arg {
-        name,
-        role,
-        dtype,
-        passing,
-        shape: Vec::new(),
-        constant: false,
-        flat: false,
-    }
+    Arg { name, role, dtype, passing, shape: Vec::new(), constant: false, flat: false }
 }
 
 fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {
@@ -448,24 +383,16 @@ fn spelled(item: &Item) -> String {
 
 fn finish(prototype: &Prototype, tree: &Tree, args: Vec<Arg>) -> CallPlan {
     let positions = |items: &[Item]| -> Vec<usize> {
-        items
-            .iter()
-            .filter_map(|i| args.iter().position(|a| a.name == i.name))
-            .collect()
+        items.iter().filter_map(|i| args.iter().position(|a| a.name == i.name)).collect()
     };
     let (inputs, outputs) = (positions(&tree.inputs), positions(&tree.outputs));
     let used = args.last().is_some_and(|a| a.role == Role::Return);
     let drops_return = !used && prototype.returns != ReturnType::Void;
     let signature = normal_form(&args, &inputs, &outputs);
-    CallPlan {
-        args,
-        inputs,
-        outputs,
-        drops_return,
-        signature,
-    }
+    CallPlan { args, inputs, outputs, drops_return, signature }
 }
 
 fn may_be_written(param: &Param) -> bool {
-    matches!(param.ty, ParamType::Pointer { constant: false, .. }) && matches!(param.access, Some(Access::ReadWrite) | None)
+    matches!(param.ty, ParamType::Pointer { constant: false, .. })
+        && matches!(param.access, Some(Access::ReadWrite) | None)
 }

@@ -11,39 +11,23 @@ use crate::{Access, Arg, CallPlan, Dim, Param, ParamType, Passing, Prototype, Re
 use std::collections::BTreeMap;
 
 /// The plan by default, or every doubt about it.
-pub(super) fn plan(
-    prototype: &Prototype,
-    sizes: &BTreeMap<String, i64>,
-) -> Result<CallPlan, Vec<String>> {
+pub(super) fn plan(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Result<CallPlan, Vec<String>> {
     let symbol = count_symbol(prototype, sizes);
     let doubts = doubts(prototype, sizes, symbol);
     if !doubts.is_empty() {
         return Err(doubts);
     }
-    let mut args: Vec<Arg> = prototype
-        .params
-        .iter()
-        .filter_map(|param| default_arg(param, symbol, sizes))
-        .collect();
+    let mut args: Vec<Arg> = prototype.params.iter().filter_map(|param| default_arg(param, symbol, sizes)).collect();
     if let Some(dtype) = float_return(prototype) {
         args.push(arg("return", Role::Return, dtype, Passing::Value));
     }
-    let having = |roles: &[Role]| -> Vec<usize> {
-        (0..args.len())
-            .filter(|i| roles.contains(&args[*i].role))
-            .collect()
-    };
+    let having =
+        |roles: &[Role]| -> Vec<usize> { (0..args.len()).filter(|i| roles.contains(&args[*i].role)).collect() };
     let inputs = having(&[Role::Input, Role::InOut]);
     let outputs = having(&[Role::Output, Role::InOut, Role::Return]);
     let drops_return = prototype.returns != ReturnType::Void && float_return(prototype).is_none();
     let signature = normal_form(&args, &inputs, &outputs);
-    Ok(CallPlan {
-        args,
-        inputs,
-        outputs,
-        drops_return,
-        signature,
-    })
+    Ok(CallPlan { args, inputs, outputs, drops_return, signature })
 }
 
 /// A signature built by the same rules, if it fits the prototype.
@@ -65,18 +49,14 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
         }
     }
     right.extend(float_return(prototype).map(|_| "return".to_owned()));
-    let text = format!("{} -> {}", left.join(", "), right.join(", "))
-        .trim_start()
-        .to_owned();
+    let text = format!("{} -> {}", left.join(", "), right.join(", ")).trim_start().to_owned();
     accepted(prototype, &text, symbol).then_some(text)
 }
 
 /// Whether `text` fits, perhaps with the size of arrays that no input tells.
 fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     let fits = |sizes: BTreeMap<String, i64>| {
-        parser::parse(text)
-            .and_then(|tree| check::plan(prototype, &tree, &sizes))
-            .is_ok()
+        parser::parse(text).and_then(|tree| check::plan(prototype, &tree, &sizes)).is_ok()
     };
     fits(BTreeMap::new()) || fits(BTreeMap::from([(symbol.to_owned(), 1)]))
 }
@@ -104,29 +84,17 @@ fn float_return(prototype: &Prototype) -> Option<crate::DType> {
 /// The symbol for the number of elements: the first integer's name, preferably of one that has no
 /// value in `sizes`.
 fn count_symbol<'a>(prototype: &'a Prototype, sizes: &BTreeMap<String, i64>) -> &'a str {
-    let mut counts = prototype
-        .params
-        .iter()
-        .filter(|p| is_count(p))
-        .map(|p| p.name.as_str());
+    let mut counts = prototype.params.iter().filter(|p| is_count(p)).map(|p| p.name.as_str());
     let first = counts.clone().next();
-    let free = ["n", "count", "elements"]
-        .into_iter()
-        .find(|s| prototype.param(s).is_none());
-    counts
-        .find(|name| !sizes.contains_key(*name))
-        .or(first)
-        .or(free)
-        .unwrap_or("n")
+    let free = ["n", "count", "elements"].into_iter().find(|s| prototype.param(s).is_none());
+    counts.find(|name| !sizes.contains_key(*name)).or(first).or(free).unwrap_or("n")
 }
 
 fn default_role(param: &Param) -> Option<Role> {
     match (&param.ty, param.access) {
         (ParamType::Unsupported, _) => None,
         (ParamType::Value { dtype }, _) if is_integer(*dtype) => Some(Role::Size),
-        (ParamType::Value { .. } | ParamType::Pointer { constant: true, .. }, _) => {
-            Some(Role::Input)
-        }
+        (ParamType::Value { .. } | ParamType::Pointer { constant: true, .. }, _) => Some(Role::Input),
         (_, Some(Access::Read | Access::Unused)) => Some(Role::Input),
         (_, Some(Access::Write)) => Some(Role::Output),
         (_, Some(Access::ReadWrite) | None) => Some(Role::InOut),
@@ -141,23 +109,10 @@ fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Op
         ParamType::Unsupported => return None,
     };
     let bare = arg(&param.name, role, dtype, passing);
-    let symbol = if sizes.contains_key(&param.name) {
-        &param.name
-    } else {
-        symbol
-    };
-    let shape = if role == Role::Size || is_array(param) {
-        vec![Dim::Sym(symbol.to_owned())]
-    } else {
-        Vec::new()
-    };
+    let symbol = if sizes.contains_key(&param.name) { &param.name } else { symbol };
+    let shape = if role == Role::Size || is_array(param) { vec![Dim::Sym(symbol.to_owned())] } else { Vec::new() };
     let constant = matches!(role, Role::Input | Role::InOut) && !dtype.is_float();
-    Some(Arg {
-        shape,
-        constant,
-        flat: is_array(param),
-        ..bare
-    })
+    Some(Arg { shape, constant, flat: is_array(param), ..bare })
 }
 
 /// Everything that makes the defaults a guess.
@@ -171,6 +126,7 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
     doubts.extend(return_doubt(prototype));
     doubts.extend(output_doubt(prototype));
     doubts.extend(missing_shapes(prototype, sizes));
+    doubts.extend(several_counts(prototype, sizes));
     for name in sizes.keys().filter(|n| *n != symbol) {
         if !prototype.param(name).is_some_and(|(_, p)| integer_param(p)) {
             let near = closest(name, prototype.params.iter().map(|p| p.name.as_str()));
@@ -212,6 +168,15 @@ fn output_doubt(prototype: &Prototype) -> Option<String> {
     ))
 }
 
+/// One integer is the number of elements; of two, nothing says which is what.
+fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Option<String> {
+    let counts = prototype.params.iter().filter(|p| is_count(p) && !sizes.contains_key(&p.name));
+    let names: Vec<String> = counts.map(|p| format!("`{}`", p.name)).collect();
+    (names.len() > 1).then(|| {
+        format!("{} are all integers, and nothing says what each of them counts: give a signature", names.join(", "))
+    })
+}
+
 /// Arrays and counts whose size no input array tells.
 fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<String> {
     if prototype.params.iter().any(is_array_input) {
@@ -219,10 +184,7 @@ fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<S
     }
     let unknown = |p: &&Param| is_array(p) || (is_count(p) && !sizes.contains_key(&p.name));
     let doubt = |p: &Param| {
-        let (name, remedy) = (
-            &p.name,
-            "give a signature, and `sizes` for what inputs do not tell",
-        );
+        let (name, remedy) = (&p.name, "give a signature, and `sizes` for what inputs do not tell");
         if is_array(p) {
             format!("the shape of the output `{name}` follows from no input array: {remedy}")
         } else {

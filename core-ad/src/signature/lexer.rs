@@ -13,9 +13,7 @@ pub(super) enum Token<'a> {
 }
 
 /// Longest first, so that `->` is not read as `-`.
-const MARKS: [&str; 12] = [
-    "...", "->", "//", "[", "]", "(", ")", ",", ";", "+", "-", "*",
-];
+const MARKS: [&str; 12] = ["...", "->", "//", "[", "]", "(", ")", ",", ";", "+", "-", "*"];
 
 /// The tokens of `text` with their byte offsets; the last one is always [`Token::End`].
 pub(super) fn tokens(text: &str) -> Vec<(usize, Token<'_>)> {
@@ -56,33 +54,18 @@ mod tests {
 
     #[test]
     fn marks_of_two_characters_are_one_token() {
-        let kinds: Vec<_> = tokens("a//2->b")
-            .into_iter()
-            .map(|(_, token)| token)
-            .collect();
-        let expected = [
-            Token::Word("a"),
-            Token::Mark("//"),
-            Token::Int(2),
-            Token::Mark("->"),
-            Token::Word("b"),
-        ];
+        let kinds: Vec<_> = tokens("a//2->b").into_iter().map(|(_, token)| token).collect();
+        let expected = [Token::Word("a"), Token::Mark("//"), Token::Int(2), Token::Mark("->"), Token::Word("b")];
         assert_eq!(kinds[..5], expected);
     }
 
     #[test]
     fn positions_are_byte_offsets_and_the_end_stands_behind_the_last_token() {
-        assert_eq!(
-            tokens("é #  "),
-            [(0, Token::Word("é")), (3, Token::Bad("#")), (4, Token::End)]
-        );
+        assert_eq!(tokens("é #  "), [(0, Token::Word("é")), (3, Token::Bad("#")), (4, Token::End)]);
     }
 
     #[test]
     fn a_number_beyond_64_bits_is_bad() {
-        assert_eq!(
-            tokens("99999999999999999999")[0].1,
-            Token::Bad("99999999999999999999")
-        );
+        assert_eq!(tokens("99999999999999999999")[0].1, Token::Bad("99999999999999999999"));
     }
 }

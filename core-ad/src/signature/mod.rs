@@ -32,22 +32,18 @@ pub fn plan(
         Some(text) => parser::parse(text).and_then(|tree| check::plan(prototype, &tree, sizes)),
         None => defaults::plan(prototype, sizes),
     };
-    planned
-        .and_then(few_inputs)
-        .map_err(|problems| SignatureError {
-            problems,
-            prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
-            suggestion: defaults::suggest(prototype),
-        })
+    planned.and_then(few_inputs).map_err(|problems| SignatureError {
+        problems,
+        prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
+        suggestion: defaults::suggest(prototype),
+    })
 }
 
 /// The inputs to differentiate are chosen by the bits of one `u64`.
 fn few_inputs(plan: CallPlan) -> Result<CallPlan, Vec<String>> {
     match plan.inputs.len() {
         0..=64 => Ok(plan),
-        many => Err(vec![format!(
-            "there are {many} inputs, more than 64: join some of them into arrays"
-        )]),
+        many => Err(vec![format!("there are {many} inputs, more than 64: join some of them into arrays")]),
     }
 }
 
@@ -79,9 +75,7 @@ impl SignatureError {
 
 fn several_problems(problems: &[String]) -> Vec<String> {
     let title = format!("{} problems with the function's signature", problems.len());
-    let listed = problems
-        .iter()
-        .map(|p| format!("  - {}", p.replace('\n', "\n      ")));
+    let listed = problems.iter().map(|p| format!("  - {}", p.replace('\n', "\n      ")));
     std::iter::once(title).chain(listed).collect()
 }
 
@@ -90,25 +84,15 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     let spelled = |i: &usize| spell(&args[*i].name, &args[*i].shape);
     let input = |i: &usize| {
         // Integers are constant anyway; the word adds nothing to them.
-        let word = if args[*i].constant && args[*i].dtype.is_float() {
-            "const "
-        } else {
-            ""
-        };
+        let word = if args[*i].constant && args[*i].dtype.is_float() { "const " } else { "" };
         format!("{word}{}", spelled(i))
     };
     let left: Vec<String> = inputs.iter().map(input).collect();
     let right: Vec<String> = outputs.iter().map(spelled).collect();
-    let scratch: Vec<String> = (0..args.len())
-        .filter(|i| args[*i].role == Role::Scratch)
-        .map(|i| spelled(&i))
-        .collect();
+    let scratch: Vec<String> =
+        (0..args.len()).filter(|i| args[*i].role == Role::Scratch).map(|i| spelled(&i)).collect();
     let text = format!("{} -> {}", left.join(", "), right.join(", "));
-    let text = if scratch.is_empty() {
-        text
-    } else {
-        format!("{text}; {}", scratch.join(", "))
-    };
+    let text = if scratch.is_empty() { text } else { format!("{text}; {}", scratch.join(", ")) };
     text.trim_start().to_owned()
 }
 

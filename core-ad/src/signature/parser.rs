@@ -33,19 +33,9 @@ pub(super) struct Tree {
 
 /// Parses a signature, or tells everything that is wrong with its syntax.
 pub(super) fn parse(text: &str) -> Result<Tree, Vec<String>> {
-    let mut parser = Parser {
-        text,
-        tokens: tokens(text),
-        next: 0,
-        nodes: 0,
-        problems: Vec::new(),
-    };
+    let mut parser = Parser { text, tokens: tokens(text), next: 0, nodes: 0, problems: Vec::new() };
     let tree = parser.signature();
-    if parser.problems.is_empty() {
-        Ok(tree)
-    } else {
-        Err(parser.problems)
-    }
+    if parser.problems.is_empty() { Ok(tree) } else { Err(parser.problems) }
 }
 
 /// Bounds the recursion on a dimension, here and in whoever reads it from JSON.
@@ -74,19 +64,11 @@ impl<'a> Parser<'a> {
             return Tree::default();
         }
         let outputs = self.items();
-        let scratch = if self.take(";") {
-            self.items()
-        } else {
-            Vec::new()
-        };
+        let scratch = if self.take(";") { self.items() } else { Vec::new() };
         if !self.at_end() {
             self.expected("`,` or the end of the signature");
         }
-        Tree {
-            inputs,
-            outputs,
-            scratch,
-        }
+        Tree { inputs, outputs, scratch }
     }
 
     /// Items up to `->`, `;` or the end. After an error it goes on behind the next comma.
@@ -112,22 +94,13 @@ impl<'a> Parser<'a> {
             return Err(self.expected("a parameter's name"));
         };
         self.next += 1;
-        let mut item = Item {
-            constant,
-            batched: false,
-            name: name.to_owned(),
-            dims: None,
-        };
+        let mut item = Item { constant, batched: false, name: name.to_owned(), dims: None };
         if self.take("[") {
             item.batched = self.take("...");
             item.dims = Some(self.dims(item.batched)?);
         }
         let ends_here = self.at_section_end() || *self.peek() == Token::Mark(",");
-        if ends_here {
-            Ok(item)
-        } else {
-            Err(self.expected("`[`, `,`, `->` or `;`"))
-        }
+        if ends_here { Ok(item) } else { Err(self.expected("`[`, `,`, `->` or `;`")) }
     }
 
     /// Dimensions up to and with the closing bracket.
@@ -188,11 +161,7 @@ impl<'a> Parser<'a> {
             Token::Mark("(") => {
                 self.next += 1;
                 let dim = self.dim()?;
-                return if self.take(")") {
-                    Ok(dim)
-                } else {
-                    Err(self.expected("`)`"))
-                };
+                return if self.take(")") { Ok(dim) } else { Err(self.expected("`)`")) };
             }
             _ => return Err(self.expected("a dimension (an integer, a symbol or `(`)")),
         };
@@ -202,9 +171,7 @@ impl<'a> Parser<'a> {
 
     fn peek(&self) -> &Token<'a> {
         // `next` never passes the `End` token, since nothing consumes it.
-        self.tokens
-            .get(self.next)
-            .map_or(&Token::End, |(_, token)| token)
+        self.tokens.get(self.next).map_or(&Token::End, |(_, token)| token)
     }
 
     fn take(&mut self, mark: &str) -> bool {
@@ -267,19 +234,11 @@ impl<'a> Parser<'a> {
 
     /// Records a problem, with a caret under the next token.
     fn problem(&mut self, message: &str) -> Reported {
-        let at = self
-            .tokens
-            .get(self.next)
-            .map_or(self.text.len(), |(at, _)| *at);
+        let at = self.tokens.get(self.next).map_or(self.text.len(), |(at, _)| *at);
         // One character a column, whatever white space the text has.
-        let line: String = self
-            .text
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
+        let line: String = self.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let column = self.text[..at].chars().count();
-        self.problems
-            .push(format!("{message}\n{line}\n{:column$}^", ""));
+        self.problems.push(format!("{message}\n{line}\n{:column$}^", ""));
         Reported
     }
 }
@@ -289,20 +248,12 @@ mod tests {
     use super::*;
 
     fn dim(text: &str) -> Dim {
-        parse(&format!("x[{text}] -> return"))
-            .unwrap()
-            .inputs
-            .remove(0)
-            .dims
-            .unwrap()
-            .remove(0)
+        parse(&format!("x[{text}] -> return")).unwrap().inputs.remove(0).dims.unwrap().remove(0)
     }
 
     #[test]
     fn dimensions_have_the_precedence_of_arithmetic_and_print_back() {
-        for text in [
-            "2*n+1", "2*(n+1)", "n-(m-1)", "n-m-1", "n//2*3", "n//(2*3)", "8",
-        ] {
+        for text in ["2*n+1", "2*(n+1)", "n-(m-1)", "n-m-1", "n//2*3", "n//(2*3)", "8"] {
             assert_eq!(dim(text).to_string(), text);
         }
         assert_eq!(dim(" ( (n) + 1 ) ").to_string(), "n+1");
@@ -348,11 +299,7 @@ mod tests {
 
     #[test]
     fn deep_and_long_dimensions_are_refused_not_overflowed() {
-        let deep = format!(
-            "x[{}n{}] -> return",
-            "(".repeat(100_000),
-            ")".repeat(100_000)
-        );
+        let deep = format!("x[{}n{}] -> return", "(".repeat(100_000), ")".repeat(100_000));
         let long = format!("x[n{}] -> return", "+n".repeat(100_000));
         for text in [deep, long] {
             assert!(parse(&text).unwrap_err()[0].starts_with("this dimension is too long"));

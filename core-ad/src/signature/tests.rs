@@ -18,9 +18,7 @@ fn prototype(declaration: &str) -> Prototype {
         returns: match (returns, dtype(returns)) {
             ("void", _) => ReturnType::Void,
             (_, Some(dtype)) => ReturnType::Value { dtype },
-            _ => ReturnType::Unsupported {
-                spelled: returns.to_owned(),
-            },
+            _ => ReturnType::Unsupported { spelled: returns.to_owned() },
         },
         params: params.split(", ").map(param).collect(),
     }
@@ -43,12 +41,7 @@ fn param(text: &str) -> Param {
         (None, _) => ParamType::Unsupported,
     };
     let access = matches!(ty, ParamType::Pointer { .. }).then_some(access);
-    Param {
-        name: name.to_owned(),
-        ty,
-        spelled: spelled.to_owned(),
-        access,
-    }
+    Param { name: name.to_owned(), ty, spelled: spelled.to_owned(), access }
 }
 
 fn dtype(name: &str) -> Option<DType> {
@@ -65,10 +58,7 @@ fn dtype(name: &str) -> Option<DType> {
 const NONE: [(&str, i64); 0] = [];
 
 fn sizes<const N: usize>(sizes: [(&str, i64); N]) -> BTreeMap<String, i64> {
-    sizes
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    sizes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn planned(declaration: &str, signature: &str) -> CallPlan {
@@ -80,15 +70,11 @@ fn by_default(declaration: &str) -> CallPlan {
 }
 
 fn refused(declaration: &str, signature: &str) -> String {
-    plan(&prototype(declaration), Some(signature), &sizes(NONE))
-        .unwrap_err()
-        .to_string()
+    plan(&prototype(declaration), Some(signature), &sizes(NONE)).unwrap_err().to_string()
 }
 
 fn in_doubt(declaration: &str) -> String {
-    plan(&prototype(declaration), None, &sizes(NONE))
-        .unwrap_err()
-        .to_string()
+    plan(&prototype(declaration), None, &sizes(NONE)).unwrap_err().to_string()
 }
 
 fn roles(plan: &CallPlan) -> Vec<Role> {
@@ -104,22 +90,10 @@ const MATVEC: &str = "void matvec(const double* r:A, const double* r:x, int m, i
 #[test]
 fn the_matrix_vector_product_of_the_design_is_planned() {
     let plan = planned(MATVEC, "A[m,n], x[n] -> y[m]");
-    assert_eq!(
-        roles(&plan),
-        [
-            Role::Input,
-            Role::Input,
-            Role::Size,
-            Role::Size,
-            Role::Output
-        ]
-    );
+    assert_eq!(roles(&plan), [Role::Input, Role::Input, Role::Size, Role::Size, Role::Output]);
     assert_eq!((plan.inputs, plan.outputs), (vec![0, 1], vec![4]));
     assert_eq!(plan.args[3].shape, sym("n"));
-    assert_eq!(
-        (plan.args[3].passing, plan.args[0].passing),
-        (Passing::Value, Passing::Pointer)
-    );
+    assert_eq!((plan.args[3].passing, plan.args[0].passing), (Passing::Value, Passing::Pointer));
     assert!(!plan.drops_return && plan.args.iter().all(|arg| !arg.flat));
 }
 
@@ -132,25 +106,16 @@ fn names_stand_in_any_order_and_the_order_of_inputs_is_kept() {
 
 #[test]
 fn a_name_on_both_sides_is_updated_in_place() {
-    let plan = planned(
-        "void step(double* rw:u, double dt, size_t n)",
-        "u[n], dt -> u[n]",
-    );
+    let plan = planned("void step(double* rw:u, double dt, size_t n)", "u[n], dt -> u[n]");
     assert_eq!(roles(&plan), [Role::InOut, Role::Input, Role::Size]);
     assert_eq!((plan.inputs, plan.outputs), (vec![0, 1], vec![0]));
-    assert_eq!(
-        (plan.args[1].passing, plan.args[1].shape.len()),
-        (Passing::Value, 0)
-    );
+    assert_eq!((plan.args[1].passing, plan.args[1].shape.len()), (Passing::Value, 0));
 }
 
 #[test]
 fn the_value_of_the_function_is_the_last_argument() {
     let plan = planned("double loss(const double* r:x, int n)", "x[n] -> return");
-    let last = Arg {
-        dtype: DType::F64,
-        ..super::check::arg("return", Role::Return, DType::F64, Passing::Value)
-    };
+    let last = Arg { dtype: DType::F64, ..super::check::arg("return", Role::Return, DType::F64, Passing::Value) };
     assert_eq!(plan.args.last(), Some(&last));
     assert_eq!(plan.outputs, [2]);
     let dropped = planned("int f(double* r:x, double* w:y, int n)", "x[n] -> y[n]");
@@ -159,8 +124,7 @@ fn the_value_of_the_function_is_the_last_argument() {
 
 #[test]
 fn constants_scratch_and_sizes_are_planned() {
-    let fem =
-        prototype("void asm(double* r:x, double* r:e, double* w:K, double* rw:work, int n, int k)");
+    let fem = prototype("void asm(double* r:x, double* r:e, double* w:K, double* rw:work, int n, int k)");
     let text = "x[3,n], const e[4,k] -> K[n,n]; work[8*n]";
     let plan = plan(&fem, Some(text), &sizes(NONE)).unwrap();
     assert!(plan.args[1].constant && !plan.args[0].constant);
@@ -171,31 +135,12 @@ fn constants_scratch_and_sizes_are_planned() {
 #[test]
 fn integers_are_sizes_if_they_name_a_dimension_or_are_given_and_inputs_if_mentioned() {
     let f = prototype("double f(double* r:x, int n, int order, int steps, int* r:cap, int* r:idx)");
-    let plan = plan(
-        &f,
-        Some("x[n,cap], order, idx -> return"),
-        &sizes([("steps", 9)]),
-    )
-    .unwrap();
-    let expected = [
-        Role::Input,
-        Role::Size,
-        Role::Input,
-        Role::Size,
-        Role::Size,
-        Role::Input,
-        Role::Return,
-    ];
+    let plan = plan(&f, Some("x[n,cap], order, idx -> return"), &sizes([("steps", 9)])).unwrap();
+    let expected = [Role::Input, Role::Size, Role::Input, Role::Size, Role::Size, Role::Input, Role::Return];
     assert_eq!(roles(&plan), expected);
-    assert_eq!(
-        (plan.args[4].passing, plan.args[4].shape.clone()),
-        (Passing::Pointer, sym("cap"))
-    );
+    assert_eq!((plan.args[4].passing, plan.args[4].shape.clone()), (Passing::Pointer, sym("cap")));
     assert!(plan.args[2].constant && plan.args[5].constant);
-    assert_eq!(
-        (plan.args[5].passing, plan.args[5].shape.len()),
-        (Passing::Pointer, 0)
-    );
+    assert_eq!((plan.args[5].passing, plan.args[5].shape.len()), (Passing::Pointer, 0));
 }
 
 #[test]
@@ -222,36 +167,19 @@ fn the_classic_function_needs_no_signature() {
 
 #[test]
 fn defaults_follow_the_access_of_each_pointer() {
-    let plan =
-        by_default("double f(const double* rw:x, double* rw:u, double* -:pad, double a, bool b)");
-    assert_eq!(
-        roles(&plan),
-        [
-            Role::Input,
-            Role::InOut,
-            Role::Input,
-            Role::Input,
-            Role::Input,
-            Role::Return
-        ]
-    );
-    assert_eq!(
-        (plan.outputs, plan.inputs),
-        (vec![1, 5], vec![0, 1, 2, 3, 4])
-    );
+    let plan = by_default("double f(const double* rw:x, double* rw:u, double* -:pad, double a, bool b)");
+    assert_eq!(roles(&plan), [Role::Input, Role::InOut, Role::Input, Role::Input, Role::Input, Role::Return]);
+    assert_eq!((plan.outputs, plan.inputs), (vec![1, 5], vec![0, 1, 2, 3, 4]));
     assert!(plan.args[4].constant && !plan.args[3].flat);
     assert_eq!(plan.signature, "x[n], u[n], pad[n], a, b -> u[n], return");
 }
 
 #[test]
 fn every_integer_is_the_number_of_elements_by_default_unless_sizes_gives_it() {
-    let f = prototype("double f(double* r:x, int order, int n, int m)");
+    let f = prototype("double f(double* r:x, int order, int n)");
     let plan = plan(&f, None, &sizes([("order", 2)])).unwrap();
-    let shapes: Vec<_> = plan.args[1..4]
-        .iter()
-        .map(|arg| arg.shape.clone())
-        .collect();
-    assert_eq!(shapes, [sym("order"), sym("n"), sym("n")]);
+    let shapes: Vec<_> = plan.args[1..3].iter().map(|arg| arg.shape.clone()).collect();
+    assert_eq!(shapes, [sym("order"), sym("n")]);
     assert_eq!(plan.args[0].shape, sym("n"));
 }
 
@@ -326,12 +254,7 @@ fn inputs_and_outputs_must_agree_with_what_the_function_does() {
 #[test]
 fn dimensions_must_be_sensible() {
     let f = prototype("double f(double* r:x, double a, int n)");
-    let error = plan(
-        &f,
-        Some("x[n,a], a, n -> return[n//0]"),
-        &sizes([("nn", 3)]),
-    )
-    .unwrap_err();
+    let error = plan(&f, Some("x[n,a], a, n -> return[n//0]"), &sizes([("nn", 3)])).unwrap_err();
     insta::assert_snapshot!(error, @r#"
     5 problems with the function's signature
       - `return` is a scalar and has no dimensions: write it without brackets
@@ -385,25 +308,19 @@ fn doubts_about_the_defaults_are_reported_at_once() {
       a signature to start from: "a -> y[n]"
     "#);
     insta::assert_snapshot!(in_doubt("Pair f(double* r:x, int n, int inc)"), @"
-    `f` returns a `Pair`, which no tensor can hold: give a signature without `return` to drop it, or wrap the function
+    2 problems with the function's signature
+      - `f` returns a `Pair`, which no tensor can hold: give a signature without `return` to drop it, or wrap the function
+      - `n`, `inc` are all integers, and nothing says what each of them counts: give a signature
       mv.c:3  |  Pair f(double *x, int n, int inc)
     ");
 }
 
 #[test]
 fn only_signatures_that_fit_are_suggested() {
-    for declaration in [
-        MATVEC,
-        "double f(double x, int k)",
-        "void f(double a, double* w:y, int n)",
-    ] {
+    for declaration in [MATVEC, "double f(double x, int k)", "void f(double a, double* w:y, int n)"] {
         let error = plan(&prototype(declaration), Some("oops"), &sizes(NONE)).unwrap_err();
         let suggestion = error.suggestion.unwrap();
-        let bound = if suggestion.starts_with("a ->") {
-            sizes([("n", 2)])
-        } else {
-            sizes(NONE)
-        };
+        let bound = if suggestion.starts_with("a ->") { sizes([("n", 2)]) } else { sizes(NONE) };
         let again = plan(&prototype(declaration), Some(&suggestion), &bound).unwrap();
         assert_eq!(again.signature, suggestion);
     }
@@ -424,11 +341,7 @@ fn more_inputs_than_bits_in_a_mask_are_refused() {
 fn dims() -> impl Strategy<Value = String> {
     let leaf = prop_oneof!["[nmk]", "[0-9]"];
     leaf.prop_recursive(3, 8, 2, |inner| {
-        (
-            inner.clone(),
-            prop_oneof![Just("+"), Just("-"), Just("*"), Just("//")],
-            inner,
-        )
+        (inner.clone(), prop_oneof![Just("+"), Just("-"), Just("*"), Just("//")], inner)
             .prop_map(|(a, mark, b)| format!("({a}) {mark} ( {b})"))
     })
 }

@@ -119,8 +119,7 @@ def open_function(
     ------
     ToolchainError, CompileError, SignatureError, CacheError
     """
-    one = isinstance(source, str | os.PathLike)
-    sources = [os.fspath(s) for s in ([source] if one else source)]  # type: ignore[list-item,union-attr]
+    sources = [os.fspath(s) for s in ([source] if isinstance(source, str | os.PathLike) else source)]
     plain = {name: _plain(value) for name, value in options.items()}
     if "defines" in options:
         plain["defines"] = {name: _define(value) for name, value in options["defines"].items()}

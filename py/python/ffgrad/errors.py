@@ -8,6 +8,8 @@ in words is also there as data: ``code``, ``function``, ``file``, ``line``, ``ex
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
 
 
@@ -130,3 +132,14 @@ class CacheError(Error, OSError):
 
 class GradientWarning(UserWarning):
     """A gradient is returned that could not be proven at these arguments; the text has the numbers."""
+
+
+def _warn(text: str) -> None:
+    """Warn at the innermost line that is neither ours nor the framework's."""
+    frame = sys._getframe(1)
+    inner = ("ffgrad", "torch")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inner:
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__", "ffgrad")
+    warnings.warn_explicit(text, GradientWarning, frame.f_code.co_filename, frame.f_lineno, module, registry)

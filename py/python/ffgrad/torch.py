@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
 from typing_extensions import Unpack
 
 from ffgrad import _native
@@ -40,7 +39,7 @@ class _Call(torch.autograd.Function):
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
-        outputs = native.primal(inputs, _mask(ctx.needs_input_grad))
+        outputs = native.primal(_resolved(inputs), _mask(ctx.needs_input_grad))
         ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
         return outputs if len(outputs) > 1 else outputs[0]
 
@@ -50,11 +49,11 @@ class _Call(torch.autograd.Function):
         inputs = _inputs(ctx)
         if torch.is_grad_enabled():
             return (None, *_Gradient.apply(ctx.native, mask, len(inputs), *inputs, *cotangents))
-        return (None, *ctx.native.vjp(inputs, cotangents, mask))
+        return (None, *ctx.native.vjp(inputs, _resolved(cotangents), mask))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
-        outputs = ctx.native.jvp(_inputs(ctx), tangents)
+        outputs = ctx.native.jvp(_inputs(ctx), _resolved(tangents))
         return outputs if len(outputs) > 1 else outputs[0]
 
 
@@ -71,13 +70,14 @@ class _Gradient(torch.autograd.Function):
         ctx.native, ctx.mask, ctx.count = native, mask, count
         ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else (x,) for x in arguments)
         ctx.save_for_backward(*[x for x in arguments if isinstance(x, torch.Tensor)])
+        arguments = _resolved(arguments)
         return native.vjp(arguments[:count], arguments[count:], mask)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
         saved = iter(ctx.saved_tensors)
         arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
+        arguments, directions = _resolved(arguments), _resolved(directions)
         inputs, cotangents = arguments[: ctx.count], arguments[ctx.count :]
         needs = ctx.needs_input_grad[3:]
         wanted = sum(1 << i for i, need in enumerate(needs[: ctx.count]) if need) & ctx.mask
@@ -86,7 +86,26 @@ class _Gradient(torch.autograd.Function):
         second = ctx.native.hvp(inputs, cotangents, directions, wanted) if wanted else (None,) * ctx.count
         first = ctx.native.jvp(inputs, directions) if any(needs[ctx.count :]) else (None,) * len(cotangents)
         first = tuple(None if v is None else y for v, y in zip(cotangents, first, strict=True))
-        return (None, None, None, *second, *first)
+        return (None, None, None, *_undifferentiable((*second, *first)))
+
+
+def _undifferentiable(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Make a further derivative an error instead of a missing term."""
+    if not torch.is_grad_enabled():
+        return tensors
+    message = (
+        "third derivatives of a foreign function are not available\n"
+        "  Leave out create_graph=True at the second derivative, or detach it."
+    )
+    refuse = torch._C._functions.DelayedError(message, 1)
+    return tuple(None if x is None else refuse(x.detach().requires_grad_()) for x in tensors)
+
+
+def _resolved(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Replace tensors whose sign is still to be applied (``z.conj().imag``): DLPack does not know of that."""
+    if any(isinstance(x, torch.Tensor) and x.is_neg() for x in tensors):
+        return tuple(x.resolve_neg() if isinstance(x, torch.Tensor) else x for x in tensors)
+    return tensors
 
 
 def _mask(needs: tuple[bool, ...]) -> int:
@@ -96,7 +115,7 @@ def _mask(needs: tuple[bool, ...]) -> int:
 
 def _inputs(ctx: Any) -> tuple[Any, ...]:
     saved = iter(ctx.saved_tensors)
-    return tuple(next(saved) if number is None else number for number in ctx.numbers)
+    return _resolved(tuple(next(saved) if number is None else number for number in ctx.numbers))
 
 
 class Enzyme:
@@ -146,7 +165,7 @@ class Enzyme:
         """
         if torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
             return _Call.apply(self._native, *inputs)
-        outputs = self._native.primal(inputs, 0)
+        outputs = self._native.primal(_resolved(inputs), 0)
         return outputs if len(outputs) > 1 else outputs[0]
 
     @property

@@ -36,7 +36,7 @@ enum Verb {
     /// Try every tool and say what to do about each that fails
     Doctor(doctor::Doctor),
     /// Show how a function is seen and called: prototype, plan, command lines, IR
-    Show(show::Show),
+    Show(Box<show::Show>),
 }
 
 /// What a verb has to say, and whether all is well.

@@ -1,0 +1,104 @@
+//! Global variables that carry no derivative.
+//!
+//! A table, or an object built before the first call, holds numbers that do not depend on the inputs. The engine
+//! would give it a shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer,
+//! followed at run time. A global that nothing reachable from the function writes to is therefore marked
+//! inactive.
+
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use std::collections::HashSet;
+
+/// Marks them. `roots` are where calls enter; what only constructors do does not count.
+pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
+    // SAFETY: only live values of `module` are looked at, and only metadata is added.
+    unsafe {
+        let reachable = reachable(roots);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let name = "enzyme_inactive";
+        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+        let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+        for global in module.get_globals() {
+            let raw = global.as_value_ref();
+            let candidate = LLVMIsDeclaration(raw) == 0 && !global.get_name().to_bytes().starts_with(b"llvm.");
+            if candidate && is_only_read(raw, &reachable) {
+                LLVMGlobalSetMetadata(raw, kind, node);
+            }
+        }
+    }
+}
+
+/// Functions that the roots call or mention, directly or not.
+unsafe fn reachable(roots: &[FunctionValue<'_>]) -> HashSet<LLVMValueRef> {
+    let mut found: HashSet<LLVMValueRef> = roots.iter().map(AsValueRef::as_value_ref).collect();
+    let mut open: Vec<LLVMValueRef> = found.iter().copied().collect();
+    while let Some(function) = open.pop() {
+        // SAFETY: see `mark_inactive`.
+        unsafe {
+            for mentioned in mentions(function) {
+                if found.insert(mentioned) {
+                    open.push(mentioned);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Functions that appear as operands in the body of a function.
+unsafe fn mentions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut all = Vec::new();
+    // SAFETY: see `mark_inactive`.
+    unsafe {
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            let mut instruction = LLVMGetFirstInstruction(block);
+            while !instruction.is_null() {
+                let operands = (0..LLVMGetNumOperands(instruction) as u32).map(|i| LLVMGetOperand(instruction, i));
+                all.extend(operands.filter(|&o| !LLVMIsAFunction(o).is_null()));
+                instruction = LLVMGetNextInstruction(instruction);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
+    all
+}
+
+/// Whether every use of an address in a reachable function only reads behind it.
+unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
+    // SAFETY: see `mark_inactive`.
+    unsafe {
+        let mut next = LLVMGetFirstUse(address);
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            let harmless = if LLVMIsAInstruction(user).is_null() {
+                // A constant expression; a global that holds the address may leak it.
+                !LLVMIsAConstantExpr(user).is_null() && is_only_read(user, reachable)
+            } else {
+                let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+                !reachable.contains(&function) || reads(user, address, reachable)
+            };
+            if !harmless {
+                return false;
+            }
+            next = LLVMGetNextUse(next);
+        }
+        true
+    }
+}
+
+unsafe fn reads(user: LLVMValueRef, address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
+    // SAFETY: see `mark_inactive`.
+    unsafe {
+        match LLVMGetInstructionOpcode(user) {
+            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp => true,
+            LLVMOpcode::LLVMGetElementPtr => is_only_read(user, reachable),
+            // Copied from, not to.
+            LLVMOpcode::LLVMCall => !LLVMIsAMemIntrinsic(user).is_null() && LLVMGetOperand(user, 0) != address,
+            _ => false,
+        }
+    }
+}
