@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env tools build demo test test-rust test-torch lint fmt bench wheel clean
+.PHONY: help env tools build demo test test-rust test-torch test-julia lint fmt bench bench-julia wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,12 +17,16 @@ demo: build ## the gradient of a C function, and a C++ mixture model fitted to r
 test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
+	@$(MAKE) test-julia
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
 
 test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
 	@scripts/test.sh torch $(ARGS)
+
+test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
+	@scripts/test.sh julia $(ARGS)
 
 lint: build ## formatting, clippy, ruff, mypy
 	@scripts/lint.sh
@@ -34,6 +38,9 @@ fmt: env ## format every source
 
 bench: build ## the figures of the README, measured on this machine
 	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
+
+bench-julia: tools ## the cost of a call from Julia, beside a raw ccall
+	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)
 
 build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools

@@ -19,7 +19,8 @@ build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
-build --package ffgrad-llvm --package ffgrad-py
+# libffgrad finds the worker beside itself, in the build folder.
+build --package ffgrad-llvm --package ffgrad-py --package ffgrad-capi
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
 for library in "$BIN"/lib_native.so "$BIN"/lib_native.dylib; do

@@ -17,37 +17,33 @@ The value of a function that returns one has the cotangent `seed`. Returns a tup
 On an error no shadow has changed.
 """
 function call(f::Enzyme, args::Tuple, seed, ::Val{true})
-    chosen = parameters_of(f, args)
-    by_name = Dict{String,Any}(p.name => a for (p, a) in zip(chosen, args))
-    foreach(check_annotation, chosen, args)
+    form = form_of(f, args)
+    foreach(check_annotation, form.parameters, args)
+    ins = ntuple(i -> args[form.ins[i]], length(f.ins))
+    outs = ntuple(i -> form.outs[i] == 0 ? nothing : args[form.outs[i]], length(f.outs))
+    kept, inputs = lend(f, map(value, ins))
+    GC.@preserve kept check_sizes(f, inputs, form, args)
 
-    ins = Tuple(value(by_name[p.name]) for p in f.ins)
-    kept, inputs = lend(f, ins)
-    GC.@preserve kept check_sizes(f, inputs, chosen, args)
-
-    # A shadow of an argument updated in place is replaced, and what is added to must be separate from it.
-    cotangents = Tuple(cotangent_of(p, get(by_name, p.name, nothing), seed) for p in f.outs)
-    places = Tuple(shadow_place(p, by_name[p.name]) for p in f.ins)
+    cotangents = ntuple(i -> cotangent_of(f.outs[i], outs[i], seed), length(outs))
+    places = ntuple(i -> shadow_place(f.ins[i], ins[i]), length(ins))
     if any(!isnothing, places)
         kept_shadows, given = shadows(f, cotangents, f.outs, "cotangents")
         results = packed(map(p -> slot(p, f.row_major), places))
         GC.@preserve kept kept_shadows places derive(f, LIBRARY.vjp, inputs, given, results, ACCUMULATE)
     end
 
-    outputs = Tuple(value_place(p, get(by_name, p.name, nothing)) for p in f.outs)
-    any(!isnothing, outputs) && primal!(f, kept, inputs, outputs, UInt64(0))
-    settle(f, by_name, places)
-    return Tuple(a isa Active ? taken(places[p.input]) : nothing for (p, a) in zip(chosen, args))
+    values = map(value_place, outs)
+    any(!isnothing, values) && primal!(f, kept, inputs, values, UInt64(0))
+    settle(f, outs, places)
+    return map((p, a) -> a isa Active ? taken(places[p.input]) : nothing, Tuple(form.parameters), args)
 end
 
 "The parameters that the arguments stand for."
-function parameters_of(f::Enzyme, args::Tuple)
-    all = filter(p -> p.role !== :return, f.parameters)
-    short = filter(p -> p.role !== :size && p.role !== :scratch, all)
-    length(args) == length(all) && return all
-    length(args) == length(short) && return short
+function form_of(f::Enzyme, args::Tuple)
+    length(args) == length(f.full.parameters) && return f.full
+    length(args) == length(f.short.parameters) && return f.short
     names(ps) = join(map(p -> p.name, ps), ", ")
-    text = "`$(f.name)` takes the arguments $(names(all)), or $(names(short)); $(length(args)) were given"
+    text = "`$(f.name)` takes the arguments $(names(f.full.parameters)), or $(names(f.short.parameters)); $(length(args)) were given"
     throw(SignatureError(text; code = "arity"))
 end
 
@@ -69,8 +65,8 @@ end
 refuse_annotation(p::Parameter, kind, reason) =
     throw(SignatureError("`$(p.name)` cannot be $kind: $reason"; code = "activity"))
 
-function check_sizes(f::Enzyme, inputs::Packed, chosen, args)
-    any(p -> p.role === :size, chosen) || return
+function check_sizes(f::Enzyme, inputs::Packed, form::Form, args)
+    any(p -> p.role === :size, form.parameters) || return
     sizes, error = zeros(Int64, length(f.parameters)), Ref(C_NULL)
     status = GC.@preserve f inputs ccall(
         LIBRARY.sizes, Cint, (UInt64, Ptr{CArray}, Csize_t, Ptr{Int64}, Csize_t, Ptr{Ptr{Cvoid}}),
@@ -91,7 +87,7 @@ function cotangent_of(p::Parameter, a, seed)
     return a isa AnyDuplicated ? a.dval : nothing
 end
 
-# Where the library adds a gradient to.
+# Where the library adds a gradient to. The shadow of an argument updated in place is replaced, by `settle`.
 function shadow_place(p::Parameter, a)
     a isa Active && return NumberPlace(p.dtype)
     a isa AnyDuplicated || return nothing
@@ -99,15 +95,11 @@ function shadow_place(p::Parameter, a)
 end
 
 # Where the library writes a value to.
-function value_place(p::Parameter, a)
-    p.role === :return && return nothing
-    return a isa DuplicatedNoNeed ? nothing : value(a)
-end
+value_place(a) = a isa DuplicatedNoNeed ? nothing : value(a)
 
 "Cotangents that were used up."
-function settle(f::Enzyme, by_name, places)
-    for p in f.outs
-        a = get(by_name, p.name, nothing)
+function settle(f::Enzyme, outs, places)
+    for (p, a) in zip(f.outs, outs)
         a isa AnyDuplicated || continue
         p.role === :inout ? copyto!(a.dval, places[p.input]) : zero!(a.dval)
     end

@@ -10,6 +10,18 @@ mutable struct Handle
     end
 end
 
+# A way to write the arguments of an annotated call: which parameters, and where each input and output stands.
+struct Form
+    parameters::Vector{Parameter}
+    ins::Vector{Int}
+    outs::Vector{Int}           # 0: the function's value
+end
+
+function form(parameters, ins, outs)
+    at(p) = something(findfirst(q -> q.name == p.name, parameters), 0)
+    return Form(parameters, map(at, ins), map(p -> p.role === :return ? 0 : at(p), outs))
+end
+
 """
     Enzyme
 
@@ -24,6 +36,8 @@ struct Enzyme
     parameters::Vector{Parameter}
     ins::Vector{Parameter}
     outs::Vector{Parameter}
+    full::Form
+    short::Form                 # without sizes and scratch
     row_major::Bool
     mask::UInt64
     description::Dict{String,Any}
@@ -75,7 +89,10 @@ function Enzyme(handle::Handle)
     for (i, p) in enumerate(ins)
         mask |= UInt64(p.differentiable) << (i - 1)
     end
-    return Enzyme(handle, d["function"], parameters, ins, outs, d["order"] == "row-major", mask, d)
+    written = filter(p -> p.role !== :return, parameters)
+    full = form(written, ins, outs)
+    short = form(filter(p -> p.role !== :size && p.role !== :scratch, written), ins, outs)
+    return Enzyme(handle, d["function"], parameters, ins, outs, full, short, d["order"] == "row-major", mask, d)
 end
 
 @inline function Base.getproperty(f::Enzyme, name::Symbol)

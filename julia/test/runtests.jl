@@ -41,6 +41,7 @@ enzyme_once(name, open) = get!(open, OPENED, name)
     include("annotated.jl")
     include("errors.jl")
     include("threads.jl")
+    include("examples.jl")
     if haskey(ENV, "FFGRAD_FIXTURE")
         include("conformance.jl")
     else

@@ -145,6 +145,23 @@ struct Place<'a> {
     used: bool,
 }
 
+/// What a call reads: inputs, and lists of shadows.
+#[derive(Clone, Copy)]
+pub struct Lent<'l, 'v> {
+    /// The inputs.
+    pub inputs: &'l [Input<'v>],
+    /// Cotangents, tangents.
+    pub shadows: [&'l [Option<View<'v>>]; 2],
+}
+
+impl Lent<'_, '_> {
+    fn overlaps(&self, here: &Range<usize>) -> bool {
+        let input = |input: &Input<'_>| matches!(input, Input::Array(view) if overlap(&span(view), here));
+        let shadow = |view: &View<'_>| overlap(&span(view), here);
+        self.inputs.iter().any(input) || self.shadows.iter().any(|list| list.iter().flatten().any(shadow))
+    }
+}
+
 /// Where the results of a call go.
 pub struct Places<'a> {
     function: &'a str,
@@ -157,7 +174,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Looks at the memory for results; `lent` are the arguments of the call.
+    /// Looks at the memory for results; `lent` is what the call reads.
     ///
     /// # Errors
     ///
@@ -171,7 +188,7 @@ impl<'a> Places<'a> {
         args: &'a [usize],
         arrays: &'a [Array],
         flags: u32,
-        lent: &[&View<'_>],
+        lent: Lent<'_, '_>,
     ) -> Outcome<Self> {
         if arrays.len() != args.len() {
             let message = format!("`{function}` has {} results here, {} were given", args.len(), arrays.len());
@@ -181,8 +198,7 @@ impl<'a> Places<'a> {
             return Err(Failure::misuse("flags", format!("unknown flags {flags:#x}")));
         }
         let accumulate = flags & abi::FFGRAD_ACCUMULATE != 0;
-        let mut taken: Vec<Range<usize>> = lent.iter().map(|v| span(v)).collect();
-        let mut places = Vec::with_capacity(arrays.len());
+        let mut places: Vec<Option<Place<'a>>> = Vec::with_capacity(arrays.len());
         for (array, &arg) in arrays.iter().zip(args) {
             // SAFETY: passed on from the caller.
             let Some(view) = (unsafe { view(array, &plan.args[arg].name) })? else {
@@ -190,8 +206,8 @@ impl<'a> Places<'a> {
                 continue;
             };
             let here = span(&view);
-            let indirect = accumulate || !view.is_contiguous() || taken.iter().any(|t| overlap(t, &here));
-            taken.push(here);
+            let taken = || lent.overlaps(&here) || places.iter().flatten().any(|p| overlap(&span(&p.view), &here));
+            let indirect = accumulate || !view.is_contiguous() || taken();
             places.push(Some(Place { view, own: Vec::new(), indirect, used: false }));
         }
         Ok(Places { function, plan, args, places, accumulate, failure: None })

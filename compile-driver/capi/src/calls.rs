@@ -4,7 +4,7 @@
 //! (types, shapes, derivatives), `arrays` what concerns the memory.
 
 use crate::abi::{self, Array, Handle, Shape};
-use crate::arrays::{self, Places};
+use crate::arrays::{self, Lent, Places};
 use crate::failure::{Failure, Outcome};
 use crate::handles::FUNCTIONS;
 use crate::{guard, needed};
@@ -25,8 +25,11 @@ impl<'a> Prepared<'a> {
         // SAFETY: passed on from the caller, here and below.
         let arrays = unsafe { arrays::list("inputs", inputs, count) }?;
         let plan = &function.manifest().plan;
-        let one = |(i, array)| unsafe { arrays::input(array, name(plan, &plan.inputs, i)) };
-        Ok(Prepared { function, inputs: arrays.iter().enumerate().map(one).collect::<Outcome<_>>()? })
+        let mut inputs = Vec::with_capacity(count);
+        for (i, array) in arrays.iter().enumerate() {
+            inputs.push(unsafe { arrays::input(array, name(plan, &plan.inputs, i)) }?);
+        }
+        Ok(Prepared { function, inputs })
     }
 
     fn plan(&self) -> &'a CallPlan {
@@ -37,10 +40,9 @@ impl<'a> Prepared<'a> {
         (&self.function.spec().function, self.plan())
     }
 
-    /// What the call reads, beside `more`.
-    fn lent<'v>(&'v self, more: &[&'v [Option<View<'a>>]]) -> Vec<&'v View<'a>> {
-        let arrays = self.inputs.iter().filter_map(|i| if let Input::Array(view) = i { Some(view) } else { None });
-        arrays.chain(more.iter().flat_map(|m| m.iter().flatten())).collect()
+    /// What the call reads: its inputs and these shadows.
+    fn lent<'l>(&'l self, shadows: [&'l [Option<View<'a>>]; 2]) -> Lent<'l, 'a> {
+        Lent { inputs: &self.inputs, shadows }
     }
 }
 
@@ -61,7 +63,11 @@ unsafe fn shadows<'a>(
 ) -> Outcome<Vec<Option<View<'a>>>> {
     // SAFETY: passed on from the caller, here and below.
     let arrays = unsafe { arrays::list(what, pointer, count) }?;
-    arrays.iter().enumerate().map(|(i, array)| unsafe { arrays::view(array, name(plan, args, i)) }).collect()
+    let mut views = Vec::with_capacity(count);
+    for (i, array) in arrays.iter().enumerate() {
+        views.push(unsafe { arrays::view(array, name(plan, args, i)) }?);
+    }
+    Ok(views)
 }
 
 /// The types and shapes that the outputs of a call with these inputs have; the data of the inputs is not read.
@@ -165,8 +171,8 @@ pub unsafe extern "C" fn ffgrad_call(
         // SAFETY: the caller's promise, here and below.
         let call = unsafe { Prepared::new(&function, inputs, input_count) }?;
         let outputs = unsafe { arrays::list("outputs", outputs, output_count) }?;
-        let lent = call.lent(&[]);
-        let mut places = unsafe { Places::new(call.named(), &call.plan().outputs, outputs, 0, &lent) }?;
+        let lent = call.lent([&[], &[]]);
+        let mut places = unsafe { Places::new(call.named(), &call.plan().outputs, outputs, 0, lent) }?;
         let outcome = function.primal(&call.inputs, expected, &mut places);
         places.finish(outcome)
     };
@@ -201,8 +207,8 @@ pub unsafe extern "C" fn ffgrad_vjp(
         let of = (plan, plan.outputs.as_slice());
         let cotangents = unsafe { shadows("cotangents", of, cotangents, cotangent_count) }?;
         let gradients = unsafe { arrays::list("gradients", gradients, gradient_count) }?;
-        let lent = call.lent(&[&cotangents]);
-        let mut places = unsafe { Places::new(call.named(), &plan.inputs, gradients, flags, &lent) }?;
+        let lent = call.lent([&cotangents, &[]]);
+        let mut places = unsafe { Places::new(call.named(), &plan.inputs, gradients, flags, lent) }?;
         places.only_derivatives()?;
         let outcome = function.vjp(&call.inputs, &cotangents, places.mask(), &mut places);
         places.finish(outcome)
@@ -238,8 +244,8 @@ pub unsafe extern "C" fn ffgrad_jvp(
         let of = (plan, plan.inputs.as_slice());
         let tangents = unsafe { shadows("tangents", of, tangents, tangent_count) }?;
         let results = unsafe { arrays::list("results", results, result_count) }?;
-        let lent = call.lent(&[&tangents]);
-        let mut places = unsafe { Places::new(call.named(), &plan.outputs, results, flags, &lent) }?;
+        let lent = call.lent([&tangents, &[]]);
+        let mut places = unsafe { Places::new(call.named(), &plan.outputs, results, flags, lent) }?;
         places.only_derivatives()?;
         let outcome = function.jvp(&call.inputs, &tangents, &mut places);
         places.finish(outcome)
@@ -277,8 +283,8 @@ pub unsafe extern "C" fn ffgrad_hvp(
         let cotangents = unsafe { shadows("cotangents", of_outputs, cotangents, cotangent_count) }?;
         let tangents = unsafe { shadows("tangents", of_inputs, tangents, tangent_count) }?;
         let results = unsafe { arrays::list("results", results, result_count) }?;
-        let lent = call.lent(&[&cotangents, &tangents]);
-        let mut places = unsafe { Places::new(call.named(), &plan.inputs, results, flags, &lent) }?;
+        let lent = call.lent([&cotangents, &tangents]);
+        let mut places = unsafe { Places::new(call.named(), &plan.inputs, results, flags, lent) }?;
         places.only_derivatives()?;
         let mask = places.mask();
         let outcome = function.hvp(&call.inputs, &cotangents, &tangents, mask, &mut places);
