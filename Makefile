@@ -38,6 +38,7 @@ fmt: env ## format every source
 
 bench: build ## the figures of the README, measured on this machine
 	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
+	@$(MAKE) bench-julia ARGS=
 
 bench-julia: tools ## the cost of a call from Julia, beside a raw ccall
 	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)

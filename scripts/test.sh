@@ -31,6 +31,7 @@ julia)
     fi
     [ "$status" = 0 ] || die "there is no Julia to test with"
     fixture=$ROOT/target/test-cache/conformance.json
+    mkdir -p "${fixture%/*}"
     "$PYTHON_BIN/python" julia/test/fixture.py "$fixture"
     # What a user's start-up files and environments bring is not what is tested.
     FFGRAD_LIBRARY=$(ls "$BIN"/libffgrad.{so,dylib} 2>/dev/null) FFGRAD_FIXTURE=$fixture FFGRAD_ONLY="$*" \

@@ -12,8 +12,9 @@ Gradients of C, C++ and Fortran functions.
 The source is compiled by clang, differentiated by Enzyme, cached and checked by `libffgrad`, whose C ABI this
 package calls. Arrays are passed as they lie.
 
-Pieces: `library.jl` (the C ABI), `json.jl`, `errors.jl`, `activities.jl` (`Const`, `Duplicated`, ...), `slots.jl` (an array of Julia's
-as an array of the ABI), `functions.jl` (`enzyme` and calls), `derivatives.jl`, `annotated.jl` (calls with `Duplicated`).
+Pieces: `library.jl` (the C ABI), `json.jl`, `errors.jl`, `activities.jl` (`Const`, `Duplicated`, ...), `slots.jl` (an
+array of Julia's as an array of the ABI), `functions.jl` (`enzyme` and calls), `derivatives.jl`, `annotated.jl` (calls
+with `Duplicated`).
 """
 module FFGrad
 

@@ -1,5 +1,5 @@
-# Enzyme.jl's words for what is differentiated. Types of our own, so that nothing outside the standard library is needed;
-# with EnzymeCore loaded its types are taken as well (ext/FFGradEnzymeCoreExt.jl).
+# Enzyme.jl's words for what is differentiated. Types of our own, so that nothing outside the standard library is
+# needed; with EnzymeCore loaded its types are taken as well (ext/FFGradEnzymeCoreExt.jl).
 
 "What an argument is to a derivative: `Const`, `Active`, `Duplicated` or `DuplicatedNoNeed`."
 abstract type Annotation{T} end
@@ -25,8 +25,8 @@ end
 """
     Duplicated(x, dx)
 
-An array with its shadow. Of an input the derivative is *added to* `dx`; of an output `dx` is the cotangent, which is used up: it is zero
-after the call. `dx` has the type and shape of `x`.
+An array with its shadow. Of an input the derivative is *added to* `dx`; of an output `dx` is the cotangent, which is
+used up: it is zero after the call. `dx` has the type and shape of `x`.
 """
 struct Duplicated{T} <: Annotation{T}
     val::T

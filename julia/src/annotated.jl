@@ -1,10 +1,12 @@
-# Calls with `Const`, `Active`, `Duplicated`: reverse mode that adds to the caller's shadows, as Enzyme.jl's `autodiff` does.
+# Calls with `Const`, `Active`, `Duplicated`: reverse mode that adds to the caller's shadows, as Enzyme.jl's `autodiff`
+# does.
 
 """
     f(Duplicated(x, dx), n, Duplicated(y, dy); seed = 1)
 
-A call with at least one annotated argument runs `f` and its reverse mode. Arguments stand as in the C prototype; sizes and scratch arrays may be
-left out (all of them, then), and scratch that is given is not used. A bare argument is `Const`.
+A call with at least one annotated argument runs `f` and its reverse mode. Arguments stand as in the C prototype; sizes
+and scratch arrays may be left out (all of them, then), and scratch that is given is not used. A bare argument is
+`Const`.
 
 | argument | `Const(x)`, `x` | `Active(x)` | `Duplicated(x, dx)` | `DuplicatedNoNeed(x, dx)` |
 |---|---|---|---|---|
@@ -13,8 +15,8 @@ left out (all of them, then), and scratch that is given is not used. A bare argu
 | input and output | overwritten | | overwritten; `dx` from the result's cotangent to the input's | not written; the same |
 | size | checked | | | |
 
-The value of a function that returns one has the cotangent `seed`. Returns a tuple: for each argument the derivative of an `Active` one, else `nothing`.
-On an error no shadow has changed.
+The value of a function that returns one has the cotangent `seed`. Returns a tuple: for each argument the derivative of
+an `Active` one, else `nothing`. On an error no shadow has changed, unless an argument is updated in place and another output does not fit.
 """
 function call(f::Enzyme, args::Tuple, seed, ::Val{true})
     form = form_of(f, args)
@@ -26,17 +28,22 @@ function call(f::Enzyme, args::Tuple, seed, ::Val{true})
 
     cotangents = ntuple(i -> cotangent_of(f.outs[i], outs[i], seed), length(outs))
     places = ntuple(i -> shadow_place(f.ins[i], ins[i]), length(ins))
+    # Values first, so that what does not fit is found before a shadow changes; but not over an input still needed.
+    values = map(value_place, outs)
+    in_place = any(p -> p.role === :inout, f.ins)
+    in_place || write_values(f, kept, inputs, values)
     if any(!isnothing, places)
         kept_shadows, given = shadows(f, cotangents, f.outs, "cotangents")
         results = packed(map(p -> slot(p, f.row_major), places))
         GC.@preserve kept kept_shadows places derive(f, LIBRARY.vjp, inputs, given, results, ACCUMULATE)
     end
-
-    values = map(value_place, outs)
-    any(!isnothing, values) && primal!(f, kept, inputs, values, UInt64(0))
+    in_place && write_values(f, kept, inputs, values)
     settle(f, outs, places)
     return map((p, a) -> a isa Active ? taken(places[p.input]) : nothing, Tuple(form.parameters), args)
 end
+
+write_values(f::Enzyme, kept, inputs::Packed, values) =
+    any(!isnothing, values) && primal!(f, kept, inputs, values, UInt64(0))
 
 "The parameters that the arguments stand for."
 function form_of(f::Enzyme, args::Tuple)

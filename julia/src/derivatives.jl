@@ -78,8 +78,9 @@ end
 """
     gradient(f, inputs...) -> tuple
 
-The gradients of a function that returns one number, one an input: an array like the input, a number for a number, `nothing` for
-integers and for inputs that are constant (`Const(x)`, or `const` in the signature). All are new; nothing is added to.
+The gradients of a function that returns one number, one an input: an array like the input, a number for a number,
+`nothing` for integers and for inputs that are constant (`Const(x)`, or `const` in the signature). All are new; nothing
+is added to.
 """
 function gradient(f::Enzyme, args...)
     one_number(f)
@@ -90,9 +91,9 @@ end
 """
     pullback(f, inputs...) -> y, back
 
-The value of `f`, and the function that takes a cotangent for each output (an array like it, a number, or `nothing` for zero) and
-returns a tuple with a gradient for each input, as [`gradient`](@ref) does. `back` may be called several times; it computes `f` again, from the
-same memory, so the inputs must not be changed before.
+The value of `f`, and the function that takes a cotangent for each output (an array like it, a number, or `nothing` for
+zero) and returns a tuple with a gradient for each input, as [`gradient`](@ref) does. `back` may be called several
+times; it computes `f` again, from the same memory, so the inputs must not be changed before.
 """
 function pullback(f::Enzyme, args...)
     y = one_or_all(compute(f, args, wanted(f, args)))
@@ -125,8 +126,8 @@ tangent_places(f::Enzyme, outputs::Tuple) =
     pushforward(f, x, v)
     pushforward(f, (x1, x2, ...), (v1, v2, ...))
 
-The Jacobian of `f` at `x` applied to the tangent `v`: an array like the output, a number for a number, `nothing` for an output of integers; a tuple
-where there are several. `nothing` among the tangents is zero.
+The Jacobian of `f` at `x` applied to the tangent `v`: an array like the output, a number for a number, `nothing` for an
+output of integers; a tuple where there are several. `nothing` among the tangents is zero.
 """
 function pushforward(f::Enzyme, x, v)
     kept, inputs = lend(f, as_tuple(x))
@@ -141,9 +142,9 @@ end
     hvp(f, x, v; cotangent = 1)
     hvp(f, (x1, x2, ...), (v1, v2, ...); cotangent)
 
-The Hessian of `f` at `x` applied to `v`: the change of `gradient(f, x)` along `v`; a tuple where `x` is one. For a function that does not return one
-number, the change of `back(cotangent)` along `v`, with the cotangent (a tuple where there are several outputs) held fixed. `nothing` among the
-tangents is zero.
+The Hessian of `f` at `x` applied to `v`: the change of `gradient(f, x)` along `v`; a tuple where `x` is one. For a
+function that does not return one number, the change of `back(cotangent)` along `v`, with the cotangent (a tuple where
+there are several outputs) held fixed. `nothing` among the tangents is zero.
 """
 function hvp(f::Enzyme, x, v; cotangent = nothing)
     cotangent === nothing && one_number(f)

@@ -3,10 +3,10 @@
 """
     FFGrad.Error
 
-Anything that ffgrad refuses. The message says what happened, where in the user's source, and what to do next. What it says in
-words is also there as data, as properties: `code`, `file`, `line`, `expected`, `found`, `hints`, `output` (what a tool printed), `kept`
-(folder with intermediate files), for a `ShapeError` `argument`, for a `SignatureError` `problems`, `prototype` and
-`suggestion`; each is `nothing` where it does not apply. `details` has all of them.
+Anything that ffgrad refuses. The message says what happened, where in the user's source, and what to do next. What it
+says in words is also there as data, as properties: `code`, `file`, `line`, `expected`, `found`, `hints`, `output` (what
+a tool printed), `kept` (folder with intermediate files), for a `ShapeError` `argument`, for a `SignatureError`
+`problems`, `prototype` and `suggestion`; each is `nothing` where it does not apply. `details` has all of them.
 """
 abstract type Error <: Exception end
 

@@ -25,8 +25,9 @@ end
 """
     Enzyme
 
-A foreign function, differentiable; made by [`enzyme`](@ref). `f.inputs` and `f.outputs` are the names of what calls take and
-return, `f.signature` is the signature in use, `f.prototype` the discovered one, `f.manifest` all that is known.
+A foreign function, differentiable; made by [`enzyme`](@ref). `f.inputs` and `f.outputs` are the names of what calls
+take and return, `f.signature` is the signature in use, `f.prototype` the discovered one, `f.manifest` all that is
+known.
 
 May be called from any number of threads at once.
 """
@@ -46,13 +47,15 @@ end
 """
     enzyme(source, function, signature = nothing; options...)
 
-Makes a C, C++ or Fortran function differentiable. `source` is a file or a vector of files that belong together, `function` a C name, a C++ name
-(`"ns::f(double const*, int)"` where overloaded) or a template instance (`"f<double>"`). The signature may also be given as a keyword;
-it says shapes and roles, `"A[m,n], x[n] -> y[m]"`, in the source's own order of dimensions. Without one, pointers that are only read are
-inputs, those only written are outputs, and integers are the number of elements.
+Makes a C, C++ or Fortran function differentiable. `source` is a file or a vector of files that belong together,
+`function` a C name, a C++ name (`"ns::f(double const*, int)"` where overloaded) or a template instance (`"f<double>"`).
+The signature may also be given as a keyword; it says shapes and roles, `"A[m,n], x[n] -> y[m]"`, in the source's own
+order of dimensions. Without one, pointers that are only read are inputs, those only written are outputs, and integers
+are the number of elements.
 
-Options are those of every front end: `flags`, `include_dirs`, `defines`, `libraries`, `sizes`, `math`, `inactive`, `verify`, `loose_types`, `engine`,
-`timeout`; see the README of ffgrad. Dictionaries may be given as named tuples: `sizes = (k = 8,)`.
+Options are those of every front end: `flags`, `include_dirs`, `defines`, `libraries`, `sizes`, `math`, `inactive`,
+`verify`, `loose_types`, `engine`, `timeout`; see the README of ffgrad. Dictionaries may be given as named tuples:
+`sizes = (k = 8,)`.
 
 Returns an [`FFGrad.Enzyme`](@ref). Throws `CompileError`, `SignatureError`, `ToolchainError` or `CacheError`.
 """
@@ -188,10 +191,11 @@ one_or_all(outputs::Tuple) = map(taken, outputs)
 """
     f(inputs...)
 
-The values of the function: a new array for each output, a number for a scalar, a tuple where there are several. Inputs are passed as
-they lie and never changed.
+The values of the function: a new array for each output, a number for a scalar, a tuple where there are several. Inputs
+are passed as they lie and never changed.
 
-With at least one argument in `Const`, `Active`, `Duplicated` or `DuplicatedNoNeed` the call differentiates; see [`Duplicated`](@ref).
+With at least one argument in `Const`, `Active`, `Duplicated` or `DuplicatedNoNeed` the call differentiates; see
+[`Duplicated`](@ref).
 """
 (f::Enzyme)(args...; seed = 1.0) = call(f, args, seed, has_annotation(args))
 
@@ -202,8 +206,8 @@ call(f::Enzyme, args::Tuple, _, ::Val{false}) = one_or_all(compute(f, args, UInt
     f! = inplace(f)
     f!(y, inputs...)
 
-The form of `f` that writes its value to `y`, and returns it. Where there are several outputs `y` is a tuple; the place of a number is a 0-d
-array or a `Ref`. `y` may be one of the inputs.
+The form of `f` that writes its value to `y`, and returns it. Where there are several outputs `y` is a tuple; the place
+of a number is a 0-d array or a `Ref`. `y` may be one of the inputs.
 """
 inplace(f::Enzyme) = InPlace(f)
 

@@ -62,8 +62,8 @@ const LOADING = ReentrantLock()
 """
     FFGrad.library() -> path
 
-The path of `libffgrad`, loaded if need be: the one that the environment variable `FFGRAD_LIBRARY` names, the one built in the clone that this
-package lies in, or one that the system's loader finds.
+The path of `libffgrad`, loaded if need be: the one that the environment variable `FFGRAD_LIBRARY` names, the one built
+in the clone that this package lies in, or one that the system's loader finds.
 """
 function library()
     LIBRARY.handle == C_NULL && lock(load, LOADING)
@@ -116,8 +116,9 @@ end
 """
     FFGrad.copies() -> (gathered, in_place, cotangents)
 
-Bytes copied by this process so far: `gathered` are arguments that were not contiguous and results for memory that is not;
-`in_place` arguments that the foreign code updates, and the arguments of checks; `cotangents` shadows that the reverse mode consumes.
+Bytes copied by this process so far: `gathered` are arguments that were not contiguous and results for memory that is
+not; `in_place` arguments that the foreign code updates, and the arguments of checks; `cotangents` shadows that the
+reverse mode consumes.
 """
 function copies()
     library()

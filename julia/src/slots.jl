@@ -7,8 +7,8 @@
 # | other arrays (ranges, `BitArray`, ...) | an `Array` made from it | one, here |
 # | number, for a scalar parameter | its bits in the parameter's type | |
 #
-# Order of dimensions: arrays go as they lie, as with `ccall`. For a row-major source (C, C++) `x[m,n]` therefore takes an array with
-# `size(x) == (n, m)`; for a column-major one (Fortran) one with `size(x) == (m, n)`.
+# Order of dimensions: arrays go as they lie, as with `ccall`. For a row-major source (C, C++) `x[m,n]` therefore takes
+# an array with `size(x) == (n, m)`; for a column-major one (Fortran) one with `size(x) == (m, n)`.
 
 # One parameter of the foreign function, from the library's description.
 struct Parameter
@@ -22,8 +22,8 @@ struct Parameter
 end
 
 """
-What an argument needs beside its own memory is packed into one block for the call: `payload` gives its part, as a tuple of
-`Int64`; `carray` the array, given the part's address.
+What an argument needs beside its own memory is packed into one block for the call: `payload` gives its part, as a tuple
+of `Int64`; `carray` the array, given the part's address.
 """
 abstract type Slot end
 

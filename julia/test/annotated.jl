@@ -59,6 +59,7 @@
         @test thrown(() -> f(A, Duplicated(x, dx), Duplicated(zeros(2), zeros(2)))) isa FFGrad.Error
         @test thrown(() -> Duplicated(zeros(2), zeros(3))) isa FFGrad.ShapeError
         @test thrown(() -> f(A, Duplicated(1.0:4.0, 1.0:4.0), Duplicated(y, dy))) isa FFGrad.DtypeError
+        @test thrown(() -> f(A, Duplicated(x, dx), zeros(2))) isa FFGrad.ShapeError
         @test dx == ones(4) && dy == w && y == zeros(3)
     end
 end
