@@ -65,7 +65,7 @@ pub unsafe fn view<'a>(array: &'a Array, name: &str) -> Outcome<Option<View<'a>>
         let message = format!("`{name}` has the element type {}, which ffgrad.h does not have", array.dtype);
         return Err(Failure::misuse("element-type", message));
     };
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: the caller's promise.
     let shape = unsafe { extents(array, array.shape, name) }?;
     let strides = match array.strides.is_null() {
         true => None,

@@ -22,11 +22,12 @@ impl<'a> Prepared<'a> {
     ///
     /// The arrays are as `ffgrad.h` describes them.
     unsafe fn new(function: &'a Function, inputs: *const Array, count: usize) -> Outcome<Self> {
-        // SAFETY: passed on from the caller, here and below.
+        // SAFETY: passed on from the caller.
         let arrays = unsafe { arrays::list("inputs", inputs, count) }?;
         let plan = &function.manifest().plan;
         let mut inputs = Vec::with_capacity(count);
         for (i, array) in arrays.iter().enumerate() {
+            // SAFETY: the caller's promise, passed on.
             inputs.push(unsafe { arrays::input(array, name(plan, &plan.inputs, i)) }?);
         }
         Ok(Prepared { function, inputs })
@@ -61,10 +62,11 @@ unsafe fn shadows<'a>(
     pointer: *const Array,
     count: usize,
 ) -> Outcome<Vec<Option<View<'a>>>> {
-    // SAFETY: passed on from the caller, here and below.
+    // SAFETY: passed on from the caller.
     let arrays = unsafe { arrays::list(what, pointer, count) }?;
     let mut views = Vec::with_capacity(count);
     for (i, array) in arrays.iter().enumerate() {
+        // SAFETY: the caller's promise, passed on.
         views.push(unsafe { arrays::view(array, name(plan, args, i)) }?);
     }
     Ok(views)
@@ -168,10 +170,12 @@ pub unsafe extern "C" fn ffgrad_call(
 ) -> i32 {
     let body = || {
         let function = FUNCTIONS.get(function)?;
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise, passed on.
         let call = unsafe { Prepared::new(&function, inputs, input_count) }?;
+        // SAFETY: the caller's promise, passed on.
         let outputs = unsafe { arrays::list("outputs", outputs, output_count) }?;
         let lent = call.lent([&[], &[]]);
+        // SAFETY: the caller's promise, passed on.
         let mut places = unsafe { Places::new(call.named(), &call.plan().outputs, outputs, 0, lent) }?;
         let outcome = function.primal(&call.inputs, expected, &mut places);
         places.finish(outcome)
@@ -201,13 +205,16 @@ pub unsafe extern "C" fn ffgrad_vjp(
 ) -> i32 {
     let body = || {
         let function = FUNCTIONS.get(function)?;
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise, passed on.
         let call = unsafe { Prepared::new(&function, inputs, input_count) }?;
         let plan = call.plan();
         let of = (plan, plan.outputs.as_slice());
+        // SAFETY: the caller's promise, passed on.
         let cotangents = unsafe { shadows("cotangents", of, cotangents, cotangent_count) }?;
+        // SAFETY: the caller's promise, passed on.
         let gradients = unsafe { arrays::list("gradients", gradients, gradient_count) }?;
         let lent = call.lent([&cotangents, &[]]);
+        // SAFETY: the caller's promise, passed on.
         let mut places = unsafe { Places::new(call.named(), &plan.inputs, gradients, flags, lent) }?;
         places.only_derivatives()?;
         let outcome = function.vjp(&call.inputs, &cotangents, places.mask(), &mut places);
@@ -238,13 +245,16 @@ pub unsafe extern "C" fn ffgrad_jvp(
 ) -> i32 {
     let body = || {
         let function = FUNCTIONS.get(function)?;
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise, passed on.
         let call = unsafe { Prepared::new(&function, inputs, input_count) }?;
         let plan = call.plan();
         let of = (plan, plan.inputs.as_slice());
+        // SAFETY: the caller's promise, passed on.
         let tangents = unsafe { shadows("tangents", of, tangents, tangent_count) }?;
+        // SAFETY: the caller's promise, passed on.
         let results = unsafe { arrays::list("results", results, result_count) }?;
         let lent = call.lent([&tangents, &[]]);
+        // SAFETY: the caller's promise, passed on.
         let mut places = unsafe { Places::new(call.named(), &plan.outputs, results, flags, lent) }?;
         places.only_derivatives()?;
         let outcome = function.jvp(&call.inputs, &tangents, &mut places);
@@ -276,14 +286,18 @@ pub unsafe extern "C" fn ffgrad_hvp(
 ) -> i32 {
     let body = || {
         let function = FUNCTIONS.get(function)?;
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise, passed on.
         let call = unsafe { Prepared::new(&function, inputs, input_count) }?;
         let plan = call.plan();
         let (of_outputs, of_inputs) = ((plan, plan.outputs.as_slice()), (plan, plan.inputs.as_slice()));
+        // SAFETY: the caller's promise, passed on.
         let cotangents = unsafe { shadows("cotangents", of_outputs, cotangents, cotangent_count) }?;
+        // SAFETY: the caller's promise, passed on.
         let tangents = unsafe { shadows("tangents", of_inputs, tangents, tangent_count) }?;
+        // SAFETY: the caller's promise, passed on.
         let results = unsafe { arrays::list("results", results, result_count) }?;
         let lent = call.lent([&cotangents, &tangents]);
+        // SAFETY: the caller's promise, passed on.
         let mut places = unsafe { Places::new(call.named(), &plan.inputs, results, flags, lent) }?;
         places.only_derivatives()?;
         let mask = places.mask();
