@@ -5,7 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env tools build demo test test-rust test-torch test-julia lint fmt bench bench-julia wheel clean
+.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf test-julia lint fmt bench bench-tf bench-julia \
+	wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +18,7 @@ demo: build ## the gradient of a C function, and a C++ mixture model fitted to r
 test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
+	@$(MAKE) test-tf
 	@$(MAKE) test-julia
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
@@ -24,6 +26,9 @@ test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 
 test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
 	@scripts/test.sh torch $(ARGS)
+
+test-tf: env-tf tools ## the tests of the TensorFlow front end (ARGS="..." goes to pytest)
+	@scripts/test.sh tf $(ARGS)
 
 test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
 	@scripts/test.sh julia $(ARGS)
@@ -36,11 +41,15 @@ fmt: env ## format every source
 	@$(PYTHON_BIN)/ruff check --quiet --select I --fix .
 	@$(PYTHON_BIN)/ruff format .
 
-bench: build ## the figures of the README, measured on this machine
-	@PATH="$(CURDIR)/$(PYTHON_BIN):$$PATH" $(PYTHON_BIN)/python benches/run.py $(ARGS)
+bench-tf: env-tf tools ## what a call costs in TensorFlow (part of bench)
+	@.venv-tf/bin/python benches/tf_overhead.py $(ARGS)
+
+bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
+	@scripts/bench.sh $(ARGS)
+	@$(MAKE) bench-tf ARGS=
 	@$(MAKE) bench-julia ARGS=
 
-bench-julia: tools ## the cost of a call from Julia, beside a raw ccall
+bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of bench)
 	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)
 
 build: ## env and tools, side by side
@@ -48,6 +57,9 @@ build: ## env and tools, side by side
 
 env: ## the Python environment (about 6 GB, shared by all clones of a user) and .venv
 	@scripts/env.sh
+
+env-tf: ## the same for TensorFlow (about 1.6 GB) and .venv-tf
+	@scripts/env.sh tf
 
 tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
@@ -57,5 +69,5 @@ wheel: build ## the Python package as a wheel, in target/wheels
 	@ls target/wheels/*.whl
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# The Python side: a shared environment with the heavy packages, and a light one in this clone.
+# env.sh [torch|tf]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
 #   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
 #   .venv/                                                 this clone's: sees the shared one and py/python
+#   .../tf-<key>/, .venv-tf/                               the same for TensorFlow and requirements/tf.txt (about 1.6 GB)
 #
 # Does nothing where both are there.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt}
+FLAVOUR=${1:-torch}
+case $FLAVOUR in
+torch) VENV=$ROOT/.venv CONTENT="PyTorch: about 6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt} ;;
+tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.6 GB" REQUIREMENTS=$ROOT/requirements/tf.txt ;;
+*) die "unknown environment $FLAVOUR" "Environments: torch, tf." ;;
+esac
 PYTHON=${PYTHON:-python3}
 # Raise where the layout of either environment changes: all are made anew then.
 LAYOUT=1
@@ -23,7 +29,7 @@ print(platform.python_implementation(), platform.python_version(), platform.mach
 raise SystemExit(sys.version_info < (3, 10))') || die "$PYTHON is not Python 3.10 or later" "Set PYTHON to one that is."
     # A remark is no reason to fetch 6 GB again.
     key=$( (grep -v -e '^#' -e '^$' "$REQUIREMENTS"; echo "$version $LAYOUT") | sha256 | cut -c1-16)
-    printf '%s/torch-%s\n' "$base" "$key"
+    printf '%s/%s-%s\n' "$base" "$FLAVOUR" "$key"
 }
 
 sha256() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else shasum -a 256; fi; }
@@ -35,7 +41,7 @@ is_ready() { [ -e "$1/.ready" ] && [ -x "$1/bin/python" ]; }
 make_shared() {
     local env=$1 start=$SECONDS
     is_ready "$env" && return # another clone was faster
-    say "making the Python environment $env (PyTorch: about 6 GB, some minutes; once)"
+    say "making the Python environment $env ($CONTENT, some minutes; once)"
     rm -rf "$env"
     "$PYTHON" -m venv --without-pip "$env" ||
         die "$PYTHON cannot make a virtual environment" "Install its venv module (Debian: python3-venv)."
@@ -57,10 +63,10 @@ make_shared() {
 
 site_packages() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 
-is_local() { [ "$(cat "$ROOT/.venv/.ready" 2>/dev/null)" = "$1 $ROOT" ] && [ -x "$ROOT/.venv/bin/python" ]; }
+is_local() { [ "$(cat "$VENV/.ready" 2>/dev/null)" = "$1 $ROOT" ] && [ -x "$VENV/bin/python" ]; }
 
 make_local() {
-    local shared=$1 venv=$ROOT/.venv site
+    local shared=$1 venv=$VENV site
     is_local "$shared" && return
     rm -rf "$venv"
     # `python -m venv` from inside an environment builds on that environment's own base: the same Python.
@@ -80,9 +86,9 @@ make_local() {
     done
     ln -s ../../target/release/ffgrad "$venv/bin/ffgrad"
     printf '%s\n' "$shared $ROOT" >"$venv/.ready"
-    say ".venv ready"
+    say "${venv##*/} ready"
 }
 
 shared=$(shared_env)
 is_ready "$shared" || as_one "$shared.lock" make_shared "$shared"
-is_local "$shared" || as_one "$ROOT/target/env.lock" make_local "$shared"
+is_local "$shared" || as_one "$ROOT/target/env-$FLAVOUR.lock" make_local "$shared"

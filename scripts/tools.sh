@@ -19,10 +19,13 @@ build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
-# libffgrad finds the worker beside itself, in the build folder.
-build --package ffgrad-llvm --package ffgrad-py --package ffgrad-capi
+# None of them needs a framework to be built. libffgrad finds the worker beside itself, in the build folder.
+build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-capi
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
+for library in "$BIN"/libffgrad_tf.so "$BIN"/libffgrad_tf.dylib; do
+    if [ -e "$library" ]; then replace "$library" "$PACKAGE/bin/${library##*/}"; fi
+done
 for library in "$BIN"/lib_native.so "$BIN"/lib_native.dylib; do
     if [ -e "$library" ]; then replace "$library" "$PACKAGE/_native.abi3.so"; fi
 done

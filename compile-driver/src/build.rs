@@ -270,7 +270,7 @@ impl<'a> Build<'a> {
             codegen: self.codegen(),
             output: before.clone(),
         })?;
-        let done = engine::of(self.context.tools).differentiate(&engine::Job {
+        let done = engine::of(self.context.tools, &self.context.spec.function)?.differentiate(&engine::Job {
             function: &self.context.spec.function,
             input: &before,
             output: &after,

@@ -45,12 +45,27 @@ pub trait Engine {
     fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
 }
 
+/// LLVM version of the worker's textual IR: an older `opt` does not read it.
+const WORKERS_LLVM: u32 = 22;
+
 /// The engine among the tools.
-pub fn of(tools: &Tools) -> Box<dyn Engine> {
+///
+/// # Errors
+///
+/// A differentiation error for a plugin whose LLVM is older than the worker's.
+pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
     match &tools.engine {
-        toolchain::Engine::Catalyst(tool) => Box::new(Catalyst { path: tool.path.clone() }),
+        toolchain::Engine::Catalyst(tool) => Ok(Box::new(Catalyst { path: tool.path.clone() })),
+        toolchain::Engine::Plugin { plugin, llvm_major, .. } if *llvm_major < WORKERS_LLVM => {
+            let headline = format!("the Enzyme plugin `{}` was built for LLVM {llvm_major}", plugin.display());
+            Err(Error::Differentiation(Box::new(
+                Diagnosis::new("engine-version", function, headline)
+                    .mismatch(format!("LLVM {WORKERS_LLVM} or later"), format!("LLVM {llvm_major}"))
+                    .advise("Build Enzyme against LLVM 22, or use engine=\"catalyst\"."),
+            )))
+        }
         toolchain::Engine::Plugin { opt, plugin, .. } => {
-            Box::new(Plugin { opt: opt.path.clone(), plugin: plugin.clone() })
+            Ok(Box::new(Plugin { opt: opt.path.clone(), plugin: plugin.clone() }))
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::{self, Cache};
-use crate::call::{self, Call, Input, Results, View};
+use crate::call::{self, Call, Input, Results};
 use crate::error::{Error, Result};
 use crate::frontend;
 use crate::key::{self, Found, Record};
@@ -14,12 +14,11 @@ use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
 use crate::scratch::Frame;
 use crate::toolchain::{self, EngineChoice, Tools};
+use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
-use core_ad::plan::Part;
 use core_ad::protocol::{Entry, Rung};
 use core_ad::shapes::{self, Resolved};
-use core_ad::{Arg, Role};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
@@ -234,202 +233,9 @@ impl Function {
         call.run(&artifact, Entry::Primal, &mut slots)
     }
 
-    fn given<'i>(&self, inputs: &'i [Input<'i>], arg: usize) -> &'i Input<'i> {
+    pub(crate) fn given<'i>(&self, inputs: &'i [Input<'i>], arg: usize) -> &'i Input<'i> {
         let position = self.manifest.plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
         &inputs[position]
-    }
-
-    /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
-    /// (`None` is zero), written to memory from `results` in the order of the plan's inputs.
-    ///
-    /// # Errors
-    ///
-    /// Input errors; at the first call build errors, and a differentiation error where no gradient can be
-    /// proven right.
-    pub fn vjp(
-        &self,
-        inputs: &[Input<'_>],
-        cotangents: &[Option<View<'_>>],
-        mask: u64,
-        results: &mut dyn Results,
-    ) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        self.check_shadows("cotangent", &self.manifest.plan.outputs, cotangents, &resolved)?;
-        let mask = mask & self.manifest.plan.differentiable_mask();
-        let artifact = self.derivative(Wanted::first(mask), inputs, &resolved)?;
-        let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let plan = &self.manifest.plan;
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(2 * plan.args.len() + 1);
-        for (arg, a) in plan.args.iter().enumerate() {
-            slots.push(self.working_primal(&call, inputs, arg)?.cast());
-            if !plan.has_shadow(arg, mask) {
-                continue;
-            }
-            let input = plan.inputs.iter().position(|&i| i == arg).filter(|&p| mask >> p & 1 == 1);
-            let wanted = match input {
-                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
-                None => std::ptr::null_mut(),
-            };
-            let shadow = match a.role {
-                Role::Input | Role::Scratch => zero(wanted, call.bytes(arg), &frame),
-                _ => {
-                    // The reverse mode consumes the shadow of what is written; of an argument updated in
-                    // place it turns the cotangent of the result into the gradient of the input.
-                    let shadow = if wanted.is_null() { frame.bytes(call.bytes(arg)) } else { wanted };
-                    let position = plan.outputs.iter().position(|&o| o == arg);
-                    let cotangent = position.and_then(|p| cotangents[p].as_ref());
-                    call.copy_shadow(cotangent, arg, shadow);
-                    shadow
-                }
-            };
-            slots.push(shadow.cast());
-        }
-        call.run(&artifact, Entry::Vjp, &mut slots)
-    }
-
-    /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
-    /// from `results` in the order of the plan's outputs. Outputs that are integers get nothing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Function::vjp`].
-    pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
-        let given = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
-        let mask = given & self.manifest.plan.differentiable_mask();
-        let artifact = self.derivative(Wanted::first(mask), inputs, &resolved)?;
-        let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let plan = &self.manifest.plan;
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(2 * plan.args.len() + 1);
-        for (arg, a) in plan.args.iter().enumerate() {
-            slots.push(self.working_primal(&call, inputs, arg)?.cast());
-            if !plan.has_shadow(arg, mask) {
-                continue;
-            }
-            let output = plan.outputs.iter().position(|&o| o == arg);
-            let wanted = match output {
-                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
-                None => std::ptr::null_mut(),
-            };
-            let tangent = plan.inputs.iter().position(|&i| i == arg).and_then(|p| tangents[p]);
-            let shadow = match (a.role, tangent) {
-                (Role::Input, Some(view)) => call.input(arg, &Input::Array(view))?,
-                (Role::InOut, tangent) => {
-                    let shadow = if wanted.is_null() { frame.bytes(call.bytes(arg)) } else { wanted };
-                    call.copy_shadow(tangent.as_ref(), arg, shadow);
-                    shadow
-                }
-                _ => zero(wanted, call.bytes(arg), &frame),
-            };
-            slots.push(shadow.cast());
-        }
-        call.run(&artifact, Entry::Jvp, &mut slots)
-    }
-
-    /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
-    /// given tangents (`None` is zero), the cotangents held fixed. For one scalar output with cotangent 1 this
-    /// is the Hessian applied to the tangent. Written to memory from `results` in the order of the plan's
-    /// inputs, for the inputs in `mask`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Function::vjp`].
-    pub fn hvp(
-        &self,
-        inputs: &[Input<'_>],
-        cotangents: &[Option<View<'_>>],
-        tangents: &[Option<View<'_>>],
-        mask: u64,
-        results: &mut dyn Results,
-    ) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        self.check_shadows("cotangent", &self.manifest.plan.outputs, cotangents, &resolved)?;
-        self.check_shadows("tangent", &self.manifest.plan.inputs, tangents, &resolved)?;
-        let plan = &self.manifest.plan;
-        let moving = tangents.iter().enumerate().map(|(p, t)| u64::from(t.is_some()) << p).sum::<u64>();
-        let wanted = mask & plan.differentiable_mask();
-        let mask = wanted | moving & plan.differentiable_mask();
-        let artifact = self.derivative(Wanted::second(mask), inputs, &resolved)?;
-        let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * plan.args.len() + 1);
-        for slot in plan.slots(Entry::Hvp, mask) {
-            let (arg, a) = (slot.arg, &plan.args[slot.arg]);
-            let input = plan.inputs.iter().position(|&i| i == arg);
-            let address = match slot.part {
-                Part::Primal => self.working_primal(&call, inputs, arg)?,
-                Part::Direction => match (a.role, input.and_then(|p| tangents[p])) {
-                    (Role::Input, Some(view)) => call.input(arg, &Input::Array(view))?,
-                    (_, view) => {
-                        let memory = frame.bytes(call.bytes(arg));
-                        call.copy_shadow(view.as_ref(), arg, memory);
-                        memory
-                    }
-                },
-                Part::Shadow => {
-                    let memory = frame.bytes(call.bytes(arg));
-                    let output = plan.outputs.iter().position(|&o| o == arg);
-                    call.copy_shadow(output.and_then(|p| cotangents[p].as_ref()), arg, memory);
-                    memory
-                }
-                Part::ShadowChange => {
-                    let memory = match input.filter(|&p| wanted >> p & 1 == 1) {
-                        Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
-                        None => std::ptr::null_mut(),
-                    };
-                    zero(memory, call.bytes(arg), &frame)
-                }
-            };
-            slots.push(address.cast());
-        }
-        call.run(&artifact, Entry::Hvp, &mut slots)
-    }
-
-    /// The primal of an argument in a derivative call: what the caller gave, or working memory.
-    fn working_primal(&self, call: &Call<'_>, inputs: &[Input<'_>], arg: usize) -> Result<*mut u8> {
-        match self.manifest.plan.args[arg].role {
-            Role::Input => call.input(arg, self.given(inputs, arg)),
-            Role::Size => call.size(arg),
-            Role::InOut => {
-                let copy = call.frame.bytes(call.bytes(arg));
-                call.copy_input(self.given(inputs, arg), arg, copy)?;
-                Ok(copy)
-            }
-            Role::Output | Role::Scratch | Role::Return => Ok(call.frame.zeroed(call.bytes(arg))),
-        }
-    }
-
-    fn check_shadows(
-        &self,
-        what: &str,
-        args: &[usize],
-        shadows: &[Option<View<'_>>],
-        resolved: &Resolved,
-    ) -> Result<()> {
-        let function = &self.spec.function;
-        if args.len() != shadows.len() {
-            let headline = format!("`{function}` has {} {what}s, {} were given", args.len(), shadows.len());
-            return Err(Error::Arity(Box::new(Diagnosis::new("arity", function, headline))));
-        }
-        for (&arg, view) in args.iter().zip(shadows) {
-            let a: &Arg = &self.manifest.plan.args[arg];
-            let Some(view) = view.as_ref().filter(|_| a.dtype.is_float()) else { continue };
-            if view.dtype != a.dtype {
-                return Err(call::wrong_type(function, a, view.dtype.name()));
-            }
-            let shape = &resolved.shapes[arg];
-            if view.shape != shape.as_slice() {
-                let headline = format!("the {what} of `{}` of `{function}` has the wrong shape", a.name);
-                return Err(Error::Arity(Box::new(
-                    Diagnosis::new("shadow-shape", function, headline)
-                        .mismatch(format!("{shape:?}"), format!("{:?}", view.shape)),
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// Whether gradients are checked at every call.
@@ -439,7 +245,7 @@ impl Function {
 }
 
 /// Zeroed result memory, or zeroed working memory where no result is wanted.
-fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
+pub(crate) fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
     if wanted.is_null() {
         return frame.zeroed(bytes);
     }

@@ -33,7 +33,7 @@ pub struct Derivative {
 const UNPROVEN: &str = "unproven-gradient";
 
 /// Problems that no other preparation can mend: climbing on would only take time.
-const FINAL: [&str; 4] = ["missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
+const FINAL: [&str; 5] = ["engine-version", "missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
 
 impl Function {
     /// The proven derivative artifact for the inputs in `wanted.mask`.

@@ -25,7 +25,12 @@ use std::ptr::{self, NonNull};
 
 /// The exchange table of an array type, valid for the life of the process.
 #[derive(Clone, Copy)]
-pub struct Exchange(NonNull<DLPackExchangeAPI>);
+pub struct Exchange {
+    table: NonNull<DLPackExchangeAPI>,
+    /// Arrays of the type may carry a sign still to be applied (torch's negative bit), of which DLPack knows
+    /// nothing.
+    lazy_sign: bool,
+}
 
 // SAFETY: the table is immutable and owned by the framework for the life of the process.
 unsafe impl Send for Exchange {}
@@ -57,12 +62,13 @@ impl Exchange {
         let table = pointer.cast::<DLPackExchangeAPI>();
         // SAFETY: a capsule of this name holds such a table; its header is stable across versions.
         let major = unsafe { table.as_ref() }.header.version.major;
-        (major == 1).then_some(Exchange(table))
+        let lazy_sign = ty.hasattr(pyo3::intern!(ty.py(), "is_neg")).unwrap_or(false);
+        (major == 1).then_some(Exchange { table, lazy_sign })
     }
 
     fn table(&self) -> &DLPackExchangeAPI {
         // SAFETY: see the type.
-        unsafe { self.0.as_ref() }
+        unsafe { self.table.as_ref() }
     }
 
     fn borrow(&self, array: &Bound<'_, PyAny>) -> Option<PyResult<DLTensor>> {
@@ -174,7 +180,13 @@ impl<'py> Given<'py> {
     /// `DtypeError` and `DeviceError` for arrays no foreign function takes, `TypeError` for other objects.
     pub fn from_object(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<Self> {
         let ty = object.get_type();
-        if let Some(borrowed) = Exchange::of_type(ty.as_any()).and_then(|e| e.borrow(object)) {
+        let exchange = Exchange::of_type(ty.as_any());
+        if exchange.is_some_and(|e| e.lazy_sign)
+            && object.call_method0(pyo3::intern!(object.py(), "is_neg"))?.is_truthy()?
+        {
+            return Self::kept_alive(object.call_method0("resolve_neg")?, name);
+        }
+        if let Some(borrowed) = exchange.and_then(|e| e.borrow(object)) {
             let tensor = borrowed.map_err(|e| unreadable(object, &e, name))?;
             return Self::array(object, tensor, None, name);
         }
@@ -216,17 +228,19 @@ impl<'py> Given<'py> {
         }
     }
 
+    /// A tensor made for this call, kept for its length.
+    fn kept_alive(object: Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<Self> {
+        match Self::from_object(&object, name)? {
+            Given::Array { tensor, dtype, .. } => Ok(Given::Array { tensor, dtype, _keep: Some(object) }),
+            other => Ok(other),
+        }
+    }
+
     /// Tensors that only stand for memory: torch's zero tensors are made real, others are refused.
     fn without_memory(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<Self> {
         let is_zero = object.call_method0("_is_zerotensor").and_then(|z| z.is_truthy()).unwrap_or(false);
         if is_zero {
-            let real = object.call_method0("clone")?;
-            let given = Self::from_object(&real, name)?;
-            if let Given::Array { tensor, dtype, .. } = given
-                && !tensor.data.is_null()
-            {
-                return Ok(Given::Array { tensor, dtype, _keep: Some(real) });
-            }
+            return Self::kept_alive(object.call_method0("clone")?, name);
         }
         let error = Error::Device(Box::new(
             Diagnosis::new("no-memory", "", format!("`{}` has a shape but no memory (a meta or fake tensor)", name()))

@@ -48,6 +48,13 @@ impl Function {
         self.inner.manifest().plan.differentiable_mask()
     }
 
+    /// Whether any output is an integer or a truth value.
+    #[getter]
+    fn has_integer_outputs(&self) -> bool {
+        let plan = &self.inner.manifest().plan;
+        plan.outputs.iter().any(|&o| !plan.args[o].dtype.is_float())
+    }
+
     /// Names of the inputs, in the order in which calls take them.
     #[getter]
     fn inputs(&self) -> Vec<String> {

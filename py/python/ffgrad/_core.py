@@ -119,8 +119,17 @@ def open_function(
     ------
     ToolchainError, CompileError, SignatureError, CacheError
     """
-    sources = [os.fspath(s) for s in ([source] if isinstance(source, str | os.PathLike) else source)]
-    plain = {name: _plain(value) for name, value in options.items()}
+    return _native.Function(source_files(source), function, signature, json.dumps(plain(options)), array_type, allocate)
+
+
+def source_files(source: Source | Iterable[Source]) -> list[str]:
+    """Return the source files as a list of paths."""
+    return [os.fspath(s) for s in ([source] if isinstance(source, str | os.PathLike) else source)]
+
+
+def plain(options: Options) -> dict[str, Any]:
+    """Return the options as the driver takes them, ready for JSON."""
+    result = {name: _plain(value) for name, value in options.items()}
     if "defines" in options:
-        plain["defines"] = {name: _define(value) for name, value in options["defines"].items()}
-    return _native.Function(sources, function, signature, json.dumps(plain), array_type, allocate)
+        result["defines"] = {name: _define(value) for name, value in options["defines"].items()}
+    return result

@@ -11,11 +11,13 @@ Contiguous tensors are passed as they lie. Outputs are allocated by PyTorch.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 from typing_extensions import Unpack
 
 from ffgrad import _native
@@ -35,12 +37,17 @@ class _Call(torch.autograd.Function):
     def forward(ctx: Any, native: _native.Function, *inputs: Any) -> Any:
         ctx.set_materialize_grads(False)
         ctx.native = native
-        ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else x for x in inputs)
-        tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+        ctx.numbers = None
+        tensors = inputs
+        if not all(map(_is_tensor, inputs)):
+            ctx.numbers = tuple(None if _is_tensor(x) else x for x in inputs)
+            tensors = tuple(x for x in inputs if _is_tensor(x))
         ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
-        outputs = native.primal(_resolved(inputs), _mask(ctx.needs_input_grad))
-        ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
+        if forward_ad._current_level >= 0:
+            ctx.save_for_forward(*tensors)
+        outputs = native.primal(inputs, _mask(ctx.needs_input_grad))
+        if native.has_integer_outputs:
+            ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
         return outputs if len(outputs) > 1 else outputs[0]
 
     @staticmethod
@@ -49,11 +56,11 @@ class _Call(torch.autograd.Function):
         inputs = _inputs(ctx)
         if torch.is_grad_enabled():
             return (None, *_Gradient.apply(ctx.native, mask, len(inputs), *inputs, *cotangents))
-        return (None, *ctx.native.vjp(inputs, _resolved(cotangents), mask))
+        return (None, *ctx.native.vjp(inputs, cotangents, mask))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
-        outputs = ctx.native.jvp(_inputs(ctx), _resolved(tangents))
+        outputs = ctx.native.jvp(_inputs(ctx), tangents)
         return outputs if len(outputs) > 1 else outputs[0]
 
 
@@ -70,14 +77,12 @@ class _Gradient(torch.autograd.Function):
         ctx.native, ctx.mask, ctx.count = native, mask, count
         ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else (x,) for x in arguments)
         ctx.save_for_backward(*[x for x in arguments if isinstance(x, torch.Tensor)])
-        arguments = _resolved(arguments)
         return native.vjp(arguments[:count], arguments[count:], mask)
 
     @staticmethod
     def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
         saved = iter(ctx.saved_tensors)
         arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
-        arguments, directions = _resolved(arguments), _resolved(directions)
         inputs, cotangents = arguments[: ctx.count], arguments[ctx.count :]
         needs = ctx.needs_input_grad[3:]
         wanted = sum(1 << i for i, need in enumerate(needs[: ctx.count]) if need) & ctx.mask
@@ -101,21 +106,22 @@ def _undifferentiable(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(None if x is None else refuse(x.detach().requires_grad_()) for x in tensors)
 
 
-def _resolved(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Replace tensors whose sign is still to be applied (``z.conj().imag``): DLPack does not know of that."""
-    if any(isinstance(x, torch.Tensor) and x.is_neg() for x in tensors):
-        return tuple(x.resolve_neg() if isinstance(x, torch.Tensor) else x for x in tensors)
-    return tensors
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, torch.Tensor)
 
 
+@functools.lru_cache(maxsize=1024)
 def _mask(needs: tuple[bool, ...]) -> int:
     """Bit i is set where input i needs a gradient; the first of ``needs`` is the native function's."""
     return sum(1 << i for i, need in enumerate(needs[1:]) if need)
 
 
 def _inputs(ctx: Any) -> tuple[Any, ...]:
+    if ctx.numbers is None:
+        tensors: tuple[Any, ...] = ctx.saved_tensors
+        return tensors
     saved = iter(ctx.saved_tensors)
-    return _resolved(tuple(next(saved) if number is None else number for number in ctx.numbers))
+    return tuple(next(saved) if number is None else number for number in ctx.numbers)
 
 
 class Enzyme:
@@ -163,9 +169,9 @@ class Enzyme:
         ForeignError
             The function threw a C++ exception.
         """
-        if torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
+        if torch.is_grad_enabled() or forward_ad._current_level >= 0:
             return _Call.apply(self._native, *inputs)
-        outputs = self._native.primal(_resolved(inputs), 0)
+        outputs = self._native.primal(inputs, 0)
         return outputs if len(outputs) > 1 else outputs[0]
 
     @property

@@ -1,0 +1,186 @@
+"""A foreign function as a TensorFlow operation: opened, and called eagerly or in a graph."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from typing_extensions import Unpack
+
+import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
+from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._tf.library import misfit, open_now, operations
+from ffgrad._tf.shapes import output_shapes
+
+try:
+    from tensorflow.python.eager.record import should_record_backprop as _is_recorded
+except ImportError:  # a private name: without it the primal is built apart from the gradient, no more
+
+    def _is_recorded(tensors: list[tf.Tensor]) -> bool:
+        return False
+
+
+# What no tape can watch: values without a gradient, as numbers are in every front end.
+_PLAIN = (bool, int, float, list, tuple, np.ndarray, np.generic)
+
+_DTYPES = {"f32": "float32", "f64": "float64", "bool": "bool"}
+_DTYPES |= {f"{name[0]}{width}": f"{name}{width}" for name in ("int", "uint") for width in (8, 16, 32, 64)}
+
+
+class Enzyme:
+    """A foreign function, differentiable; made by :func:`enzyme`.
+
+    Attributes
+    ----------
+    inputs : list of str
+        Names of the inputs, in the order in which calls take them.
+    outputs : list of str
+        Names of the outputs, in the order in which calls return them.
+    input_dtypes, output_dtypes : list of tf.DType
+        Their element types.
+    differentiable : int
+        Bit i is set where input i can have a gradient.
+    manifest : dict
+        Prototype, call plan, tools and commands, as ``ffgrad show`` prints them.
+    """
+
+    # AutoGraph has nothing to translate here. This is how TensorFlow marks its own such functions; the public way,
+    # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
+    autograph_info__ = True
+
+    def __init__(self, spec: dict[str, Any], manifest: dict[str, Any], differentiable: int) -> None:
+        plan = manifest["plan"]
+        self.manifest = manifest
+        self.differentiable = differentiable
+        self.inputs: list[str] = [plan["args"][i]["name"] for i in plan["inputs"]]
+        self.outputs: list[str] = [plan["args"][i]["name"] for i in plan["outputs"]]
+        self.input_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["inputs"]]
+        self.output_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["outputs"]]
+        self._sizes: dict[str, int] = spec["options"].get("sizes", {})
+        # The key sets this apart from an operation made before the sources were edited.
+        self._spec = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True).encode()
+        open_now(self._spec)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Call the function; see :meth:`apply`."""
+        return self.apply(*inputs)
+
+    def apply(self, *inputs: Any) -> Any:
+        """Call the function.
+
+        Parameters
+        ----------
+        *inputs
+            One tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
+            are taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
+
+        Returns
+        -------
+        tf.Tensor or tuple of tf.Tensor
+            The outputs, in the order of the signature.
+
+        Raises
+        ------
+        tf.errors.InvalidArgumentError
+            The inputs do not fit, with the parameter's name; in a graph already while it is built, as far as types and
+            shapes are known then.
+        tf.errors.UnimplementedError
+            A gradient is recorded and none can be given.
+        tf.errors.UnknownError
+            The function threw a C++ exception.
+        tf.errors.FailedPreconditionError
+            A tool is missing, or the cache folder cannot be used.
+        """
+        tensors: list[tf.Tensor] = []
+        mask = self.differentiable
+        for i, value in enumerate(inputs):
+            if not isinstance(value, tf.Tensor):
+                if isinstance(value, _PLAIN):
+                    mask &= ~(1 << i)
+                value = self._tensor(i, value)
+            tensors.append(value)
+        eager = tf.executing_eagerly()
+        reason = None if eager else misfit(self._spec, tensors)
+        if reason is not None:
+            raise tf.errors.InvalidArgumentError(None, None, reason)
+        outputs = operations.ffgrad_primal_v1(
+            inputs=tensors,
+            Tout=self.output_dtypes,
+            spec=self._spec,
+            mask=mask,
+            # Where a gradient will follow, one build serves both.
+            expected=mask if _is_recorded(tensors) else 0,
+        )
+        if not eager:
+            shapes = output_shapes(self.manifest["plan"], self._sizes, [tensor.shape for tensor in tensors])
+            for output, shape in zip(outputs, shapes, strict=True):
+                output.set_shape(shape)
+        return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+    def _tensor(self, i: int, value: Any) -> tf.Tensor:
+        """Return the input as a tensor; only what has no type of its own takes the parameter's."""
+        if hasattr(value, "dtype") or i >= len(self.input_dtypes):
+            return tf.convert_to_tensor(value)
+        return tf.convert_to_tensor(value, dtype_hint=self.input_dtypes[i])
+
+    apply.autograph_info__ = True  # type: ignore[attr-defined]
+
+    @property
+    def signature(self) -> str:
+        """The signature in use, defaults included."""
+        return str(self.manifest["plan"]["signature"])
+
+    def __repr__(self) -> str:
+        """Return the function and its signature."""
+        return f"<enzyme {self.manifest['prototype']['function']}: {self.signature}>"
+
+
+def enzyme(
+    source: Source | Iterable[Source],
+    function: str,
+    signature: str | None = None,
+    **options: Unpack[Options],
+) -> Enzyme:
+    """Make a C or C++ function a differentiable operation.
+
+    Parameters
+    ----------
+    source
+        The source file, or several that belong together.
+    function
+        Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
+        template instance (``"f<double>"``).
+    signature
+        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``.
+        Without it pointers that are only read are inputs, those only written are outputs, and integers are the number
+        of elements.
+    **options
+        See :class:`ffgrad._core.Options`.
+
+    Returns
+    -------
+    Enzyme
+        Callable, with ``.apply``.
+
+    Raises
+    ------
+    CompileError
+        The source does not compile or has no such function.
+    SignatureError
+        The signature does not fit, or is needed.
+    ToolchainError
+        A compiler or the engine is missing.
+    CacheError
+        The cache folder cannot be used.
+    """
+    # Absolute, because saved graphs name the sources by path.
+    files = [os.path.abspath(file) for file in source_files(source)]
+    if "include_dirs" in options:
+        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    native = open_function(files, function, signature, options, np.ndarray, np.empty)
+    spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
+    return Enzyme(spec, json.loads(native.manifest()), native.differentiable)

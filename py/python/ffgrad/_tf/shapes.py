@@ -1,0 +1,64 @@
+"""Static shapes: what the shapes of the inputs imply for the outputs while a graph is built.
+
+In: the call plan of a manifest, shapes that may be partly unknown. Out: one shape an output. Nothing is checked here:
+that is done when the operation runs, or where all shapes are known (``library.misfit``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+_OPERATIONS: dict[str, Callable[[int, int], int | None]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b if b else None,
+}
+
+
+def output_shapes(
+    plan: Mapping[str, Any], sizes: Mapping[str, int], inputs: Sequence[tf.TensorShape]
+) -> list[tf.TensorShape]:
+    """Return the shapes of the outputs, as far as they are known.
+
+    Parameters
+    ----------
+    plan
+        ``manifest["plan"]``.
+    sizes
+        The option of that name.
+    inputs
+        Static shapes, in the order of the inputs.
+    """
+    args = plan["args"]
+    given = dict(zip(plan["inputs"], inputs, strict=False))
+    symbols = dict(sizes)
+    for arg, shape in given.items():
+        dims = args[arg]["shape"]
+        if args[arg]["flat"]:
+            if shape.is_fully_defined() and dims and "sym" in dims[0]:
+                symbols.setdefault(dims[0]["sym"], shape.num_elements())
+        elif shape.rank == len(dims):
+            for dim, extent in zip(dims, shape, strict=True):
+                if "sym" in dim and extent is not None:
+                    symbols.setdefault(dim["sym"], extent)
+    flat = next((shape for arg, shape in given.items() if args[arg]["flat"]), tf.TensorShape(None))
+    return [given.get(i, flat if args[i]["flat"] else _declared(args[i]["shape"], symbols)) for i in plan["outputs"]]
+
+
+def _declared(dims: Sequence[Mapping[str, Any]], symbols: Mapping[str, int]) -> tf.TensorShape:
+    extents = [_value(dim, symbols) for dim in dims]
+    return tf.TensorShape([e if e is None or e >= 0 else None for e in extents])
+
+
+def _value(dim: Mapping[str, Any], symbols: Mapping[str, int]) -> int | None:
+    ((kind, content),) = dim.items()
+    if kind == "int":
+        return int(content)
+    if kind == "sym":
+        return symbols.get(content)
+    left, right = (_value(part, symbols) for part in content)
+    return None if left is None or right is None else _OPERATIONS[kind](left, right)
