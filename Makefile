@@ -5,7 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf lint fmt bench bench-tf wheel clean
+.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf test-julia lint fmt bench bench-tf bench-julia \
+	wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +19,7 @@ test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
 	@$(MAKE) test-tf
+	@$(MAKE) test-julia
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
@@ -28,6 +30,9 @@ test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pyte
 test-tf: env-tf tools ## the tests of the TensorFlow front end (ARGS="..." goes to pytest)
 	@scripts/test.sh tf $(ARGS)
 
+test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
+	@scripts/test.sh julia $(ARGS)
+
 lint: build ## formatting, clippy, ruff, mypy
 	@scripts/lint.sh
 
@@ -35,13 +40,17 @@ fmt: env ## format every source
 	@cargo fmt --all
 	@$(PYTHON_BIN)/ruff check --quiet --select I --fix .
 	@$(PYTHON_BIN)/ruff format .
-	@$(MAKE) bench-tf ARGS=
 
 bench-tf: env-tf tools ## what a call costs in TensorFlow (part of bench)
 	@.venv-tf/bin/python benches/tf_overhead.py $(ARGS)
 
 bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
 	@scripts/bench.sh $(ARGS)
+	@$(MAKE) bench-tf ARGS=
+	@$(MAKE) bench-julia ARGS=
+
+bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of bench)
+	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)
 
 build: ## env and tools, side by side
 	@$(MAKE) -j2 env tools

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|tf [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest.
+# test.sh rust|torch|tf|julia [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest, or
+# are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -25,6 +26,22 @@ tf)
     # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
     TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch, tf." ;;
+julia)
+    status=0
+    julia=$(scripts/julia.sh) || status=$?
+    if [ "$status" = 3 ] && [[ ${FFGRAD_REQUIRE:-} != *julia* ]]; then
+        say "test-julia: skipped, there is no Julia (see above)"
+        exit
+    fi
+    [ "$status" = 0 ] || die "there is no Julia to test with"
+    fixture=$ROOT/target/test-cache/conformance.json
+    mkdir -p "${fixture%/*}"
+    "$PYTHON_BIN/python" julia/test/fixture.py "$fixture"
+    # What a user's start-up files and environments bring is not what is tested.
+    FFGRAD_LIBRARY=$(ls "$BIN"/libffgrad.{so,dylib} 2>/dev/null) FFGRAD_FIXTURE=$fixture FFGRAD_ONLY="$*" \
+        JULIA_NUM_THREADS=4 JULIA_DEPOT_PATH=$ROOT/target/julia-depot \
+        "$julia" --startup-file=no --project=julia julia/test/runtests.jl
+    ;;
+*) die "unknown suite $suite" "Suites: rust, torch, tf, julia." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"

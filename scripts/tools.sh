@@ -19,8 +19,8 @@ build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
-# None of them needs a framework to be built.
-build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf
+# None of them needs a framework to be built. libffgrad finds the worker beside itself, in the build folder.
+build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-capi
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
 for library in "$BIN"/libffgrad_tf.so "$BIN"/libffgrad_tf.dylib; do

@@ -76,7 +76,8 @@ impl View<'_> {
         self.shape.iter().product::<i64>().max(0) as usize
     }
 
-    fn is_contiguous(&self) -> bool {
+    /// Whether the elements lie row-major and without gaps.
+    pub fn is_contiguous(&self) -> bool {
         let Some(strides) = self.strides else { return true };
         let mut expected = 1;
         for (&extent, &stride) in self.shape.iter().zip(strides).rev() {

@@ -43,7 +43,7 @@ pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Re
 
 /// Inlines the arena's short paths into code that is otherwise done.
 pub fn after_arena(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
-    let passes = "always-inline,cgscc(inline),globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,dse)";
+    let passes = "always-inline,cgscc(inline),globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dse)";
     run(module, passes, machine, scalar_only())
 }
 
