@@ -69,17 +69,15 @@ pub fn wrapper<'ctx>(
 }
 
 /// Framework buffers never overlap where one of them is written: the hub allocates outputs, scratch
-/// and shadows itself, and inputs are only read.
+/// and shadows itself, and inputs are only read. That they are (`readonly`) LLVM infers by itself, or not:
+/// a function that casts `const` away must not become undefined behaviour here.
 fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &CallPlan) {
     let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
-    for (i, arg) in plan.args.iter().enumerate().filter(|(_, a)| !by_value(a)) {
+    for (i, _) in plan.args.iter().enumerate().filter(|(_, a)| !by_value(a)) {
         let at = AttributeLoc::Param(i as u32);
         function.add_attribute(at, flag("noalias"));
         function.add_attribute(at, flag("nonnull"));
         function.add_attribute(at, flag("noundef"));
-        if arg.role == Role::Input {
-            function.add_attribute(at, flag("readonly"));
-        }
     }
 }
 
