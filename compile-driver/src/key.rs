@@ -145,3 +145,97 @@ impl Record {
         cache::write_json(&path, &record)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Options, Verify};
+    use core_ad::protocol::{Math, Rung};
+
+    fn spec() -> Spec {
+        Spec { sources: vec!["/s/a.c".into()], function: "f".into(), signature: None, options: Options::default() }
+    }
+
+    fn source(path: &str, digest: &str) -> Source {
+        Source { path: path.into(), digest: digest.into() }
+    }
+
+    fn key_of(spec: &Spec) -> String {
+        let tools = [ToolRecord { name: "clang".into(), version: "22".into() }];
+        entry(spec, &[source("/s/a.c", "aa"), source("/s/a.h", "bb")], &tools)
+    }
+
+    fn key_with(change: impl FnOnce(&mut Spec)) -> String {
+        let mut changed = spec();
+        change(&mut changed);
+        key_of(&changed)
+    }
+
+    #[test]
+    fn entry_key_function_differs() {
+        assert_ne!(key_of(&spec()), key_with(|s| s.function = "g".into()));
+    }
+
+    #[test]
+    fn entry_key_signature_differs_and_an_empty_one_is_not_none() {
+        assert_ne!(key_of(&spec()), key_with(|s| s.signature = Some("x[n] -> y[n]".into())));
+        assert_ne!(key_of(&spec()), key_with(|s| s.signature = Some(String::new())));
+    }
+
+    #[test]
+    fn entry_key_differs_by_every_option_that_changes_code() {
+        let changes: Vec<(&str, fn(&mut Options))> = vec![
+            ("flags", |o| o.flags = vec!["-std=c99".into()]),
+            ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
+            ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
+            ("libraries", |o| o.libraries = vec!["m".into()]),
+            ("sizes", |o| o.sizes = [("k".to_owned(), 3)].into()),
+            ("math", |o| o.math = Math::Fast),
+            ("inactive", |o| o.inactive = vec!["log".into()]),
+            ("loose_types", |o| o.loose_types = true),
+            ("arena", |o| o.arena = false),
+            ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
+            ("pipeline", |o| o.pipeline = Some(Rung::O2)),
+            ("engine", |o| o.engine = "plugin".into()),
+        ];
+        for (name, change) in changes {
+            assert_ne!(key_of(&spec()), key_with(|s| change(&mut s.options)), "{name}");
+        }
+    }
+
+    #[test]
+    fn entry_key_is_the_same_for_options_that_change_no_code() {
+        assert_eq!(key_of(&spec()), key_with(|s| s.options.verify = Verify::Off));
+        assert_eq!(key_of(&spec()), key_with(|s| s.options.timeout = 1));
+    }
+
+    #[test]
+    fn entry_key_header_content_differs_and_its_place_does_not() {
+        let of = |sources: &[Source]| entry(&spec(), sources, &[]);
+        let here = of(&[source("/s/a.c", "aa"), source("/s/a.h", "bb")]);
+        assert_ne!(here, of(&[source("/s/a.c", "aa"), source("/s/a.h", "cc")]));
+        assert_eq!(here, of(&[source("/s/a.c", "aa"), source("/t/a.h", "bb")]));
+    }
+
+    #[test]
+    fn entry_key_tools_differ() {
+        let of = |version: &str| entry(&spec(), &[], &[ToolRecord { name: "clang".into(), version: version.into() }]);
+        assert_ne!(of("22.1.8"), of("22.1.9"));
+    }
+
+    #[test]
+    fn entry_key_order_of_sources_differs() {
+        let mut two = spec();
+        two.sources = vec!["/s/a.c".into(), "/s/b.c".into()];
+        let mut reversed = two.clone();
+        reversed.sources.reverse();
+        let sources = [source("/s/a.c", "aa"), source("/s/b.c", "bb")];
+        assert_ne!(entry(&two, &sources, &[]), entry(&reversed, &sources, &[]));
+    }
+
+    #[test]
+    fn fields_cannot_run_into_each_other() {
+        let of = |a: &str, b: &str| Fields::new("t").add("l", a.as_bytes()).add("l", b.as_bytes()).finish();
+        assert_ne!(of("ab", "c"), of("a", "bc"));
+    }
+}
