@@ -195,6 +195,7 @@ mod tests {
             ("loose_types", |o| o.loose_types = true),
             ("arena", |o| o.arena = false),
             ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
+            ("tune", |o| o.tune = true),
             ("pipeline", |o| o.pipeline = Some(Rung::O2)),
             ("engine", |o| o.engine = "plugin".into()),
         ];

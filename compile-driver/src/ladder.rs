@@ -6,10 +6,11 @@
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build;
 use crate::cache;
-use crate::call::Input;
+use crate::call::{Call, Input};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::options::Verify;
+use crate::sample::Point;
 use crate::scratch::Frame;
 use crate::verify::{self, Outcome};
 use core_ad::Role;
@@ -43,6 +44,9 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
+        if self.spec.options.tune {
+            return self.tuned(wanted, inputs, resolved);
+        }
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
             && known.settled.load(Ordering::Acquire)
@@ -266,6 +270,13 @@ impl Function {
         static SEED: AtomicU64 = AtomicU64::new(1);
         let frame = Frame::open();
         let call = self.call(resolved, &frame);
+        let values = self.gather(&call, inputs)?;
+        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
+        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
+    }
+
+    /// Private copies of everything the caller gave, one buffer an argument.
+    pub(crate) fn gather(&self, call: &Call<'_>, inputs: &[Input<'_>]) -> Result<Point> {
         let plan = &self.manifest.plan;
         let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
         for (arg, a) in plan.args.iter().enumerate() {
@@ -285,7 +296,6 @@ impl Function {
             }
             values.push(memory);
         }
-        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
-        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
+        Ok(values)
     }
 }

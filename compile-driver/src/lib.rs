@@ -28,6 +28,7 @@ mod runtime;
 mod sample;
 mod scratch;
 pub mod toolchain;
+mod tune;
 pub mod verify;
 mod worker;
 

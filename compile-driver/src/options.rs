@@ -45,6 +45,8 @@ pub struct Options {
     pub loose_types: bool,
     /// Let the derivative allocate from a per-thread arena instead of malloc.
     pub arena: bool,
+    /// Build several variants at the first gradient, time them on those arguments, keep the fastest.
+    pub tune: bool,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
     /// The rung of the ladder to begin with: `o1`, `o2`, `outlined`, `typed` or `loose`.
@@ -68,6 +70,7 @@ impl Default for Options {
             verify: Verify::default(),
             loose_types: false,
             arena: true,
+            tune: false,
             engine_options: Vec::new(),
             pipeline: None,
             engine: "auto".to_owned(),

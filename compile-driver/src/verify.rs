@@ -20,6 +20,7 @@ use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 use core_ad::{DType, Role};
 use std::ffi::c_void;
+use std::time::{Duration, Instant};
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +114,27 @@ fn check_second(probe: &mut Probe<'_>, values: &Point, first: Outcome) -> Result
         return Ok(Outcome::Doubtful(look.record(&tolerance), text));
     }
     Ok(first)
+}
+
+/// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
+///
+/// # Errors
+///
+/// What the foreign code throws.
+pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Duration) -> Result<Duration> {
+    let mut probe = Probe::new(call, artifact, false, 1);
+    let cotangent = probe.random_cotangent();
+    let mut best = Duration::MAX;
+    let start = Instant::now();
+    let mut runs = 0;
+    while runs < 3 || start.elapsed() < budget {
+        let time = probe.timed_vjp(values, &cotangent)?;
+        if runs > 0 {
+            best = best.min(time);
+        }
+        runs += 1;
+    }
+    Ok(best)
 }
 
 /// The check's numbers at one point.
@@ -338,6 +360,14 @@ impl<'a> Probe<'a> {
         Ok(self.gradients(&shadows))
     }
 
+    fn timed_vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Duration> {
+        let (mut values, mut shadows) = self.memory(point, cotangent);
+        let mut slots = self.slots(Entry::Vjp, &mut values, &mut shadows);
+        let start = Instant::now();
+        self.call.run(self.artifact, Entry::Vjp, &mut slots)?;
+        Ok(start.elapsed())
+    }
+
     fn gradients(&self, memory: &Point) -> Numbers {
         let plan = self.call.plan;
         let gradient = |arg: usize| {
@@ -351,42 +381,47 @@ impl<'a> Probe<'a> {
 
     /// Runs a derivative entry point with the given shadows and returns the shadows after it.
     fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
-        let plan = self.call.plan;
+        let (mut values, mut shadows) = self.memory(point, given);
+        let mut slots = self.slots(entry, &mut values, &mut shadows);
+        self.call.run(self.artifact, entry, &mut slots)?;
+        Ok(shadows)
+    }
+
+    /// Private memory for every argument and every shadow.
+    fn memory(&self, point: &Point, given: &Numbers) -> (Point, Point) {
         let mut values = point.clone();
         self.add_produced(&mut values);
-        let mut shadows: Point = (0..plan.args.len())
+        (values, self.filled(given))
+    }
+
+    fn slots(&self, entry: Entry, values: &mut Point, shadows: &mut Point) -> Vec<*mut c_void> {
+        let address = |slot: core_ad::plan::Slot| -> *mut c_void {
+            match slot.part {
+                Part::Shadow => shadows[slot.arg].as_mut_ptr().cast(),
+                _ => values[slot.arg].as_mut_ptr().cast(),
+            }
+        };
+        self.call.plan.slots(entry, self.mask()).map(address).collect()
+    }
+
+    /// A buffer for every argument: the numbers given, or zeros.
+    fn filled(&self, given: &Numbers) -> Point {
+        let plan = self.call.plan;
+        (0..plan.args.len())
             .map(|arg| match given[arg].is_empty() {
                 true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
                 false => words(&given[arg], plan.args[arg].dtype),
             })
-            .collect();
-        let mut slots: Vec<*mut c_void> = Vec::new();
-        for slot in plan.slots(entry, self.mask()) {
-            let memory = match slot.part {
-                Part::Shadow => &mut shadows[slot.arg],
-                _ => &mut values[slot.arg],
-            };
-            slots.push(memory.as_mut_ptr().cast());
-        }
-        self.call.run(self.artifact, entry, &mut slots)?;
-        Ok(shadows)
+            .collect()
     }
 
     /// Runs the second derivative along `direction`: how the gradients change.
     fn hvp(&self, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
         let plan = self.call.plan;
-        let filled = |given: &Numbers| -> Point {
-            (0..plan.args.len())
-                .map(|arg| match given[arg].is_empty() {
-                    true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
-                    false => words(&given[arg], plan.args[arg].dtype),
-                })
-                .collect()
-        };
         let mut values = point.clone();
         self.add_produced(&mut values);
-        let (mut directions, mut shadows) = (filled(direction), filled(cotangent));
-        let mut changes = filled(&vec![Vec::new(); plan.args.len()]);
+        let (mut directions, mut shadows) = (self.filled(direction), self.filled(cotangent));
+        let mut changes = self.filled(&vec![Vec::new(); plan.args.len()]);
         let mut slots: Vec<*mut c_void> = Vec::new();
         for slot in plan.slots(Entry::Hvp, self.mask()) {
             let memory = match slot.part {

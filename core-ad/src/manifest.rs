@@ -106,3 +106,29 @@ pub struct CheckRecord {
     /// What both may differ by.
     pub tolerance: f64,
 }
+
+/// What tuning found for a set of inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The fastest candidate's preparation.
+    pub pipeline: Rung,
+    /// The fastest candidate's options of the engine.
+    pub engine_options: Vec<String>,
+    /// Everything that was tried.
+    pub trials: Vec<Trial>,
+}
+
+/// One candidate of tuning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What stood before differentiation.
+    pub pipeline: Rung,
+    /// Options of the engine.
+    pub engine_options: Vec<String>,
+    /// Shortest time of one vjp; `None` where it could not be built or was proven wrong.
+    pub microseconds: Option<f64>,
+    /// Why it has no time.
+    pub refused: Option<String>,
+}

@@ -42,6 +42,12 @@ class Options(TypedDict, total=False):
         Let the engine guess types that it cannot deduce.
     arena : bool
         Let the derivative allocate from a per-thread arena instead of malloc (default).
+    tune : bool
+        Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest.
+    pipeline : str
+        The preparation that is tried first: ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
+    engine_options : list of str
+        Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
     engine : str
         ``"auto"``, ``"catalyst"``, ``"plugin"`` or the path of an Enzyme plugin.
     timeout : int
@@ -58,6 +64,9 @@ class Options(TypedDict, total=False):
     verify: str
     loose_types: bool
     arena: bool
+    tune: bool
+    pipeline: str
+    engine_options: Iterable[str]
     engine: str
     timeout: int
 

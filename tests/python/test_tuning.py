@@ -1,0 +1,72 @@
+"""``tune=True``: candidates are built, proven and timed at the first gradient; the fastest stays, also for later processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from ffgrad.torch import enzyme
+
+SOURCE = """
+void relax(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) {
+    double s = x[i];
+    for (int k = 0; k < 8; k++) s += 0.1 * (x[(i + k) % n] - s) * s;
+    y[i] = s;
+  }
+}
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "relax.c"
+    path.write_text(SOURCE)
+    return path
+
+
+def _outcomes() -> list[Path]:
+    return list(Path(os.environ["FFGRAD_CACHE_DIR"]).glob("v*/entries/*/tuning-*.json"))
+
+
+def _gradient(source: Path, tune: bool) -> torch.Tensor:
+    x = torch.linspace(0.1, 0.9, 11, dtype=torch.float64).requires_grad_()
+    f = enzyme(source, "relax", tune=tune)
+    (gradient,) = torch.autograd.grad(f.apply(x).square().sum(), x)
+    assert torch.autograd.gradcheck(f.apply, (x,))
+    return gradient
+
+
+def test_tuning_changes_the_time_and_not_the_gradient(source: Path) -> None:
+    """Within rounding: candidates may fuse other multiply-adds."""
+    before = set(_outcomes())
+    tuned, plain = _gradient(source, tune=True), _gradient(source, tune=False)
+    torch.testing.assert_close(tuned, plain, rtol=1e-13, atol=1e-13)
+    (outcome,) = set(_outcomes()) - before
+    tuning = json.loads(outcome.read_text())
+    times = [t["microseconds"] for t in tuning["trials"] if t["microseconds"] is not None]
+    kept = [t for t in tuning["trials"] if t["microseconds"] == min(times)]
+    assert len(tuning["trials"]) >= 7
+    assert (tuning["pipeline"], tuning["engine_options"]) in [(t["pipeline"], t["engine_options"]) for t in kept]
+
+
+def test_a_tuned_function_is_not_tuned_again(source: Path) -> None:
+    """The outcome stays in the function's cache entry."""
+    _gradient(source, tune=True)
+    stamps = {path: path.stat().st_mtime_ns for path in _outcomes()}
+    _gradient(source, tune=True)
+    assert {path: path.stat().st_mtime_ns for path in _outcomes()} == stamps
+
+
+def test_a_function_that_cannot_be_differentiated_is_refused_as_without_tuning(tmp_path: Path) -> None:
+    """Not with a list of failed candidates, but with the reason."""
+    path = tmp_path / "open.c"
+    path.write_text("double lookup(double);\nvoid f(const double* x, int n, double* y) { y[0] = lookup(x[n - 1]); }\n")
+    import ffgrad
+
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(ffgrad.DifferentiationError, match="`f` calls `lookup`"):
+        enzyme(path, "f", tune=True).apply(x)
