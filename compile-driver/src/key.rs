@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn entry_key_differs_by_every_option_that_changes_code() {
-        let changes: Vec<(&str, fn(&mut Options))> = vec![
+        type Change = fn(&mut Options);
+        let changes: [(&str, Change); 13] = [
             ("flags", |o| o.flags = vec!["-std=c99".into()]),
             ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
             ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
