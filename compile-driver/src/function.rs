@@ -5,7 +5,7 @@
 
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
-use crate::cache::{self, Cache};
+use crate::cache::Cache;
 use crate::call::{self, Call, Input, Results};
 use crate::error::{Error, Result};
 use crate::frontend;
@@ -310,13 +310,4 @@ impl<T> InitWith<T> for OnceLock<T> {
         let value = outcome?;
         Ok(self.get_or_init(|| value))
     }
-}
-
-/// Digest of a cached file, for tests and tools.
-///
-/// # Errors
-///
-/// Where it cannot be read.
-pub fn digest(path: &Path) -> Result<String> {
-    cache::digest_file(path)
 }

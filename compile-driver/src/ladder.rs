@@ -88,7 +88,8 @@ impl Function {
             let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
             if let Some(artifact) = Artifact::load(&folder)? {
                 let checks = self.spec.options.verify;
-                let settled = choice.check.is_some() && checks != Verify::Always || checks == Verify::Off;
+                // A kept check may have been a doubtful one, which `strict` does not accept.
+                let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
                 if settled {
                     return Ok(self.settle(wanted, Arc::new(artifact), true));
                 }
@@ -191,6 +192,7 @@ impl Function {
                 self.keep_choice(wanted, rung, Some(record), passed_over)?;
                 Ok(Some(self.settle(wanted, artifact, true)))
             }
+            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false))),
             Outcome::Undecided(text) => {
                 let function = &self.spec.function;
                 self.warn(format!(
@@ -248,7 +250,7 @@ impl Function {
                 known.settled.store(true, Ordering::Release);
             }
             Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
-            Outcome::Undecided(_) => {}
+            Outcome::Undecided(_) | Outcome::Vacuous => {}
             Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
                 let mut passed_over = Vec::new();
                 let tried = known.artifact.record.rung;

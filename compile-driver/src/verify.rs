@@ -31,6 +31,8 @@ pub enum Outcome {
     Doubtful(CheckRecord, String),
     /// Nothing can be said at these arguments (not finite, or all derivatives zero).
     Undecided(String),
+    /// Right here, where everything is zero; says nothing about other arguments.
+    Vacuous,
     /// Wrong.
     Wrong(CheckRecord, String),
 }
@@ -256,8 +258,9 @@ impl<'a> Probe<'a> {
         let near = self.nearby(values);
         let look = self.look(&near)?;
         if here.is_finite() && here.differences == 0.0 && look.scale == 0.0 && look.differences == 0.0 {
-            // The function does not depend on these inputs, and its gradient says so.
-            return Ok(Outcome::Passed(look.record(&self.tolerance)));
+            // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
+            // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
+            return Ok(Outcome::Vacuous);
         }
         let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
         if !look.is_finite() || look.scale == 0.0 {
