@@ -50,6 +50,11 @@ pub trait Results {
     ///
     /// Whatever the framework says, as an error of this crate.
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8>;
+
+    /// Whether the memory of gradient number `position` holds a sum, to be added to rather than set to zero first.
+    fn adds(&self, _position: usize) -> bool {
+        false
+    }
 }
 
 /// Bytes copied so far in this process, by reason.

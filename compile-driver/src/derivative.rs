@@ -1,9 +1,9 @@
-//! Calls of the derivative entry points: what stands behind each slot of the argument array.
+//! Calls of the entry points: what stands behind each slot of the argument array.
 //!
 //! Shadows of inputs are results, zeroed and added to. Shadows of what the function writes are private copies of the
 //! caller's, because the reverse mode consumes them.
 
-use crate::artifact::Wanted;
+use crate::artifact::{Artifact, Wanted};
 use crate::call::{self, Call, Input, Results, View};
 use crate::error::{Error, Result};
 use crate::function::{Function, zero};
@@ -14,9 +14,32 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::{Arg, Role};
 use std::ffi::c_void;
+use std::sync::Arc;
 
-/// Finds the memory behind a slot that is not the argument itself.
-type Place<'p> = &'p mut dyn FnMut(&Call<'_>, Slot) -> Result<*mut u8>;
+/// What a call computes, with all that the caller gives to it.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'t> {
+    pub entry: Entry,
+    pub inputs: &'t [Input<'t>],
+    pub cotangents: &'t [Option<View<'t>>],
+    pub tangents: &'t [Option<View<'t>>],
+    /// Inputs whose gradient is wanted; for the primal: will be wanted.
+    pub mask: u64,
+}
+
+impl<'t> Task<'t> {
+    pub(crate) fn primal(inputs: &'t [Input<'t>], expected: u64) -> Self {
+        Task { entry: Entry::Primal, inputs, cotangents: &[], tangents: &[], mask: expected }
+    }
+
+    pub(crate) fn vjp(inputs: &'t [Input<'t>], cotangents: &'t [Option<View<'t>>], mask: u64) -> Self {
+        Task { entry: Entry::Vjp, inputs, cotangents, tangents: &[], mask }
+    }
+
+    pub(crate) fn jvp(inputs: &'t [Input<'t>], tangents: &'t [Option<View<'t>>]) -> Self {
+        Task { entry: Entry::Jvp, inputs, cotangents: &[], tangents, mask: 0 }
+    }
+}
 
 impl Function {
     /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
@@ -33,22 +56,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        let plan = &self.manifest.plan;
-        self.check_shadows("cotangent", &plan.outputs, cotangents, &resolved)?;
-        let wanted = Wanted::first(mask & plan.differentiable_mask());
-        self.run_derivative(Entry::Vjp, wanted, inputs, &resolved, &mut |call, slot| {
-            let memory = self.gradient_memory(slot.arg, wanted.mask, &resolved, results)?;
-            match plan.args[slot.arg].role {
-                Role::Input | Role::Scratch => Ok(zero(memory, call.bytes(slot.arg), call.frame)),
-                // Of an argument updated in place the reverse mode turns the cotangent of the result into the
-                // gradient of the input.
-                _ => {
-                    let output = plan.outputs.iter().position(|&o| o == slot.arg);
-                    Ok(copied(call, slot.arg, memory, output.and_then(|p| cotangents[p].as_ref())))
-                }
-            }
-        })
+        self.perform(&Task::vjp(inputs, cotangents, mask), results)
     }
 
     /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
@@ -58,23 +66,7 @@ impl Function {
     ///
     /// As [`Function::vjp`].
     pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        let plan = &self.manifest.plan;
-        self.check_shadows("tangent", &plan.inputs, tangents, &resolved)?;
-        let wanted = Wanted::first(given_mask(tangents) & plan.differentiable_mask());
-        self.run_derivative(Entry::Jvp, wanted, inputs, &resolved, &mut |call, slot| {
-            let (arg, a) = (slot.arg, &plan.args[slot.arg]);
-            let memory = match plan.outputs.iter().position(|&o| o == arg) {
-                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
-                None => std::ptr::null_mut(),
-            };
-            let tangent = plan.inputs.iter().position(|&i| i == arg).and_then(|p| tangents[p]);
-            match (a.role, tangent) {
-                (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
-                (Role::InOut, tangent) => Ok(copied(call, arg, memory, tangent.as_ref())),
-                _ => Ok(zero(memory, call.bytes(arg), call.frame)),
-            }
-        })
+        self.perform(&Task::jvp(inputs, tangents), results)
     }
 
     /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
@@ -93,71 +85,165 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        let plan = &self.manifest.plan;
-        self.check_shadows("cotangent", &plan.outputs, cotangents, &resolved)?;
-        self.check_shadows("tangent", &plan.inputs, tangents, &resolved)?;
-        let mask = mask & plan.differentiable_mask();
-        let wanted = Wanted::second(mask | given_mask(tangents) & plan.differentiable_mask());
-        self.run_derivative(Entry::Hvp, wanted, inputs, &resolved, &mut |call, slot| {
-            let (arg, nowhere) = (slot.arg, std::ptr::null_mut());
-            match slot.part {
-                Part::ShadowChange => {
-                    let memory = self.gradient_memory(arg, mask, &resolved, results)?;
-                    Ok(zero(memory, call.bytes(arg), call.frame))
-                }
-                Part::Direction => {
-                    let tangent = plan.inputs.iter().position(|&i| i == arg).and_then(|p| tangents[p]);
-                    match (plan.args[arg].role, tangent) {
-                        (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
-                        (_, tangent) => Ok(copied(call, arg, nowhere, tangent.as_ref())),
-                    }
-                }
-                Part::Shadow | Part::Primal => {
-                    let output = plan.outputs.iter().position(|&o| o == arg);
-                    Ok(copied(call, arg, nowhere, output.and_then(|p| cotangents[p].as_ref())))
-                }
-            }
-        })
+        self.perform(&Task { entry: Entry::Hvp, inputs, cotangents, tangents, mask }, results)
     }
 
-    /// Runs a derivative entry point of a proven artifact.
-    fn run_derivative(
-        &self,
-        entry: Entry,
-        wanted: Wanted,
-        inputs: &[Input<'_>],
-        resolved: &Resolved,
-        place: Place<'_>,
-    ) -> Result<()> {
-        let artifact = self.derivative(wanted, inputs, resolved)?;
+    /// One call: checked, proven, run.
+    pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+        let resolved = self.resolve(task.inputs)?;
+        self.check_task(task, &resolved)?;
+        let wanted = self.wanted(task);
+        let artifact = self.artifact_for(task, wanted, &resolved)?;
         let frame = Frame::open();
-        let call = self.call(resolved, &frame);
+        let call = self.call(&resolved, &frame);
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.manifest.plan.args.len() + 1);
+        self.fill(&call, task, wanted, results, &mut slots)?;
+        call.run(&artifact, task.entry, &mut slots)
+    }
+
+    pub(crate) fn check_task(&self, task: &Task<'_>, resolved: &Resolved) -> Result<()> {
         let plan = &self.manifest.plan;
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * plan.args.len() + 1);
-        for slot in plan.slots(entry, wanted.mask) {
-            let address = match slot.part {
-                Part::Primal => self.working_primal(&call, inputs, slot.arg)?,
-                _ => place(&call, slot)?,
+        if matches!(task.entry, Entry::Vjp | Entry::Hvp) {
+            self.check_shadows("cotangent", &plan.outputs, task.cotangents, resolved)?;
+        }
+        if matches!(task.entry, Entry::Jvp | Entry::Hvp) {
+            self.check_shadows("tangent", &plan.inputs, task.tangents, resolved)?;
+        }
+        Ok(())
+    }
+
+    /// The derivatives that a task needs.
+    pub(crate) fn wanted(&self, task: &Task<'_>) -> Wanted {
+        let possible = self.manifest.plan.differentiable_mask();
+        match task.entry {
+            Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
+            Entry::Jvp => Wanted::first(given_mask(task.tangents) & possible),
+            Entry::Hvp => Wanted::second((task.mask | given_mask(task.tangents)) & possible),
+        }
+    }
+
+    /// The artifact that serves a task, proven at its arguments where it is a derivative's.
+    pub(crate) fn artifact_for(&self, task: &Task<'_>, wanted: Wanted, resolved: &Resolved) -> Result<Arc<Artifact>> {
+        if task.entry != Entry::Primal {
+            return self.derivative(wanted, task.inputs, resolved);
+        }
+        if wanted.mask != 0 && !self.has_primal() {
+            self.derivative(wanted, task.inputs, resolved)?;
+        }
+        self.primal_artifact()
+    }
+
+    /// Finds the memory behind every slot of the entry point, and prepares it.
+    pub(crate) fn fill(
+        &self,
+        call: &Call<'_>,
+        task: &Task<'_>,
+        wanted: Wanted,
+        results: &mut dyn Results,
+        slots: &mut Vec<*mut c_void>,
+    ) -> Result<()> {
+        for slot in self.manifest.plan.slots(task.entry, wanted.mask) {
+            let address = match (task.entry, slot.part) {
+                (Entry::Primal, _) => self.primal_slot(call, task, slot.arg, results)?,
+                (_, Part::Primal) => self.working_primal(call, task.inputs, slot.arg)?,
+                (Entry::Vjp, _) => self.vjp_slot(call, task, wanted.mask, slot.arg, results)?,
+                (Entry::Jvp, _) => self.jvp_slot(call, task, slot.arg, results)?,
+                (Entry::Hvp, _) => self.hvp_slot(call, task, slot, results)?,
             };
             slots.push(address.cast());
         }
-        call.run(&artifact, entry, &mut slots)
+        Ok(())
     }
 
-    /// Memory for the gradient of an argument, null where none is wanted.
-    fn gradient_memory(
+    fn primal_slot(&self, call: &Call<'_>, task: &Task<'_>, arg: usize, results: &mut dyn Results) -> Result<*mut u8> {
+        let memory = self.output_memory(call, arg, results)?;
+        match self.manifest.plan.args[arg].role {
+            Role::Input => call.input(arg, self.given(task.inputs, arg)),
+            Role::Size => call.size(arg),
+            Role::InOut => {
+                let memory = if memory.is_null() { call.frame.bytes(call.bytes(arg)) } else { memory };
+                call.copy_input(self.given(task.inputs, arg), arg, memory)?;
+                Ok(memory)
+            }
+            Role::Output | Role::Return | Role::Scratch => Ok(zero(memory, call.bytes(arg), call.frame)),
+        }
+    }
+
+    fn vjp_slot(
         &self,
-        arg: usize,
+        call: &Call<'_>,
+        task: &Task<'_>,
         mask: u64,
-        resolved: &Resolved,
+        arg: usize,
         results: &mut dyn Results,
     ) -> Result<*mut u8> {
         let plan = &self.manifest.plan;
-        match plan.inputs.iter().position(|&i| i == arg).filter(|&p| mask >> p & 1 == 1) {
-            Some(position) => results.allocate(position, plan.args[arg].dtype, &resolved.shapes[arg]),
+        match plan.args[arg].role {
+            Role::Input | Role::Scratch => self.gradient(call, arg, mask, results),
+            // Of an argument updated in place the reverse mode turns the cotangent of the result into the
+            // gradient of the input.
+            _ => {
+                let memory = match self.gradient_position(arg, mask) {
+                    Some(p) => results.allocate(p, plan.args[arg].dtype, &call.resolved.shapes[arg])?,
+                    None => std::ptr::null_mut(),
+                };
+                let output = plan.outputs.iter().position(|&o| o == arg);
+                Ok(copied(call, arg, memory, output.and_then(|p| task.cotangents[p].as_ref())))
+            }
+        }
+    }
+
+    fn jvp_slot(&self, call: &Call<'_>, task: &Task<'_>, arg: usize, results: &mut dyn Results) -> Result<*mut u8> {
+        let memory = self.output_memory(call, arg, results)?;
+        let tangent = self.tangent(task, arg);
+        match (self.manifest.plan.args[arg].role, tangent) {
+            (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
+            (Role::InOut, tangent) => Ok(copied(call, arg, memory, tangent.as_ref())),
+            _ => Ok(zero(memory, call.bytes(arg), call.frame)),
+        }
+    }
+
+    fn hvp_slot(&self, call: &Call<'_>, task: &Task<'_>, slot: Slot, results: &mut dyn Results) -> Result<*mut u8> {
+        let (plan, arg, nowhere) = (&self.manifest.plan, slot.arg, std::ptr::null_mut());
+        match slot.part {
+            Part::ShadowChange => self.gradient(call, arg, task.mask & plan.differentiable_mask(), results),
+            Part::Direction => match (plan.args[arg].role, self.tangent(task, arg)) {
+                (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
+                (_, tangent) => Ok(copied(call, arg, nowhere, tangent.as_ref())),
+            },
+            Part::Shadow | Part::Primal => {
+                let output = plan.outputs.iter().position(|&o| o == arg);
+                Ok(copied(call, arg, nowhere, output.and_then(|p| task.cotangents[p].as_ref())))
+            }
+        }
+    }
+
+    /// Memory for the result that an argument is, null where it is none.
+    fn output_memory(&self, call: &Call<'_>, arg: usize, results: &mut dyn Results) -> Result<*mut u8> {
+        let plan = &self.manifest.plan;
+        match plan.outputs.iter().position(|&o| o == arg) {
+            Some(position) => results.allocate(position, plan.args[arg].dtype, &call.resolved.shapes[arg]),
             None => Ok(std::ptr::null_mut()),
         }
+    }
+
+    /// Memory that the gradient of an argument is added to: zeros, unless a sum is there already.
+    fn gradient(&self, call: &Call<'_>, arg: usize, mask: u64, results: &mut dyn Results) -> Result<*mut u8> {
+        let Some(position) = self.gradient_position(arg, mask) else { return Ok(call.frame.zeroed(call.bytes(arg))) };
+        let memory = results.allocate(position, self.manifest.plan.args[arg].dtype, &call.resolved.shapes[arg])?;
+        if results.adds(position) && !memory.is_null() {
+            return Ok(memory);
+        }
+        Ok(zero(memory, call.bytes(arg), call.frame))
+    }
+
+    /// The place of an argument among the inputs, if its gradient is wanted.
+    fn gradient_position(&self, arg: usize, mask: u64) -> Option<usize> {
+        self.manifest.plan.inputs.iter().position(|&i| i == arg).filter(|&p| mask >> p & 1 == 1)
+    }
+
+    fn tangent<'t>(&self, task: &Task<'t>, arg: usize) -> Option<View<'t>> {
+        self.manifest.plan.inputs.iter().position(|&i| i == arg).and_then(|p| task.tangents[p])
     }
 
     /// The primal of an argument in a derivative call: what the caller gave, or working memory.
@@ -174,6 +260,12 @@ impl Function {
         }
     }
 
+    pub(crate) fn wrong_count(&self, what: &str, expected: usize, given: usize) -> Error {
+        let function = &self.spec.function;
+        let headline = format!("`{function}` has {expected} {what}s, {given} were given");
+        Error::Arity(Box::new(Diagnosis::new("arity", function, headline)))
+    }
+
     fn check_shadows(
         &self,
         what: &str,
@@ -183,8 +275,7 @@ impl Function {
     ) -> Result<()> {
         let function = &self.spec.function;
         if args.len() != shadows.len() {
-            let headline = format!("`{function}` has {} {what}s, {} were given", args.len(), shadows.len());
-            return Err(Error::Arity(Box::new(Diagnosis::new("arity", function, headline))));
+            return Err(self.wrong_count(what, args.len(), shadows.len()));
         }
         for (&arg, view) in args.iter().zip(shadows) {
             let a: &Arg = &self.manifest.plan.args[arg];

@@ -7,6 +7,7 @@ use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::Cache;
 use crate::call::{self, Call, Input, Results};
+use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::frontend;
 use crate::key::{self, Found, Record};
@@ -14,13 +15,11 @@ use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
 use crate::scratch::Frame;
 use crate::toolchain::{self, EngineChoice, Tools};
-use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::Rung;
 use core_ad::shapes::{self, Resolved};
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -143,7 +142,7 @@ impl Function {
     }
 
     /// The artifact that serves the primal: any that is loaded, else its own.
-    fn primal_artifact(&self) -> Result<Arc<Artifact>> {
+    pub(crate) fn primal_artifact(&self) -> Result<Arc<Artifact>> {
         if let Some(artifact) = self.primal.get() {
             return Ok(artifact.clone());
         }
@@ -162,6 +161,11 @@ impl Function {
             }
         };
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
+    }
+
+    /// Whether an artifact with the primal is loaded.
+    pub(crate) fn has_primal(&self) -> bool {
+        self.primal.get().is_some()
     }
 
     /// Uses the primal inside a derivative artifact, so that a training loop builds one thing, not two.
@@ -205,36 +209,7 @@ impl Function {
     ///
     /// Input errors, build errors at the first call, and exceptions of the foreign code.
     pub fn primal(&self, inputs: &[Input<'_>], expected: u64, results: &mut dyn Results) -> Result<()> {
-        let resolved = self.resolve(inputs)?;
-        let expected = expected & self.manifest.plan.differentiable_mask();
-        if expected != 0 && self.primal.get().is_none() {
-            self.derivative(Wanted::first(expected), inputs, &resolved)?;
-        }
-        let artifact = self.primal_artifact()?;
-        let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let plan = &self.manifest.plan;
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(plan.args.len() + 1);
-        for (arg, a) in plan.args.iter().enumerate() {
-            let position = plan.outputs.iter().position(|&o| o == arg);
-            let memory = match position {
-                Some(position) => results.allocate(position, a.dtype, &resolved.shapes[arg])?,
-                None => std::ptr::null_mut(),
-            };
-            let address = match a.role {
-                Role::Input => call.input(arg, self.given(inputs, arg))?,
-                Role::Size => call.size(arg)?,
-                Role::InOut => {
-                    let memory = if memory.is_null() { frame.bytes(call.bytes(arg)) } else { memory };
-                    call.copy_input(self.given(inputs, arg), arg, memory)?;
-                    memory
-                }
-                Role::Output | Role::Return => zero(memory, call.bytes(arg), &frame),
-                Role::Scratch => frame.zeroed(call.bytes(arg)),
-            };
-            slots.push(address.cast());
-        }
-        call.run(&artifact, Entry::Primal, &mut slots)
+        self.perform(&Task::primal(inputs, expected), results)
     }
 
     pub(crate) fn given<'i>(&self, inputs: &'i [Input<'i>], arg: usize) -> &'i Input<'i> {

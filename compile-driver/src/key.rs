@@ -36,10 +36,11 @@ impl Fields {
 
 /// The options that change what is compiled, in one canonical text.
 fn options_text(spec: &Spec) -> Vec<u8> {
-    // How and when the gradient is checked, and how long tools may take, changes no code.
+    // How and when the gradient is checked, how long tools may take and how a batch is dealt out change no code.
     let mut options = spec.options.clone();
     options.verify = Default::default();
     options.timeout = 0;
+    options.threads = 1;
     serde_json::to_vec(&options).unwrap_or_default()
 }
 
@@ -209,6 +210,7 @@ mod tests {
     fn entry_key_is_the_same_for_options_that_change_no_code() {
         assert_eq!(key_of(&spec()), key_with(|s| s.options.verify = Verify::Off));
         assert_eq!(key_of(&spec()), key_with(|s| s.options.timeout = 1));
+        assert_eq!(key_of(&spec()), key_with(|s| s.options.threads = 4));
     }
 
     #[test]

@@ -66,6 +66,16 @@ impl Function {
         }
     }
 
+    /// Whether nothing more needs to be checked before these derivatives are used.
+    pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
+        if self.verifies_always() {
+            return false;
+        }
+        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        // What tuning chose, and a primal alone, are not among them.
+        all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
+    }
+
     /// A function that was refused is refused again without building everything once more.
     fn find_or_climb_once(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();

@@ -11,6 +11,7 @@
 //! ```
 
 pub mod artifact;
+mod batch;
 pub mod build;
 pub mod cache;
 pub mod call;
@@ -22,6 +23,7 @@ pub mod frontend;
 pub mod function;
 pub mod key;
 mod ladder;
+mod lanes;
 pub mod options;
 pub mod process;
 mod runtime;
@@ -32,6 +34,7 @@ mod tune;
 pub mod verify;
 mod worker;
 
+pub use batch::Batch;
 pub use call::{Input, Results, View};
 pub use error::{CacheError, Error, Kind, Result};
 pub use function::Function;

@@ -47,6 +47,8 @@ pub struct Options {
     pub arena: bool,
     /// Build several variants at the first gradient, time them on those arguments, keep the fastest.
     pub tune: bool,
+    /// Threads that a call over a batch runs on; 0 is one a core.
+    pub threads: usize,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
     /// The rung of the ladder to begin with: `o1`, `o2`, `outlined`, `typed` or `loose`.
@@ -71,6 +73,7 @@ impl Default for Options {
             loose_types: false,
             arena: true,
             tune: false,
+            threads: 1,
             engine_options: Vec::new(),
             pipeline: None,
             engine: "auto".to_owned(),

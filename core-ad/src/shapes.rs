@@ -4,6 +4,7 @@
 //! argument and the value of every size, or a [`ShapeError`]. This stands on the path of every call:
 //! on success it allocates its result and one list of bindings, and no text.
 
+pub mod batch;
 pub(crate) mod dims;
 
 use crate::{Arg, CallPlan, DType, Dim, Role};

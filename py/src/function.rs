@@ -3,10 +3,36 @@
 use crate::arrays::{Allocated, Given};
 use crate::errors;
 use compile_driver::{Error, Input, Options, Spec, View};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
+
+/// Which arrays of a call have leading batch dimensions; bit i of a mask stands for the i-th array.
+#[pyclass(frozen, module = "ffgrad._native")]
+pub struct Batch {
+    shape: Vec<i64>,
+    masks: [u64; 4],
+}
+
+#[pymethods]
+impl Batch {
+    #[new]
+    #[pyo3(signature = (shape, inputs = 0, cotangents = 0, tangents = 0, separate = 0))]
+    fn new(shape: Vec<i64>, inputs: u64, cotangents: u64, tangents: u64, separate: u64) -> PyResult<Self> {
+        if shape.iter().any(|&d| d < 0) {
+            return Err(PyValueError::new_err("a batch dimension cannot be negative"));
+        }
+        Ok(Batch { shape, masks: [inputs, cotangents, tangents, separate] })
+    }
+}
+
+impl Batch {
+    fn borrowed(&self) -> compile_driver::Batch<'_> {
+        let [inputs, cotangents, tangents, separate] = self.masks;
+        compile_driver::Batch { shape: &self.shape, inputs, cotangents, tangents, separate }
+    }
+}
 
 /// A foreign function, opened. `array_type` and `allocate` say how the framework makes results:
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
@@ -68,28 +94,35 @@ impl Function {
     }
 
     /// The values of the function; `expected` is the mask of inputs whose gradient will be wanted.
+    #[pyo3(signature = (inputs, expected, batch = None))]
     fn primal<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
         expected: u64,
+        batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = self.given(&inputs)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
             let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            self.inner.primal(&inputs, expected, &mut results)
+            match batch {
+                None => self.inner.primal(&inputs, expected, &mut results),
+                Some(batch) => self.inner.primal_over(&batch.borrowed(), &inputs, expected, &mut results),
+            }
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
     }
 
     /// Gradients of the inputs in `mask` for the given cotangents (`None`: zero).
+    #[pyo3(signature = (inputs, cotangents, mask, batch = None))]
     fn vjp<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
         cotangents: Bound<'py, PyTuple>,
         mask: u64,
+        batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = self.given(&inputs)?;
         let shadows = self.shadows(&cotangents, "cotangent")?;
@@ -97,12 +130,16 @@ impl Function {
         let outcome = py.detach(|| {
             let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
-            self.inner.vjp(&inputs, &cotangents, mask, &mut results)
+            match batch {
+                None => self.inner.vjp(&inputs, &cotangents, mask, &mut results),
+                Some(batch) => self.inner.vjp_over(&batch.borrowed(), &inputs, &cotangents, mask, &mut results),
+            }
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
     /// How the gradients of the inputs in `mask` change along the tangents of the inputs.
+    #[pyo3(signature = (inputs, cotangents, tangents, mask, batch = None))]
     fn hvp<'py>(
         &self,
         py: Python<'py>,
@@ -110,6 +147,7 @@ impl Function {
         cotangents: Bound<'py, PyTuple>,
         tangents: Bound<'py, PyTuple>,
         mask: u64,
+        batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = self.given(&inputs)?;
         let shadows = self.shadows(&cotangents, "cotangent")?;
@@ -119,17 +157,24 @@ impl Function {
             let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             let tangents: Vec<Option<View<'_>>> = directions.iter().map(Given::view).collect();
-            self.inner.hvp(&inputs, &cotangents, &tangents, mask, &mut results)
+            match batch {
+                None => self.inner.hvp(&inputs, &cotangents, &tangents, mask, &mut results),
+                Some(batch) => {
+                    self.inner.hvp_over(&batch.borrowed(), &inputs, &cotangents, &tangents, mask, &mut results)
+                }
+            }
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
     /// Tangents of the outputs for the given tangents of the inputs (`None`: zero).
+    #[pyo3(signature = (inputs, tangents, batch = None))]
     fn jvp<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
         tangents: Bound<'py, PyTuple>,
+        batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = self.given(&inputs)?;
         let shadows = self.shadows(&tangents, "tangent")?;
@@ -137,7 +182,10 @@ impl Function {
         let outcome = py.detach(|| {
             let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let tangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
-            self.inner.jvp(&inputs, &tangents, &mut results)
+            match batch {
+                None => self.inner.jvp(&inputs, &tangents, &mut results),
+                Some(batch) => self.inner.jvp_over(&batch.borrowed(), &inputs, &tangents, &mut results),
+            }
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
     }

@@ -35,6 +35,7 @@ fn add_worker_dir(folder: PathBuf) {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<function::Function>()?;
+    module.add_class::<function::Batch>()?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
     module.add_function(wrap_pyfunction!(add_worker_dir, module)?)
 }

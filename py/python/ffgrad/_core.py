@@ -44,6 +44,8 @@ class Options(TypedDict, total=False):
         Let the derivative allocate from a per-thread arena instead of malloc (default).
     tune : bool
         Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest.
+    threads : int
+        Threads that a call over a batch runs on (1; 0 is one a core).
     pipeline : str
         The preparation that is tried first: ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
     engine_options : list of str
@@ -65,6 +67,7 @@ class Options(TypedDict, total=False):
     loose_types: bool
     arena: bool
     tune: bool
+    threads: int
     pipeline: str
     engine_options: Iterable[str]
     engine: str
