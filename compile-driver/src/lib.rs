@@ -26,6 +26,7 @@ mod ladder;
 mod lanes;
 pub mod options;
 pub mod process;
+pub mod registry;
 mod runtime;
 mod sample;
 mod scratch;

@@ -2,7 +2,7 @@
 //! where warnings go.
 
 use crate::api::from_tensorflow;
-use crate::registry::{self, Trouble};
+use compile_driver::registry::{self, Trouble};
 use compile_driver::{Function, Input, View, call};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Mutex;
@@ -113,20 +113,4 @@ unsafe fn misfit(function: &Function, known: &Known) -> Option<String> {
         false => function.resolve(&inputs).map(drop),
     };
     outcome.err().map(|e| e.to_string())
-}
-
-/// Adds the folder of this library to where the worker is looked for: they are packaged side by side.
-pub fn find_worker() {
-    // SAFETY: all zeros is a valid `Dl_info`.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    let here = find_worker as fn() as *const libc::c_void;
-    // SAFETY: an address within this library, and room for the answer.
-    if unsafe { libc::dladdr(here, &mut info) } == 0 || info.dli_fname.is_null() {
-        return;
-    }
-    // SAFETY: a C string of the loader's.
-    let file = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned();
-    if let Some(folder) = std::path::Path::new(&file).parent() {
-        compile_driver::toolchain::add_worker_dir(folder.to_owned());
-    }
 }

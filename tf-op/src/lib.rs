@@ -16,13 +16,12 @@
 //! graph needs nothing else. What joins the operations into gradients is Python's: `ffgrad/tf.py`.
 //!
 //! No header and no library of TensorFlow is needed to build this: [`api`] finds its C functions in the process.
-//! Neighbours: [`registry`] holds the opened functions, [`kernel`] runs them, [`ops`] registers.
+//! Neighbours: `compile_driver::registry` holds the opened functions, [`kernel`] runs them, [`ops`] registers.
 
 mod api;
 mod exports;
 mod kernel;
 mod ops;
-mod registry;
 
 /// Runs when the library is loaded. Without TensorFlow in the process nothing is registered.
 extern "C" fn constructor() {

@@ -4,8 +4,8 @@
 //! keeps the old name, and a process that loads two versions of this library keeps them apart.
 
 use crate::api::{Api, Compute, Create, OwnStatus, ShapeContext, Shapes, Status};
-use crate::{api, exports, kernel};
-use std::ffi::CStr;
+use crate::{api, kernel};
+use std::ffi::{CStr, c_void};
 
 struct Definition {
     name: &'static CStr,
@@ -95,7 +95,7 @@ unsafe extern "C" fn unknown_shapes(context: *mut ShapeContext, status: *mut Sta
 
 /// Registers everything.
 pub fn register(api: &Api) {
-    exports::find_worker();
+    compile_driver::toolchain::add_worker_dir_beside(register as fn(&Api) as *const c_void);
     let compute: Compute = kernel::compute;
     let shapes: Shapes = unknown_shapes;
     for d in &DEFINITIONS {

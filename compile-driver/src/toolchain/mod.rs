@@ -38,7 +38,7 @@ pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
 pub use install::{Installed, Report, install, install_missing};
 pub use pins::Component;
-pub use place::add_worker_dir;
+pub use place::{add_worker_dir, add_worker_dir_beside};
 pub use progress::{Progress, Silent, progress_on_stderr};
 
 use memo::Memo;

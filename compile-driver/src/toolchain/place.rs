@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString, c_void};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
@@ -32,6 +32,21 @@ pub fn add_worker_dir(dir: PathBuf) {
     let mut dirs = worker_dirs().lock().unwrap_or_else(|e| e.into_inner());
     if !dirs.contains(&dir) {
         dirs.push(dir);
+    }
+}
+
+/// The same for the folder of the shared library that an address lies in: packages have the worker beside it.
+pub fn add_worker_dir_beside(address: *const c_void) {
+    // SAFETY: all zeros is a valid `Dl_info`.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for; there is room for the answer.
+    if unsafe { libc::dladdr(address, &mut info) } == 0 || info.dli_fname.is_null() {
+        return;
+    }
+    // SAFETY: a C string of the loader's.
+    let file = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned();
+    if let Some(folder) = Path::new(&file).parent() {
+        add_worker_dir(folder.to_owned());
     }
 }
 

@@ -1,10 +1,11 @@
-//! The foreign functions that this process has opened, by the `spec` attribute of their operations.
+//! The foreign functions that this process has opened, by the text that names them in a framework's graph.
 //!
-//! The attribute is JSON: what `enzyme(...)` was given, and the key of the manifest found then. A function is opened
+//! For operations that graphs outlive (TensorFlow's, PyTorch's). The text, an attribute `spec`, is JSON: what `enzyme(...)` was given,
+//! and the key of the manifest found then. A function is opened
 //! once; an edited source has another key, so that operations made before and after the edit do not mix. In a process that only
 //! loads a saved graph, the sources are opened as they are now.
 
-use compile_driver::{Error, Function, Spec};
+use crate::{Error, Function, Spec};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -28,7 +29,7 @@ pub struct Entry {
 
 /// Why there is no function.
 pub enum Trouble {
-    /// The attribute is not what `ffgrad.tf` writes.
+    /// The attribute is not what this version of ffgrad writes.
     Attribute(String),
     /// It does not open.
     Driver(Error),
@@ -50,6 +51,12 @@ pub fn entry(attribute: &str) -> Arc<Entry> {
     let entry = Arc::new(Entry::default());
     entries.insert(attribute.to_owned(), entry.clone());
     entry
+}
+
+/// Names a function that is open already.
+pub fn insert(attribute: &str, function: Arc<Function>) {
+    // The first function of a name stays: whoever holds it has proven its gradients.
+    let _ = entry(attribute).function.set(function);
 }
 
 impl Entry {
