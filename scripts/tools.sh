@@ -20,10 +20,10 @@ build --package compile-driver
 "$BIN/ffgrad" toolchain install >/dev/null
 with_llvm
 # None of them needs a framework to be built. libffgrad finds the worker beside itself, in the build folder.
-build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-capi
+build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-torch --package ffgrad-capi
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
-for library in "$BIN"/libffgrad_tf.so "$BIN"/libffgrad_tf.dylib; do
+for library in "$BIN"/libffgrad_{tf,torch}.{so,dylib}; do
     if [ -e "$library" ]; then replace "$library" "$PACKAGE/bin/${library##*/}"; fi
 done
 for library in "$BIN"/lib_native.so "$BIN"/lib_native.dylib; do

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Which arrays of a call have leading batch dimensions; bit i of a mask stands for the i-th array.
 #[pyclass(frozen, module = "ffgrad._native")]
@@ -38,7 +39,7 @@ impl Batch {
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Function {
-    inner: compile_driver::Function,
+    inner: Arc<compile_driver::Function>,
     array_type: Py<PyAny>,
     allocate: Py<PyAny>,
 }
@@ -60,12 +61,17 @@ impl Function {
         let name = spec.function.clone();
         let opened = py.detach(|| compile_driver::Function::open(spec));
         let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
-        Ok(Function { inner, array_type, allocate })
+        Ok(Function { inner: Arc::new(inner), array_type, allocate })
     }
 
     /// The manifest as JSON: prototype, plan, tools, commands.
     fn manifest(&self) -> String {
         serde_json::to_string(self.inner.manifest()).unwrap_or_default()
+    }
+
+    /// Lets the operators of this process find the function by this text.
+    fn register(&self, spec: &str) {
+        compile_driver::registry::insert(spec, self.inner.clone());
     }
 
     /// Bit i is set where input i can have a gradient.

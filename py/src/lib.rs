@@ -30,6 +30,30 @@ fn add_worker_dir(folder: PathBuf) {
     compile_driver::toolchain::add_worker_dir(folder);
 }
 
+/// Registers PyTorch's operators; returns whether this process's PyTorch took them.
+#[pyfunction]
+fn torch_register() -> bool {
+    ffgrad_torch::keep_warnings();
+    ffgrad_torch::register()
+}
+
+/// The exception that the last failed operator of this thread meant, if the text is its own.
+#[pyfunction]
+fn torch_failure<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
+    let error = ffgrad_torch::take_failure()?;
+    // Another failure may have been left behind where nobody asked for it.
+    let headline = error.to_string();
+    let is_own = text.contains(headline.lines().next().unwrap_or_default());
+    let function = error.diagnosis().map(|d| d.function.clone());
+    is_own.then(|| errors::to_python(py, &error, function.as_deref()).into_value(py).into_bound(py).into_any())
+}
+
+/// Emits the warnings of operators, if there are any.
+#[pyfunction]
+fn torch_warnings(py: Python<'_>) -> PyResult<()> {
+    ffgrad_torch::take_warnings().iter().try_for_each(|text| errors::warn(py, text))
+}
+
 /// The native part of the Python package.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -37,5 +61,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<function::Function>()?;
     module.add_class::<function::Batch>()?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
+    module.add_function(wrap_pyfunction!(torch_register, module)?)?;
+    module.add_function(wrap_pyfunction!(torch_failure, module)?)?;
+    module.add_function(wrap_pyfunction!(torch_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(add_worker_dir, module)?)
 }

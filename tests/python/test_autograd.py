@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -189,7 +188,7 @@ def test_a_cotangent_with_the_negative_bit_is_right(cube: Enzyme) -> None:
 
 
 def test_tensors_without_memory_are_computed_or_refused(run_python: RunPython, write: Write) -> None:
-    """Autograd's lazy zeros and fake tensors have no address; in a child process, which must survive."""
+    """Lazy zeros are made real, fake tensors give fake results; in a child process, which must survive."""
     child = run_python(f"""
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -200,15 +199,17 @@ zeros = torch._efficientzerotensor(5, dtype=torch.float64)
 gradient, = torch.autograd.grad(cube.apply(x), x, zeros)
 assert gradient.tolist() == [0.0] * 5
 assert cube.apply(zeros).tolist() == [0.0] * 5
+with FakeTensorMode():
+    y = cube.apply(torch.ones(5, dtype=torch.float64))
+print(type(y).__name__, tuple(y.shape), y.dtype)
 try:
-    with FakeTensorMode():
-        cube.apply(torch.ones(5, dtype=torch.float64))
+    cube.apply(torch.ones(5, dtype=torch.float64, device="meta"))
 except Exception as error:
     print(type(error).__name__)
 else:
-    raise SystemExit("a fake tensor was taken for a real one")
+    raise SystemExit("a meta tensor was taken for a real one")
 """)
-    assert child.stdout.strip() == "DeviceError"
+    assert child.stdout.split("\n")[:2] == ["FakeTensor (5,) torch.float64", "DeviceError"]
 
 
 # --- which inputs -------------------------------------------------------------------------------------
@@ -346,8 +347,8 @@ def test_a_third_derivative_is_right_or_refused(cube: Enzyme) -> None:
     penalised = x.sum() + second.square().sum()
     try:
         penalised.backward()
-    except RuntimeError as error:
-        assert re.search("twice|third|second|differentiat", str(error))
+    except ffgrad.DifferentiationError as error:
+        assert "third derivatives of `cube` are not available" in str(error)
     else:
         torch.testing.assert_close(x.grad, (1 + 72 * x).detach())
 

@@ -5,7 +5,7 @@
 
 use crate::api::{Api, Compute, Create, OwnStatus, ShapeContext, Shapes, Status};
 use crate::{api, kernel};
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 
 struct Definition {
     name: &'static CStr,
@@ -95,7 +95,7 @@ unsafe extern "C" fn unknown_shapes(context: *mut ShapeContext, status: *mut Sta
 
 /// Registers everything.
 pub fn register(api: &Api) {
-    compile_driver::toolchain::add_worker_dir_beside(register as fn(&Api) as *const c_void);
+    compile_driver::toolchain::add_worker_dir_beside(register as fn(&Api) as usize);
     let compute: Compute = kernel::compute;
     let shapes: Shapes = unknown_shapes;
     for d in &DEFINITIONS {

@@ -36,11 +36,11 @@ pub fn add_worker_dir(dir: PathBuf) {
 }
 
 /// The same for the folder of the shared library that an address lies in: packages have the worker beside it.
-pub fn add_worker_dir_beside(address: *const c_void) {
+pub fn add_worker_dir_beside(address: usize) {
     // SAFETY: all zeros is a valid `Dl_info`.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked for; there is room for the answer.
-    if unsafe { libc::dladdr(address, &mut info) } == 0 || info.dli_fname.is_null() {
+    if unsafe { libc::dladdr(address as *const c_void, &mut info) } == 0 || info.dli_fname.is_null() {
         return;
     }
     // SAFETY: a C string of the loader's.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,31 +21,34 @@ import torch
 from torch.autograd import forward_ad
 from typing_extensions import Unpack
 
+import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad import _native
-from ffgrad._core import Options, Source, open_function
+from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._torch.library import PRIMAL, VJP, typed
+from ffgrad._torch.plans import allocate, pack, remember, unpack
+from ffgrad.errors import DtypeError, SignatureError
 
 __all__ = ["Enzyme", "enzyme"]
 
 
-def _allocate(shape: tuple[int, ...], dtype: str) -> torch.Tensor:
-    return torch.empty(shape, dtype=getattr(torch, dtype))
-
-
 class _Call(torch.autograd.Function):
-    """One call, as autograd sees it."""
+    """One call on plain tensors, as autograd sees it: the short way, for the first reverse derivative alone.
+
+    Forward mode, transforms and tracers take the operators (``_torch/formulas.py``) from the start; so does a backward that is itself
+    differentiated (``create_graph=True``) or mapped.
+    """
 
     @staticmethod
-    def forward(ctx: Any, native: _native.Function, *inputs: Any) -> Any:
+    def forward(ctx: Any, operation: Enzyme, *inputs: Any) -> Any:
         ctx.set_materialize_grads(False)
-        ctx.native = native
+        ctx.operation = operation
         ctx.numbers = None
         tensors = inputs
         if not all(map(_is_tensor, inputs)):
             ctx.numbers = tuple(None if _is_tensor(x) else x for x in inputs)
             tensors = tuple(x for x in inputs if _is_tensor(x))
         ctx.save_for_backward(*tensors)
-        if forward_ad._current_level >= 0:
-            ctx.save_for_forward(*tensors)
+        native = operation._native
         outputs = native.primal(inputs, _mask(ctx.needs_input_grad))
         if native.has_integer_outputs:
             ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
@@ -54,56 +58,32 @@ class _Call(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
         mask = _mask(ctx.needs_input_grad)
         inputs = _inputs(ctx)
-        if torch.is_grad_enabled():
-            return (None, *_Gradient.apply(ctx.native, mask, len(inputs), *inputs, *cotangents))
-        return (None, *ctx.native.vjp(inputs, cotangents, mask))
-
-    @staticmethod
-    def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
-        outputs = ctx.native.jvp(_inputs(ctx), tangents)
-        return outputs if len(outputs) > 1 else outputs[0]
+        operation: Enzyme = ctx.operation
+        if torch.is_grad_enabled() or interposed(cotangents):
+            return (None, *operation._gradient(inputs, cotangents, mask))
+        return (None, *operation._native.vjp(inputs, cotangents, mask))
 
 
-class _Gradient(torch.autograd.Function):
-    """The gradient of a call, differentiable once more (``create_graph=True``).
-
-    In direction v it is differentiated by the forward mode of the reverse mode with respect to the inputs, and by the
-    forward mode alone with respect to the cotangents, in which it is linear.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, native: _native.Function, mask: int, count: int, *arguments: Any) -> Any:
-        ctx.set_materialize_grads(False)
-        ctx.native, ctx.mask, ctx.count = native, mask, count
-        ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else (x,) for x in arguments)
-        ctx.save_for_backward(*[x for x in arguments if isinstance(x, torch.Tensor)])
-        return native.vjp(arguments[:count], arguments[count:], mask)
-
-    @staticmethod
-    def backward(ctx: Any, *directions: torch.Tensor | None) -> tuple[Any, ...]:
-        saved = iter(ctx.saved_tensors)
-        arguments = tuple(next(saved) if number is None else number[0] for number in ctx.numbers)
-        inputs, cotangents = arguments[: ctx.count], arguments[ctx.count :]
-        needs = ctx.needs_input_grad[3:]
-        wanted = sum(1 << i for i, need in enumerate(needs[: ctx.count]) if need) & ctx.mask
-        if all(d is None for d in directions):
-            return (None,) * (3 + len(arguments))
-        second = ctx.native.hvp(inputs, cotangents, directions, wanted) if wanted else (None,) * ctx.count
-        first = ctx.native.jvp(inputs, directions) if any(needs[ctx.count :]) else (None,) * len(cotangents)
-        first = tuple(None if v is None else y for v, y in zip(cotangents, first, strict=True))
-        return (None, None, None, *_undifferentiable((*second, *first)))
+def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
+    try:
+        outputs: list[torch.Tensor] = PRIMAL(tensors, spec, 0, 0)
+        return outputs
+    except RuntimeError as error:
+        raise typed(error) from None
 
 
-def _undifferentiable(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Make a further derivative an error instead of a missing term."""
-    if not torch.is_grad_enabled():
-        return tensors
-    message = (
-        "third derivatives of a foreign function are not available\n"
-        "  Leave out create_graph=True at the second derivative, or detach it."
-    )
-    refuse = torch._C._functions.DelayedError(message, 1)
-    return tuple(None if x is None else refuse(x.detach().requires_grad_()) for x in tensors)
+def interposed(values: tuple[Any, ...]) -> bool:
+    """Whether something stands between a call and the data: a transform, forward mode, a tracer, a subclass of Tensor."""
+    if (
+        torch._C._are_functorch_transforms_active()
+        or torch._C._len_torch_dispatch_stack()
+        or forward_ad._current_level >= 0
+    ):
+        return True
+    return any(type(x) not in _PLAIN and isinstance(x, torch.Tensor) for x in values)
+
+
+_PLAIN = {torch.Tensor, torch.nn.Parameter, float, int, bool, type(None)}
 
 
 def _is_tensor(x: Any) -> bool:
@@ -137,8 +117,10 @@ class Enzyme:
         The signature in use, defaults included.
     """
 
-    def __init__(self, native: _native.Function) -> None:
+    def __init__(self, native: _native.Function, given: dict[str, Any]) -> None:
         self._native = native
+        self._given = given
+        self._spec, self._plan = remember(native, given)
         self.inputs = native.inputs
         self.outputs = native.outputs
 
@@ -169,10 +151,56 @@ class Enzyme:
         ForeignError
             The function threw a C++ exception.
         """
-        if torch.is_grad_enabled() or forward_ad._current_level >= 0:
-            return _Call.apply(self._native, *inputs)
+        if torch.compiler.is_compiling() or interposed(inputs):
+            return self._dispatch(inputs)
+        if torch.is_grad_enabled():
+            return _Call.apply(self, *inputs)
         outputs = self._native.primal(inputs, 0)
         return outputs if len(outputs) > 1 else outputs[0]
+
+    def _dispatch(self, inputs: tuple[Any, ...]) -> Any:
+        """Call through PyTorch's dispatcher, where transforms and tracers can see the operation."""
+        if len(inputs) != len(self._plan.inputs):
+            names = ", ".join(self._plan.names)
+            raise SignatureError(
+                f"`{self._plan.function}` takes {len(self._plan.inputs)} inputs, {len(inputs)} were given\n"
+                f"  Its inputs are: {names}.",
+                code="arity",
+                function=self._plan.function,
+            )
+        tensors = self._tensors(inputs)
+        if torch.compiler.is_compiling():
+            outputs = PRIMAL(tensors, self._spec, 0, 0)
+        else:
+            outputs = _typed_primal(tensors, self._spec)
+        return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+    def _gradient(self, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int) -> list[Any]:
+        """Return J^T v by the operator, which is differentiable and can be mapped."""
+        mask &= self._native.differentiable
+        given, present = pack(cotangents, self._plan.floats)
+        if not mask or not present:
+            return [None] * len(inputs)
+        return unpack(VJP(self._tensors(inputs), given, self._spec, 0, mask, present), mask, len(inputs))
+
+    def _tensors(self, inputs: tuple[Any, ...]) -> list[torch.Tensor]:
+        return [x if isinstance(x, torch.Tensor) else self._number(i, x) for i, x in enumerate(inputs)]
+
+    def _number(self, i: int, value: Any) -> torch.Tensor:
+        """Return a number as the 0-d tensor that the parameter takes."""
+        dtype = self._plan.input_dtypes[i]
+        if dtype.is_floating_point:
+            fits = isinstance(value, float | int | torch.SymFloat | torch.SymInt) and not isinstance(value, bool)
+        else:
+            fits = isinstance(value, int | torch.SymInt) and (dtype == torch.bool) == isinstance(value, bool)
+        if not fits or not self._plan.scalar(i):
+            raise DtypeError(
+                f"`{self._plan.names[i]}` of `{self._plan.function}` cannot be given as {type(value).__name__}\n"
+                "  Give a tensor of the parameter's type; numbers are for scalars.",
+                code="dtype",
+                function=self._plan.function,
+            )
+        return torch.full((), value, dtype=dtype)
 
     @property
     def signature(self) -> str:
@@ -228,4 +256,9 @@ def enzyme(
     CacheError
         The cache folder cannot be used.
     """
-    return Enzyme(open_function(source, function, signature, options, torch.Tensor, _allocate))
+    # Absolute, because exported programs and pickled modules name the sources by path.
+    files = [os.path.abspath(file) for file in source_files(source)]
+    if "include_dirs" in options:
+        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    native = open_function(files, function, signature, options, torch.Tensor, allocate)
+    return Enzyme(native, {"sources": files, "function": function, "signature": signature, "options": plain(options)})

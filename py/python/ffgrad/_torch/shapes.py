@@ -1,0 +1,245 @@
+"""Shapes without data: what the operators return when only the shapes of their arguments are known.
+
+This is what ``torch.compile`` and ``torch.export`` trace with. Dimensions may be symbols of torch; what the signature asks of
+them is checked here, and becomes a guard of the compiled program where they are symbols. Inputs in, one empty tensor an output out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ffgrad._torch.library import LIBRARY
+from ffgrad._torch.plans import Plan, bits, plan_of
+from ffgrad.errors import DtypeError, ShapeError
+
+Shape = Sequence[Any]
+
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+}
+
+
+def _require(argument: str, holds: Any, message: Callable[[], str]) -> None:
+    if isinstance(holds, bool):
+        if not holds:
+            raise ShapeError(message(), code="shape", argument=argument)
+    else:
+        torch._check(holds, message)
+
+
+def _value(dim: Mapping[str, Any], symbols: Mapping[str, Any]) -> Any:
+    """Return what a dimension is, ``None`` where a symbol is not known."""
+    ((kind, content),) = dim.items()
+    if kind == "int":
+        return content
+    if kind == "sym":
+        return symbols.get(content)
+    left, right = (_value(part, symbols) for part in content)
+    return None if left is None or right is None else _OPERATIONS[kind](left, right)
+
+
+def _solve(dim: Mapping[str, Any], extent: Any, symbols: dict[str, Any]) -> None:
+    """Learn the one unknown symbol of an expression; ``core-ad/src/shapes/dims.rs`` has the same rules."""
+    ((kind, content),) = dim.items()
+    if kind == "sym":
+        symbols.setdefault(content, extent)
+        return
+    if kind in ("int", "floordiv"):
+        return
+    left, right = content
+    known = _value(left, symbols), _value(right, symbols)
+    if (known[0] is None) == (known[1] is None):
+        return
+    unknown, other = (left, known[1]) if known[0] is None else (right, known[0])
+    if kind == "add":
+        _solve(unknown, extent - other, symbols)
+    elif kind == "sub":
+        _solve(unknown, extent + other if known[0] is None else other - extent, symbols)
+    elif kind == "mul":
+        _solve(unknown, extent // other, symbols)
+
+
+class Shapes:
+    """The shapes of one call: symbols bound by the inputs.
+
+    Parameters
+    ----------
+    plan
+        The function's.
+    inputs
+        Shapes of the inputs, each with ``batch`` leading dimensions to map over.
+    batch
+        Their number.
+    more
+        Further shapes whose leading dimensions are mapped over: of cotangents and tangents.
+
+    Raises
+    ------
+    ShapeError
+        The shapes contradict each other or the signature.
+    """
+
+    def __init__(self, plan: Plan, inputs: Sequence[Shape], batch: int, more: Sequence[Shape] = ()) -> None:
+        self.plan = plan
+        self.batch = _broadcast([shape[:batch] for shape in (*inputs, *more)]) if batch else ()
+        self.symbols: dict[str, Any] = dict(plan.sizes)
+        self.flat: Shape | None = None
+        self._core(inputs, batch)
+
+    def _core(self, inputs: Sequence[Shape], batch: int) -> None:
+        plan = self.plan
+        given = [(plan.args[arg], shape[batch:]) for arg, shape in zip(plan.inputs, inputs, strict=True)]
+        for arg, shape in given:
+            self._rank(arg, shape)
+        for arg, shape in given:
+            if arg["flat"]:
+                self.flat = shape if self.flat is None else self.flat
+                self._bind(arg, arg["shape"][0], _count(shape), "number of elements")
+            else:
+                for at, (dim, extent) in enumerate(zip(arg["shape"], shape, strict=True)):
+                    if "sym" in dim:
+                        self._bind(arg, dim, extent, f"dimension {at}")
+        expressions = [
+            (arg, dim, extent)
+            for arg, shape in given
+            if not arg["flat"]
+            for dim, extent in zip(arg["shape"], shape, strict=True)
+            if "sym" not in dim
+        ]
+        for _ in expressions:
+            for _, dim, extent in expressions:
+                _solve(dim, extent, self.symbols)
+        for arg, dim, extent in expressions:
+            self._agree(arg, _value(dim, self.symbols), extent, "a dimension")
+
+    def _rank(self, arg: Mapping[str, Any], shape: Shape) -> None:
+        wanted = len(arg["shape"])
+        if not arg["flat"] and len(shape) != wanted:
+            plural = "" if wanted == 1 else "s"
+            expected = "it is a scalar, expected the shape []" if not wanted else f"expected {wanted} dimension{plural}"
+            raise ShapeError(
+                f"`{arg['name']}` of `{self.plan.function}` has the shape {list(shape)}: {expected}\n"
+                f'  Its signature is "{self.plan.signature}".',
+                code="shape",
+                function=self.plan.function,
+                argument=arg["name"],
+            )
+
+    def _bind(self, arg: Mapping[str, Any], dim: Mapping[str, Any], extent: Any, place: str) -> None:
+        known = self.symbols.setdefault(dim["sym"], extent)
+        if known is not extent:
+            self._agree(arg, known, extent, f"{place}, `{dim['sym']}`,")
+
+    def _agree(self, arg: Mapping[str, Any], expected: Any, extent: Any, place: str) -> None:
+        if expected is not None:
+            _require(
+                arg["name"],
+                expected == extent,
+                lambda: (
+                    f"{place} of `{arg['name']}` of `{self.plan.function}` is {extent}, expected {expected}\n"
+                    f'  Its signature is "{self.plan.signature}".'
+                ),
+            )
+
+    def output(self, position: int, inputs: Sequence[Shape]) -> tuple[Any, ...]:
+        """Return the shape of an output."""
+        plan, index = self.plan, self.plan.outputs[position]
+        arg = plan.args[index]
+        if index in plan.inputs:
+            core: Shape = inputs[plan.inputs.index(index)]
+            core = core[len(core) - len(arg["shape"]) :] if not arg["flat"] else core[len(self.batch) :]
+        elif arg["flat"] and self.flat is not None:
+            core = self.flat
+        else:
+            core = [_value(dim, self.symbols) for dim in arg["shape"]]
+            for dim, extent in zip(arg["shape"], core, strict=True):
+                if extent is None:
+                    raise ShapeError(
+                        f"a dimension of `{arg['name']}` of `{plan.function}` follows from no shape: {dim}\n"
+                        "  Give its symbols in sizes={...}.",
+                        code="shape",
+                        argument=arg["name"],
+                    )
+                _require(arg["name"], extent >= 0, lambda: f"a dimension of `{arg['name']}` would be negative")
+        return (*self.batch, *core)
+
+
+def _count(shape: Shape) -> Any:
+    count: Any = 1
+    for extent in shape:
+        count = count * extent
+    return count
+
+
+def _check_types(plan: Plan, inputs: Sequence[torch.Tensor]) -> None:
+    for name, dtype, value in zip(plan.names, plan.input_dtypes, inputs, strict=True):
+        if value.dtype != dtype:
+            expected, found = (str(t).removeprefix("torch.") for t in (dtype, value.dtype))
+            raise DtypeError(
+                f"`{name}` of `{plan.function}`: expected {expected}, found {found}\n"
+                "  ffgrad never converts silently: convert the input before the call.",
+                code="dtype",
+                function=plan.function,
+                expected=expected,
+                found=found,
+            )
+
+
+def _outputs(
+    spec: str, batch: int, inputs: Sequence[torch.Tensor], more: Sequence[torch.Tensor], wanted: int
+) -> list[torch.Tensor]:
+    plan = plan_of(spec)
+    _check_types(plan, inputs)
+    known = [x.shape for x in inputs]
+    shapes = Shapes(plan, known, batch, [x.shape for x in more])
+    device = inputs[0].device if inputs else torch.device("cpu")
+    return [torch.empty(shapes.output(p, known), dtype=plan.output_dtypes[p], device=device) for p in bits(wanted)]
+
+
+def _primal(inputs: Sequence[torch.Tensor], spec: str, batch: int, expected: int) -> list[torch.Tensor]:
+    return _outputs(spec, batch, inputs, (), (1 << len(plan_of(spec).outputs)) - 1)
+
+
+def _jvp(
+    inputs: Sequence[torch.Tensor], along: Sequence[torch.Tensor], spec: str, batch: int, tangents: int
+) -> list[torch.Tensor]:
+    return _outputs(spec, batch, inputs, along, plan_of(spec).floats)
+
+
+def _gradients(inputs: Sequence[torch.Tensor], spec: str, mask: int) -> list[torch.Tensor]:
+    wanted = mask & plan_of(spec).differentiable
+    return [torch.empty(inputs[i].shape, dtype=inputs[i].dtype, device=inputs[i].device) for i in bits(wanted)]
+
+
+def _vjp(
+    inputs: Sequence[torch.Tensor], given: Sequence[torch.Tensor], spec: str, batch: int, mask: int, cotangents: int
+) -> list[torch.Tensor]:
+    return _gradients(inputs, spec, mask)
+
+
+def _hvp(
+    inputs: Sequence[torch.Tensor],
+    given: Sequence[torch.Tensor],
+    along: Sequence[torch.Tensor],
+    spec: str,
+    batch: int,
+    mask: int,
+    cotangents: int,
+    tangents: int,
+) -> list[torch.Tensor]:
+    return _gradients(inputs, spec, mask)
+
+
+def _broadcast(shapes: Sequence[Shape]) -> tuple[Any, ...]:
+    return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+
+
+_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp}
+for _name, _rule in _RULES.items():
+    torch.library.register_fake(f"ffgrad::{_name}", _rule, lib=LIBRARY)
