@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env env-tf tools build demo test test-rust test-torch test-tf test-julia lint fmt bench bench-tf bench-julia \
+.PHONY: help env env-tf tools build demo test test-rust test-torch test-fortran test-tf test-julia lint fmt bench bench-tf bench-julia \
 	wheel clean
 
 help: ## this list
@@ -26,6 +26,9 @@ test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 
 test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
 	@scripts/test.sh torch $(ARGS)
+
+test-fortran: build ## Fortran programs in PyTorch, with flang 22 from Debian's packages (ARGS="..." goes to pytest)
+	@scripts/test.sh fortran $(ARGS)
 
 test-tf: env-tf tools ## the tests of the TensorFlow front end (ARGS="..." goes to pytest)
 	@scripts/test.sh tf $(ARGS)

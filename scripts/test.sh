@@ -22,6 +22,12 @@ torch)
     # torch's C++ extensions, used for comparison, look for ninja on PATH.
     PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest "$@"
     ;;
+fortran)
+    "$BIN/ffgrad" toolchain install fortran >/dev/null
+    # The same checks as the other table's; then what is about Fortran alone.
+    FFGRAD_CASES=fortran "$PYTHON_BIN/python" -m pytest tests/python/test_conformance.py "$@"
+    "$PYTHON_BIN/python" -m pytest -o testpaths=tests/fortran "$@"
+    ;;
 tf)
     # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
     TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"

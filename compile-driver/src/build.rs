@@ -14,6 +14,7 @@ use crate::toolchain::Tools;
 use crate::worker::Worker;
 use crate::{artifact, key};
 use core_ad::diagnostics::Diagnosis;
+use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
@@ -45,15 +46,19 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
     let mut compiled = frontend::compile(tools, spec, staging.path(), false)?;
     let mut functions = load(&mut worker, &compiled)?;
-    if matches!(names::find(&spec.function, &functions), Lookup::Missing { .. }) {
+    if compiled.procedures.is_empty() && matches!(names::find(&spec.function, &functions), Lookup::Missing { .. }) {
         // An inline or static function that nothing uses is emitted on request only.
         if let Ok(all) = frontend::compile(tools, spec, staging.path(), true) {
             compiled = all;
             functions = load(&mut worker, &compiled)?;
         }
     }
-    let symbol = find_symbol(spec, &functions)?;
+    let symbol = find_symbol(spec, &compiled.procedures, &functions)?;
     let (prototype, single_precision) = describe(&mut worker, spec, &symbol)?;
+    let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
+        Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
+        None => prototype,
+    };
     let plan = signature::plan(&prototype, spec.signature.as_deref(), &spec.options.sizes)?;
     if plan.inputs.len() > 64 {
         let headline = format!("`{}` has {} inputs; 64 is the most", spec.function, plan.inputs.len());
@@ -76,7 +81,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         prototype,
         plan,
         modules: compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect(),
-        link: link_arguments(spec)?,
+        link: link_arguments(spec, tools)?,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
     cache.publish(staging, &cache.entry(&key))?;
@@ -108,9 +113,15 @@ fn undescribed(spec: &Spec, reason: String) -> Error {
     )
 }
 
-fn find_symbol(spec: &Spec, functions: &[String]) -> Result<String> {
+fn find_symbol(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<String> {
     let function = &spec.function;
-    let diagnosis = match names::find(function, functions) {
+    let in_fortran = core_ad::fortran::find(function, procedures, functions);
+    let lookup = match (in_fortran, names::find(function, functions)) {
+        (Lookup::Missing { .. }, Lookup::Missing { closest }) if procedures.is_empty() => Lookup::Missing { closest },
+        (missing @ Lookup::Missing { .. }, Lookup::Missing { .. }) => missing,
+        (Lookup::Missing { .. }, other) | (other, _) => other,
+    };
+    let diagnosis = match lookup {
         Lookup::Found(symbol) => return Ok(symbol.to_owned()),
         Lookup::Ambiguous(candidates) => {
             let headline = format!("`{function}` names {} functions", candidates.len());
@@ -121,7 +132,9 @@ fn find_symbol(spec: &Spec, functions: &[String]) -> Result<String> {
             let headline = format!("there is no function `{function}` in {}", frontend::source_names(spec));
             let diagnosis = Diagnosis::new("no-such-function", function, headline);
             if closest.is_empty() {
-                diagnosis.advise(format!("It defines: {}.", quoted(&visible(functions))))
+                let paths = crate::fortran::paths(procedures, functions);
+                let names = if paths.is_empty() { visible(functions) } else { paths };
+                diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)])))
             } else {
                 diagnosis.advise(format!("The closest names are {}.", quoted(&closest)))
             }
@@ -164,7 +177,7 @@ pub fn records(tools: &Tools) -> Vec<ToolRecord> {
     tools.identities().into_iter().map(record).collect()
 }
 
-fn link_arguments(spec: &Spec) -> Result<Vec<String>> {
+fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
     let mut arguments = Vec::new();
     for library in &spec.options.libraries {
         let path = Path::new(library);
@@ -175,6 +188,7 @@ fn link_arguments(spec: &Spec) -> Result<Vec<String>> {
             arguments.push(format!("-l{library}"));
         }
     }
+    arguments.extend(tools.fortran.iter().map(|f| f.runtime.display().to_string()));
     Ok(arguments)
 }
 
@@ -302,8 +316,12 @@ impl<'a> Build<'a> {
 
     /// Outputs that LLVM has proven to be only written. Parameters come first in a plan, in their own order.
     fn write_only(&self) -> Vec<usize> {
-        let params = self.manifest.prototype.params.iter().enumerate();
-        params.filter(|(_, p)| p.access == Some(Access::Write)).map(|(i, _)| i).collect()
+        let prototype = &self.manifest.prototype;
+        let unread = |i: usize| match &prototype.fortran {
+            Some(procedure) => procedure.dummies[i].unread,
+            None => prototype.params[i].access == Some(Access::Write),
+        };
+        (0..prototype.params.len()).filter(|i| unread(*i)).collect()
     }
 
     fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {

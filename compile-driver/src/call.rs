@@ -2,7 +2,8 @@
 //!
 //! Contiguous inputs are passed as they lie. What is copied, and why:
 //!
-//! - an input that is not contiguous: once, to contiguous order (counted as `gathered`);
+//! - an input that does not lie as its parameter wants it (row-major, Fortran: column-major): once (counted as `gathered`);
+//! - a column-major result, for a framework that has only row-major arrays: once (`gathered`);
 //! - an argument updated in place: once, so that the caller's array never changes (`in_place`);
 //! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`).
 
@@ -55,12 +56,23 @@ pub trait Results {
     fn adds(&self, _position: usize) -> bool {
         false
     }
+
+    /// The same with the first index varying fastest, for a framework that has such arrays. `None`: the result is
+    /// computed in memory of the driver's and transposed into what [`Results::allocate`] gives.
+    ///
+    /// # Errors
+    ///
+    /// As [`Results::allocate`].
+    fn allocate_column_major(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<Option<*mut u8>> {
+        let _ = (position, dtype, shape);
+        Ok(None)
+    }
 }
 
 /// Bytes copied so far in this process, by reason.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// Inputs that were not contiguous.
+    /// Inputs and results that did not lie as the function wants them.
     pub gathered: AtomicU64,
     /// Arguments updated in place.
     pub in_place: AtomicU64,
@@ -72,7 +84,7 @@ pub struct Copies {
 pub static COPIES: Copies =
     Copies { gathered: AtomicU64::new(0), in_place: AtomicU64::new(0), cotangents: AtomicU64::new(0) };
 
-fn count(counter: &AtomicU64, bytes: usize) {
+pub(crate) fn count(counter: &AtomicU64, bytes: usize) {
     counter.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
@@ -84,35 +96,64 @@ impl View<'_> {
     /// Whether the elements lie row-major and without gaps.
     pub fn is_contiguous(&self) -> bool {
         let Some(strides) = self.strides else { return true };
-        let mut expected = 1;
-        for (&extent, &stride) in self.shape.iter().zip(strides).rev() {
-            if extent == 0 {
-                return true;
-            }
-            if extent != 1 && stride != expected {
-                return false;
-            }
-            expected *= extent;
-        }
-        true
+        without_gaps(self.shape.iter().zip(strides).rev())
     }
 
-    /// Copies the elements to `target` in contiguous order.
+    /// Whether the elements lie without gaps, the first index varying fastest if `column_major`, else the last.
+    pub fn lies(&self, column_major: bool) -> bool {
+        match self.strides {
+            _ if !column_major => self.is_contiguous(),
+            Some(strides) => without_gaps(self.shape.iter().zip(strides)),
+            // Row-major: the same thing where at most one dimension has more than one element.
+            None => self.elements() == 0 || self.shape.iter().filter(|e| **e > 1).count() <= 1,
+        }
+    }
+
+    /// Copies the elements to `target`, without gaps, in the wanted order.
     ///
     /// # Safety
     ///
     /// `target` has room for all elements and does not overlap the view, whose own memory is valid.
-    unsafe fn copy_to(&self, target: *mut u8) {
+    unsafe fn copy_to(&self, target: *mut u8, column_major: bool) {
         let size = self.dtype.size();
-        match self.strides {
-            Some(strides) if !self.is_contiguous() => {
-                // SAFETY: passed on from the caller.
-                unsafe { gather(self.data, self.shape, strides, size, target) };
-            }
+        if self.lies(column_major) {
             // SAFETY: passed on from the caller.
-            _ => unsafe { target.copy_from_nonoverlapping(self.data, self.elements() * size) },
+            return unsafe { target.copy_from_nonoverlapping(self.data, self.elements() * size) };
         }
+        let own = row_major_strides(self.shape);
+        let mut shape = self.shape.to_vec();
+        let mut strides = self.strides.unwrap_or(&own).to_vec();
+        if column_major {
+            shape.reverse();
+            strides.reverse();
+        }
+        // SAFETY: passed on from the caller.
+        unsafe { gather(self.data, &shape, &strides, size, target) };
     }
+}
+
+/// Whether each stride is the number of elements before it; the fastest dimension comes first.
+fn without_gaps<'d>(dimensions: impl Iterator<Item = (&'d i64, &'d i64)>) -> bool {
+    let mut expected = 1;
+    for (&extent, &stride) in dimensions {
+        if extent == 0 {
+            return true;
+        }
+        if extent != 1 && stride != expected {
+            return false;
+        }
+        expected *= extent;
+    }
+    true
+}
+
+/// Strides in elements of a row-major array without gaps.
+pub(crate) fn row_major_strides(shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; shape.len()];
+    for d in (1..shape.len()).rev() {
+        strides[d - 1] = strides[d] * shape[d].max(1);
+    }
+    strides
 }
 
 /// Copies a strided array to contiguous memory and returns the position after it.
@@ -120,7 +161,13 @@ impl View<'_> {
 /// # Safety
 ///
 /// Every element addressed is readable, and `target` has room for all of them.
-unsafe fn gather(source: *const u8, shape: &[i64], strides: &[i64], size: usize, target: *mut u8) -> *mut u8 {
+pub(crate) unsafe fn gather(
+    source: *const u8,
+    shape: &[i64],
+    strides: &[i64],
+    size: usize,
+    target: *mut u8,
+) -> *mut u8 {
     let ([extent, shape @ ..], [stride, strides @ ..]) = (shape, strides) else {
         // SAFETY: one element on both sides.
         unsafe {
@@ -166,12 +213,12 @@ impl<'a> Call<'a> {
     pub fn input(&self, arg: usize, input: &Input<'_>) -> Result<*mut u8> {
         let a = &self.plan.args[arg];
         match input {
-            Input::Array(view) if view.is_contiguous() => Ok(self.never_null(view.data.cast_mut())),
+            Input::Array(view) if view.lies(a.column_major) => Ok(self.never_null(view.data.cast_mut())),
             Input::Array(view) => {
                 let copy = self.frame.bytes(view.elements() * view.dtype.size());
                 count(&COPIES.gathered, view.elements() * view.dtype.size());
                 // SAFETY: the copy is fresh and large enough; the view is the caller's promise.
-                unsafe { view.copy_to(copy) };
+                unsafe { view.copy_to(copy, a.column_major) };
                 Ok(copy)
             }
             scalar => self.scalar(a, scalar),
@@ -245,7 +292,7 @@ impl<'a> Call<'a> {
             Input::Array(view) => {
                 count(&COPIES.in_place, self.bytes(arg));
                 // SAFETY: `target` has room for the argument, whose shape is the view's.
-                unsafe { view.copy_to(target) };
+                unsafe { view.copy_to(target, self.plan.args[arg].column_major) };
             }
             scalar => {
                 let place = self.scalar(&self.plan.args[arg], scalar)?;
@@ -262,7 +309,7 @@ impl<'a> Call<'a> {
             Some(view) => {
                 count(&COPIES.cotangents, self.bytes(arg));
                 // SAFETY: checked to have the argument's shape and type.
-                unsafe { view.copy_to(target) };
+                unsafe { view.copy_to(target, self.plan.args[arg].column_major) };
             }
             // SAFETY: `target` has room for the argument.
             None => unsafe { target.write_bytes(0, self.bytes(arg)) },

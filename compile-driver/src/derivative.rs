@@ -7,6 +7,7 @@ use crate::artifact::{Artifact, Wanted};
 use crate::call::{self, Call, Input, Results, View};
 use crate::error::{Error, Result};
 use crate::function::{Function, zero};
+use crate::landing::Landing;
 use crate::scratch::Frame;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::{Part, Slot};
@@ -97,8 +98,11 @@ impl Function {
         let frame = Frame::open();
         let call = self.call(&resolved, &frame);
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.manifest.plan.args.len() + 1);
-        self.fill(&call, task, wanted, results, &mut slots)?;
-        call.run(&artifact, task.entry, &mut slots)
+        let mut landing = Landing::new(results, &call, task.entry);
+        self.fill(&call, task, wanted, &mut landing, &mut slots)?;
+        call.run(&artifact, task.entry, &mut slots)?;
+        landing.finish();
+        Ok(())
     }
 
     pub(crate) fn check_task(&self, task: &Task<'_>, resolved: &Resolved) -> Result<()> {

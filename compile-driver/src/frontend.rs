@@ -1,13 +1,15 @@
-//! The C and C++ front ends: from source files to unoptimised LLVM bitcode with debug information.
+//! The front ends; those for C and C++ here, that for Fortran in [`crate::fortran`]: from source files to unoptimised LLVM bitcode with debug information.
 //!
 //! The source is compiled once, without optimisation but with everything optimisation needs (type-based
 //! aliasing, lifetimes); each rung of the ladder optimises that bitcode in its own way.
 
 use crate::error::{CacheError, Error, Result};
+use crate::fortran;
 use crate::options::Spec;
 use crate::process::{self, ProcessError};
 use crate::toolchain::Tools;
 use core_ad::diagnostics::{self, Diagnosis, Location};
+use core_ad::fortran::Found;
 use core_ad::protocol::Math;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +22,8 @@ pub enum Language {
     C,
     /// `.cpp`, `.cc`, `.cxx`, `.C`
     Cpp,
+    /// `.f90` and later years, `.f`, `.for` (fixed form), all also in capitals (with the preprocessor)
+    Fortran,
 }
 
 impl Language {
@@ -32,19 +36,24 @@ impl Language {
         match path.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Language::C),
             Some("cpp" | "cc" | "cxx" | "C" | "c++") => Ok(Language::Cpp),
+            Some(other) if FORTRAN.contains(&other.to_lowercase().as_str()) => Ok(Language::Fortran),
             other => {
                 let found = other.map_or("no extension".to_owned(), |e| format!("`.{e}`"));
                 let headline = format!("`{}` has {found}, which no front end takes", path.display());
                 Err(compile_error(
                     Diagnosis::new("unknown-language", function, headline)
-                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx."),
+                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f."),
                 ))
             }
         }
     }
 }
 
+/// Extensions of Fortran sources; which of them are fixed form is flang's to know.
+const FORTRAN: [&str; 9] = ["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "f77"];
+
 /// What compiling the sources gave.
+#[derive(Default)]
 pub struct Compiled {
     /// One bitcode file per source.
     pub modules: Vec<PathBuf>,
@@ -52,6 +61,8 @@ pub struct Compiled {
     pub dependencies: Vec<PathBuf>,
     /// The command lines.
     pub commands: Vec<String>,
+    /// Procedures of the Fortran sources.
+    pub procedures: Vec<Found>,
 }
 
 /// Whether any of the sources is C++.
@@ -63,9 +74,13 @@ pub fn is_cpp(spec: &Spec) -> Result<bool> {
 /// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
 /// source uses (inline and static ones).
 pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, all_declarations: bool) -> Result<Compiled> {
-    let mut result = Compiled { modules: Vec::new(), dependencies: Vec::new(), commands: Vec::new() };
+    let mut result = Compiled::default();
+    fortran::compile(tools, spec, staging, &mut result)?;
     for (i, source) in spec.sources.iter().enumerate() {
         let language = Language::of(source, &spec.function)?;
+        if language == Language::Fortran {
+            continue;
+        }
         let module = staging.join(format!("source{i}.bc"));
         let deps = staging.join(format!("source{i}.d"));
         let unit = translation_unit(spec, source, language, staging, i)?;
@@ -87,7 +102,7 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, all_declarations: boo
 fn clang(tools: &Tools, spec: &Spec, language: Language) -> Command {
     let options = &spec.options;
     let mut command = Command::new(match language {
-        Language::C => &tools.clang.path,
+        Language::C | Language::Fortran => &tools.clang.path,
         Language::Cpp => &tools.clangxx.path,
     });
     // -O2 makes the front end emit what the optimiser needs; the optimiser itself is the worker.
@@ -139,7 +154,8 @@ fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
     Err(rejected(spec, &String::from_utf8_lossy(&output.stderr)))
 }
 
-fn not_run(spec: &Spec, error: ProcessError) -> Error {
+/// The error for a compiler that could not be run to its end.
+pub fn not_run(spec: &Spec, error: ProcessError) -> Error {
     let headline = format!("the compiler did not finish on `{}`: {error}", spec.function);
     compile_error(
         Diagnosis::new("compiler-failed", &spec.function, headline)
@@ -147,7 +163,8 @@ fn not_run(spec: &Spec, error: ProcessError) -> Error {
     )
 }
 
-fn rejected(spec: &Spec, stderr: &str) -> Error {
+/// The error for a source that a compiler refused, from what it said.
+pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let first = diagnostics::compiler_error(stderr);
     let (location, message) = match first {
         Some((at, message)) => (Some(with_text(at)), message),

@@ -9,12 +9,13 @@ use crate::cache::Cache;
 use crate::call::{self, Call, Input, Results};
 use crate::derivative::Task;
 use crate::error::{Error, Result};
+use crate::fortran;
 use crate::frontend;
 use crate::key::{self, Found, Record};
 use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
 use crate::scratch::Frame;
-use crate::toolchain::{self, EngineChoice, Tools};
+use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
 use core_ad::protocol::Rung;
@@ -47,7 +48,12 @@ impl Function {
     /// # Errors
     ///
     /// Toolchain, compile, signature and cache errors.
-    pub fn open(spec: Spec) -> Result<Self> {
+    pub fn open(mut spec: Spec) -> Result<Self> {
+        if fortran::is_fortran(&spec) {
+            // As every name in Fortran.
+            let sizes = std::mem::take(&mut spec.options.sizes);
+            spec.options.sizes = sizes.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
+        }
         if spec.sources.is_empty() {
             let headline = format!("no source file was given for `{}`", spec.function);
             return Err(frontend::compile_error(Diagnosis::new("no-source", &spec.function, headline)));
@@ -58,7 +64,7 @@ impl Function {
             }
         }
         let cache = Cache::open()?;
-        let found = toolchain::find(&choice(&spec.options.engine));
+        let found = tools_for(&spec);
         let records = found.as_ref().ok().map(build::records);
         let request = key::request(&spec)?;
         let tools = OnceLock::new();
@@ -136,7 +142,7 @@ impl Function {
     pub(crate) fn context(&self) -> Result<Context<'_>> {
         let tools = match self.tools.get() {
             Some(tools) => tools,
-            None => self.tools.get_or_init_with(toolchain::find(&choice(&self.spec.options.engine)))?,
+            None => self.tools.get_or_init_with(tools_for(&self.spec))?,
         };
         Ok(Context { spec: &self.spec, tools, cache: &self.cache })
     }
@@ -238,6 +244,12 @@ fn analyse(context: &Context<'_>, request: &str) -> Result<Manifest> {
     let found = Found { sources: manifest.sources.clone(), tools: manifest.tools.clone(), key: manifest.key.clone() };
     Record::add(context.cache, request, found)?;
     Ok(manifest)
+}
+
+/// The tools that a function's sources need.
+fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainError> {
+    let tools = toolchain::find(&choice(&spec.options.engine))?;
+    if fortran::is_fortran(spec) { tools.with_fortran() } else { Ok(tools) }
 }
 
 /// The engine meant by the option's text.

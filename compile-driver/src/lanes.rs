@@ -8,6 +8,7 @@ use crate::call::{Input, Results, View};
 use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::landing::Landing;
 use crate::scratch::Frame;
 use core_ad::DType;
 use core_ad::shapes::Resolved;
@@ -236,8 +237,11 @@ impl<'w> Worker<'w> {
         let job = self.job;
         let frame = Frame::open();
         let call = job.function.call(job.resolved, &frame);
-        job.function.fill(&call, task, job.wanted, self, slots)?;
-        call.run(job.artifact, task.entry, slots)
+        let mut landing = Landing::new(self, &call, task.entry);
+        job.function.fill(&call, task, job.wanted, &mut landing, slots)?;
+        call.run(job.artifact, task.entry, slots)?;
+        landing.finish();
+        Ok(())
     }
 
     fn add_up(&mut self) {
@@ -284,7 +288,7 @@ impl Results for Worker<'_> {
 /// # Safety
 ///
 /// Both pointers have `bytes` bytes of that type, and do not overlap.
-unsafe fn add(dtype: DType, from: *const u8, to: *mut u8, bytes: usize) {
+pub(crate) unsafe fn add(dtype: DType, from: *const u8, to: *mut u8, bytes: usize) {
     macro_rules! add {
         ($ty:ty) => {
             for i in 0..bytes / size_of::<$ty>() {

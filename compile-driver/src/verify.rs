@@ -262,6 +262,10 @@ impl<'a> Probe<'a> {
             // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
             return Ok(Outcome::Vacuous);
         }
+        if here.is_finite() && look.is_finite() && look.scale == 0.0 && look.differences != 0.0 {
+            // Both modes say that nothing depends on anything; the function itself says otherwise.
+            return self.judge_disagreement(&near, look);
+        }
         let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
         if !look.is_finite() || look.scale == 0.0 {
             return Ok(Outcome::Undecided(format!("{reason} at these arguments and near them")));

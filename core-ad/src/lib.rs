@@ -7,6 +7,7 @@
 
 pub mod diagnostics;
 pub mod dtype;
+pub mod fortran;
 pub mod manifest;
 pub mod metadata;
 pub mod names;

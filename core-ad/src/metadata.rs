@@ -45,6 +45,21 @@ pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype,
     let signature = nodes.field(subprogram, "type").ok_or_else(no_debug)?;
     let types = nodes.tuple(nodes.field(signature, "types").unwrap_or(""));
     let attributes = parameter_attributes(define);
+    let file = field(subprogram, "file").map(reference).and_then(|f| nodes.get(f));
+    let described = |returns, params| Prototype {
+        function: function.to_owned(),
+        symbol: symbol.to_owned(),
+        file: file.map(path_of).unwrap_or_default(),
+        line: field(subprogram, "line").and_then(|l| l.parse().ok()).unwrap_or(0),
+        returns,
+        params,
+        fortran: None,
+    };
+    let is_fortran = |unit: &str| field(unit, "language").is_some_and(|l| l.starts_with("DW_LANG_Fortran"));
+    if nodes.field(subprogram, "unit").is_some_and(is_fortran) {
+        // The source's declarations say the rest (see `fortran`).
+        return Ok(described(ReturnType::Void, attributes.iter().enumerate().map(unnamed).collect()));
+    }
     let source_params = types.get(1..).unwrap_or_default();
     if source_params.len() != attributes.len() {
         return Err(DiscoverError::AbiMismatch {
@@ -63,15 +78,13 @@ pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype,
             nodes.param(name, ty, attrs)
         })
         .collect();
-    let file = field(subprogram, "file").map(reference).and_then(|f| nodes.get(f));
-    Ok(Prototype {
-        function: function.to_owned(),
-        symbol: symbol.to_owned(),
-        file: file.map(path_of).unwrap_or_default(),
-        line: field(subprogram, "line").and_then(|l| l.parse().ok()).unwrap_or(0),
-        returns: nodes.returns(types.first().copied().unwrap_or("null")),
-        params,
-    })
+    Ok(described(nodes.returns(types.first().copied().unwrap_or("null")), params))
+}
+
+/// A parameter of which only its use in the object code is known.
+fn unnamed((i, attributes): (usize, &&str)) -> Param {
+    let access = attributes.starts_with("ptr").then(|| access(attributes));
+    Param { name: format!("arg{}", i + 1), ty: ParamType::Unsupported, spelled: "?".to_owned(), access }
 }
 
 /// Symbols of every function defined in the module, in order.

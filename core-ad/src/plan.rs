@@ -51,6 +51,11 @@ pub enum Passing {
     Pointer,
     /// By value.
     Value,
+    /// As the address of a Fortran descriptor, which the entry point makes; its extents are the size arguments that
+    /// name this one.
+    Descriptor,
+    /// As a null pointer: an optional argument of Fortran that the signature leaves out.
+    Absent,
 }
 
 /// One argument of the foreign function, in the order of its parameters; the value of the
@@ -73,6 +78,9 @@ pub struct Arg {
     /// signature) or any shape with that many elements (the defaults without a signature, where
     /// `shape` is one symbol that stands for the number of elements).
     pub flat: bool,
+    /// The first index varies fastest, as in Fortran.
+    #[serde(default)]
+    pub column_major: bool,
 }
 
 impl Arg {

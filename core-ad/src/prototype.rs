@@ -2,6 +2,7 @@
 //! attributes say, the same way for every source language.
 
 use crate::DType;
+use crate::fortran::{self, Procedure};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -86,6 +87,9 @@ pub struct Prototype {
     pub returns: ReturnType,
     /// Parameters in source order.
     pub params: Vec<Param>,
+    /// What a Fortran declaration says beyond this; `None` for other languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fortran: Option<Procedure>,
 }
 
 impl Prototype {
@@ -93,11 +97,20 @@ impl Prototype {
     pub fn param(&self, name: &str) -> Option<(usize, &Param)> {
         self.params.iter().enumerate().find(|(_, p)| p.name == name)
     }
+
+    /// Whether a call may leave the parameter out.
+    pub fn is_optional(&self, name: &str) -> bool {
+        let dummies = self.fortran.as_ref().map(|f| f.dummies.as_slice()).unwrap_or_default();
+        self.param(name).and_then(|(i, _)| dummies.get(i)).is_some_and(|d| d.optional)
+    }
 }
 
 impl fmt::Display for Prototype {
-    /// The prototype as a C programmer would write it.
+    /// The prototype as a programmer of its language would write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(procedure) = &self.fortran {
+            return f.write_str(&fortran::declaration(self, procedure));
+        }
         let returns = match &self.returns {
             ReturnType::Void => "void".to_owned(),
             ReturnType::Value { dtype } => c_name(*dtype).to_owned(),

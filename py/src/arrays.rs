@@ -364,6 +364,7 @@ pub struct Allocated {
 enum Made {
     Tensor(NonNull<DLManagedTensorVersioned>),
     Object(Py<PyAny>),
+    Reversed(Py<PyAny>),
 }
 
 // SAFETY: owned tensors may be handed over from any thread.
@@ -383,6 +384,7 @@ impl Allocated {
                 (Made::Tensor(tensor), Some(exchange)) => exchange.hand_over(py, tensor)?,
                 (Made::Tensor(_), None) => continue,
                 (Made::Object(object), _) => object.into_bound(py),
+                (Made::Reversed(object), _) => reversed(object.into_bound(py))?,
             };
             if let Some(place) = objects.get_mut(position) {
                 *place = object;
@@ -419,9 +421,93 @@ impl Results for Allocated {
             }
         };
         self.made.push((position, made));
-        // An empty array may have no address; the driver takes null for "no result wanted".
-        Ok(if data.is_null() { NonNull::<u64>::dangling().as_ptr().cast() } else { data })
+        Ok(never_null(data))
     }
+
+    fn allocate_column_major(
+        &mut self,
+        position: usize,
+        dtype: DType,
+        shape: &[i64],
+    ) -> compile_driver::Result<Option<*mut u8>> {
+        let reversed: Vec<i64> = shape.iter().rev().copied().collect();
+        let data = self.allocate(position, dtype, &reversed)?;
+        if let Some((_, made)) = self.made.pop() {
+            self.made.push((position, made.transposed()));
+        }
+        Ok(Some(data))
+    }
+}
+
+/// An empty array may have no address; the driver takes null for "no result wanted".
+fn never_null(data: *mut u8) -> *mut u8 {
+    if data.is_null() { NonNull::<u64>::dangling().as_ptr().cast() } else { data }
+}
+
+/// A framework's row-major array seen with its dimensions in reverse, under the framework's own manager.
+struct Transposed {
+    inner: NonNull<DLManagedTensorVersioned>,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+impl Transposed {
+    fn wrap(inner: NonNull<DLManagedTensorVersioned>) -> NonNull<DLManagedTensorVersioned> {
+        // SAFETY: an owned tensor, valid until its deleter is called.
+        let (head, tensor) = unsafe { (inner.as_ref().flags, inner.as_ref().dl_tensor) };
+        let rank = tensor.ndim as usize;
+        // SAFETY: the shape has `ndim` numbers.
+        let rows = unsafe { std::slice::from_raw_parts(tensor.shape, rank) };
+        let shape: Vec<i64> = rows.iter().rev().copied().collect();
+        let mut strides = vec![1; rank];
+        for d in 1..rank {
+            strides[d] = strides[d - 1] * shape[d - 1].max(1);
+        }
+        let mut own = Box::new(Transposed { inner, shape, strides });
+        let dl_tensor = DLTensor { shape: own.shape.as_mut_ptr(), strides: own.strides.as_mut_ptr(), ..tensor };
+        // SAFETY: as above.
+        let version = unsafe { inner.as_ref() }.version;
+        let outer = DLManagedTensorVersioned {
+            version,
+            manager_ctx: Box::into_raw(own).cast(),
+            deleter: Some(delete_transposed),
+            flags: head,
+            dl_tensor,
+        };
+        NonNull::from(Box::leak(Box::new(outer)))
+    }
+}
+
+unsafe extern "C" fn delete_transposed(outer: *mut DLManagedTensorVersioned) {
+    // SAFETY: `outer` and its context were boxed in `wrap`, and are deleted once.
+    unsafe {
+        let outer = Box::from_raw(outer);
+        let own = Box::from_raw(outer.manager_ctx.cast::<Transposed>());
+        if let Some(deleter) = own.inner.as_ref().deleter {
+            deleter(own.inner.as_ptr());
+        }
+    }
+}
+
+impl Made {
+    /// The same memory with the dimensions in reverse order.
+    fn transposed(self) -> Self {
+        match self {
+            Made::Tensor(tensor) => Made::Tensor(Transposed::wrap(tensor)),
+            Made::Object(object) => Made::Reversed(object),
+            reversed @ Made::Reversed(_) => reversed,
+        }
+    }
+}
+
+/// An array of a framework without an exchange table, with its dimensions in reverse: torch's and NumPy's word for it.
+fn reversed<'py>(object: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if !object.hasattr("permute")? {
+        return object.call_method0("transpose");
+    }
+    let rank: usize = object.getattr("ndim")?.extract()?;
+    let order: Vec<usize> = (0..rank).rev().collect();
+    object.call_method1("permute", (order,))
 }
 
 impl Drop for Allocated {

@@ -6,7 +6,7 @@ program computes, in NumPy) and the C and C++ sources beside it.
 Keys of a ``[[case]]`` table
 ----------------------------
 name, sources, function, reference
-    Required. Sources are relative to this folder; ``reference`` names a function in ``reference.py``.
+    Required. Sources are relative to the table's folder; ``reference`` names a function in ``reference.py`` there.
 signature
     Omitted where the defaults are what is tested.
 dtype
@@ -23,12 +23,13 @@ tags
     For selecting cases. ``ladder``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
     with both numbers. ``refused``: Enzyme gives up on the first pipeline, so right on a later one or a ``DifferentiationError``.
 language
-    ``"c"`` or ``"c++"``; by the first source's suffix where omitted.
+    ``"c"``, ``"c++"`` or ``"fortran"``; by the first source's suffix where omitted.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 import zlib
@@ -47,6 +48,8 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).resolve().parent
+# Another folder with a `cases.toml`, sources and a `reference.py` of its own: `fortran`, for instance.
+TABLE = HERE / os.environ.get("FFGRAD_CASES", "") / "cases.toml"
 
 _CASE_KEYS = {"name", "sources", "function", "signature", "language", "dtype"}
 _CASE_KEYS |= {"inputs", "options", "tolerance", "reference", "tags"}
@@ -137,6 +140,7 @@ class Case:
     defines: dict[str, str | int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
+    folder: Path = HERE
 
     def __str__(self) -> str:
         return self.name
@@ -177,14 +181,14 @@ class Case:
         inputs : list of ndarray
             As :meth:`make_inputs` returns them; not changed.
         """
-        function = getattr(_references(), self.reference)
+        function = getattr(_references(self.folder), self.reference)
         result = function(*(value.copy() for value in inputs), **self.sizes)
         outputs = result if isinstance(result, tuple) else (result,)
         return tuple(np.asarray(value) for value in outputs)
 
 
 def load_cases(
-    path: Path = HERE / "cases.toml",
+    path: Path = TABLE,
     *,
     tags: Collection[str] = (),
     exclude: Collection[str] = (),
@@ -228,7 +232,7 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
     sources = tuple(folder / source for source in table["sources"])
     if missing := [str(source) for source in sources if not source.is_file()]:
         raise ValueError(f"case `{name}`: no such file {missing}")
-    if not hasattr(_references(), table["reference"]):
+    if not hasattr(_references(folder), table["reference"]):
         raise ValueError(f"case `{name}`: reference.py has no `{table['reference']}`")
     dtype = table.get("dtype", "float64")
     options = table.get("options", {})
@@ -238,7 +242,7 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
         sources=sources,
         function=table["function"],
         signature=table.get("signature"),
-        language=table.get("language", "c" if sources[0].suffix == ".c" else "c++"),
+        language=table.get("language", _language(sources[0])),
         dtype=dtype,
         inputs=tuple(_input(item, dtype) for item in table["inputs"]),
         reference=table["reference"],
@@ -248,7 +252,14 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
         defines=options.get("defines", {}),
         sizes=options.get("sizes", {}),
         tags=frozenset(table.get("tags", ())),
+        folder=folder,
     )
+
+
+def _language(source: Path) -> str:
+    if source.suffix.lower().startswith(".f"):
+        return "fortran"
+    return "c" if source.suffix == ".c" else "c++"
 
 
 def _input(item: dict[str, Any], dtype: str) -> Input:
@@ -283,11 +294,11 @@ def _draw(item: Input, rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(low, high, item.shape)
 
 
-@lru_cache(maxsize=1)
-def _references() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ffgrad_case_references", HERE / "reference.py")
+@lru_cache
+def _references(folder: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("ffgrad_case_references", folder / "reference.py")
     if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {HERE / 'reference.py'}")
+        raise ImportError(f"cannot load {folder / 'reference.py'}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -23,7 +23,8 @@ pub fn describe(function: &Function) -> Value {
                 // Without a signature an array may have any number of dimensions.
                 "rank": if arg.flat && !arg.shape.is_empty() { Value::Null } else { json!(arg.shape.len()) },
                 "shape": shape,
-                "pointer": arg.passing == Passing::Pointer,
+                "pointer": arg.passing != Passing::Value,
+                "column_major": arg.column_major,
                 "differentiable": arg.is_differentiable(),
                 "input": plan.inputs.iter().position(|&a| a == i),
                 "output": plan.outputs.iter().position(|&a| a == i),

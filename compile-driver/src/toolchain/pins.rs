@@ -12,10 +12,12 @@ pub enum Component {
     Catalyst,
     /// clang, clang++, ld.lld and `libLLVM.so.22.1`, merged into one prefix.
     Llvm,
+    /// flang and its runtime library, from Debian's packages: see `fortran`.
+    Fortran,
 }
 
 impl Component {
-    /// Every component, in the order of installation.
+    /// Every component that comes from wheels, in the order of installation.
     pub const ALL: [Self; 2] = [Self::Catalyst, Self::Llvm];
 
     /// The component's folder inside the tool folder.
@@ -23,6 +25,7 @@ impl Component {
         match self {
             Self::Catalyst => "pennylane-catalyst-0.15.0",
             Self::Llvm => "llvm-22.1.8",
+            Self::Fortran => "flang-22.1.8",
         }
     }
 
@@ -30,7 +33,7 @@ impl Component {
     pub fn version(self) -> &'static str {
         match self {
             Self::Catalyst => "0.15.0",
-            Self::Llvm => "22.1.8",
+            Self::Llvm | Self::Fortran => "22.1.8",
         }
     }
 
@@ -38,6 +41,7 @@ impl Component {
     pub(super) fn wants(self, file: &str) -> bool {
         match self {
             Self::Catalyst => file == "bin/catalyst",
+            Self::Fortran => false,
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -50,6 +54,7 @@ impl Component {
     pub(super) fn essential(self) -> &'static [&'static str] {
         match self {
             Self::Catalyst => &["bin/catalyst"],
+            Self::Fortran => super::fortran::ESSENTIAL,
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",

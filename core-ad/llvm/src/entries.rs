@@ -10,6 +10,7 @@
 //! Then one function per entry point, `int32_t entry(void *const *args)`, that unpacks the argument
 //! array and calls the wrapper, or asks the engine for its derivative.
 
+use crate::fortran;
 use crate::session::Result;
 use core_ad::plan::{Part, Slot};
 use core_ad::protocol::Entry;
@@ -24,9 +25,10 @@ use inkwell::{AddressSpace, IntPredicate};
 
 const WRAPPER: &str = "ffgrad.wrap";
 
-/// Whether the wrapper takes this argument as a plain value.
-fn by_value(arg: &Arg) -> bool {
-    arg.passing == Passing::Value && !arg.dtype.is_float()
+/// Whether the wrapper takes this argument as a plain value. Sizes always: what is known of a number is known of it in
+/// memory too, once the wrapper has stored it there.
+pub(crate) fn by_value(arg: &Arg) -> bool {
+    arg.role == Role::Size || (arg.passing == Passing::Value && !arg.dtype.is_float())
 }
 
 fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTypeEnum<'ctx> {
@@ -181,10 +183,18 @@ fn call_foreign<'ctx>(
     let expected = callee.get_type().get_param_types();
     let mut values: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
     let parameters = plan.args.iter().enumerate().filter(|(_, a)| a.role != Role::Return);
-    for (i, arg) in parameters {
+    // Behind the parameters of the foreign function stand the extents of descriptors.
+    for (i, arg) in parameters.take(expected.len()) {
         let given = wrapper.get_nth_param(i as u32).ok_or("wrapper parameter")?;
-        let want = expected.get(values.len()).copied().ok_or("the foreign function takes fewer arguments")?;
-        values.push(argument(builder, arg, given, want)?.into());
+        let want = expected[values.len()];
+        let value = match arg.passing {
+            Passing::Descriptor => fortran::descriptor(builder, wrapper, plan, i)?,
+            _ => argument(builder, arg, given, want)?,
+        };
+        values.push(value.into());
+    }
+    if values.len() < expected.len() {
+        return Err("the foreign function takes more arguments".to_owned());
     }
     let call = builder.build_call(callee, &values, "").map_err(|e| e.to_string())?;
     call.set_call_convention(callee.get_call_conventions());
@@ -201,7 +211,14 @@ fn argument<'ctx>(
 ) -> Result<BasicValueEnum<'ctx>> {
     let text = |e: inkwell::builder::BuilderError| e.to_string();
     match (arg.passing, want) {
-        (Passing::Pointer, _) => Ok(given),
+        (Passing::Pointer, _) if by_value(arg) => {
+            let place = builder.build_alloca(given.get_type(), &arg.name).map_err(text)?;
+            builder.build_store(place, given).map_err(text)?;
+            Ok(place.into())
+        }
+        (Passing::Pointer | Passing::Descriptor, _) => Ok(given),
+        (Passing::Absent, BasicMetadataTypeEnum::PointerType(ty)) => Ok(ty.const_null().into()),
+        (Passing::Absent, other) => Err(format!("parameter `{}` is passed as {other}", arg.name)),
         (Passing::Value, BasicMetadataTypeEnum::FloatType(ty)) => {
             builder.build_load(ty, given.into_pointer_value(), &arg.name).map_err(text)
         }

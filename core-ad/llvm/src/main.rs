@@ -8,6 +8,7 @@ mod arena;
 mod emit;
 mod entries;
 mod exceptions;
+mod fortran;
 mod globals;
 mod indirect;
 mod linkage;

@@ -18,7 +18,7 @@ fn arg(role: Role, dtype: DType, text: &str) -> Arg {
     let (name, dims) = text.trim_end_matches(']').split_once('[').unwrap_or((text, ""));
     let shape = dims.split(',').filter(|d| !d.is_empty()).map(dim).collect();
     let passing = if dims.is_empty() { Passing::Value } else { Passing::Pointer };
-    Arg { name: name.to_owned(), role, dtype, passing, shape, constant: false, flat: false }
+    Arg { name: name.to_owned(), role, dtype, passing, shape, constant: false, flat: false, column_major: false }
 }
 
 fn plan(args: Vec<Arg>) -> CallPlan {

@@ -173,7 +173,7 @@ impl<'a> Check<'a> {
         };
         match passing {
             Passing::Value => self.value(param, mention, dtype),
-            Passing::Pointer => self.pointer(param, mention),
+            Passing::Pointer | Passing::Descriptor | Passing::Absent => self.pointer(param, mention),
         }
         let item = mention.input.or(mention.output).or(mention.scratch)?;
         let is_input = mention.input.is_some();
@@ -187,6 +187,9 @@ impl<'a> Check<'a> {
     /// A parameter that the signature does not mention must follow from the shapes.
     fn size(&mut self, param: &Param, dtype: DType, passing: Passing) -> Option<Arg> {
         let name = param.name.as_str();
+        if self.prototype.is_optional(name) {
+            return Some(arg(name, Role::Size, DType::I64, Passing::Absent));
+        }
         let integer = is_integer(dtype);
         if integer && (self.symbols.contains_key(name) || self.sizes.contains_key(name)) {
             let shape = vec![Dim::Sym(name.to_owned())];
@@ -197,7 +200,7 @@ impl<'a> Check<'a> {
                 format!("use it as a dimension, name it left of `->`, or give sizes={{\"{name}\": ...}}")
             }
             (Passing::Value, false) => "name it left of `->`".to_owned(),
-            (Passing::Pointer, _) => {
+            (Passing::Pointer | Passing::Descriptor | Passing::Absent, _) => {
                 "name it left of `->` (input), right of it (output) or after `;` (scratch)".to_owned()
             }
         };
@@ -361,7 +364,7 @@ pub(super) fn integer_param(param: &Param) -> bool {
 /// An argument without a shape.
 pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg {
     let name = name.to_owned();
-    Arg { name, role, dtype, passing, shape: Vec::new(), constant: false, flat: false }
+    Arg { name, role, dtype, passing, shape: Vec::new(), constant: false, flat: false, column_major: false }
 }
 
 fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {

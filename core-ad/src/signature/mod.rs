@@ -7,6 +7,7 @@
 
 mod check;
 mod defaults;
+mod fortran;
 mod lexer;
 mod parser;
 mod symbols;
@@ -28,14 +29,18 @@ pub fn plan(
     signature: Option<&str>,
     sizes: &BTreeMap<String, i64>,
 ) -> Result<CallPlan, SignatureError> {
-    let planned = match signature {
-        Some(text) => parser::parse(text).and_then(|tree| check::plan(prototype, &tree, sizes)),
-        None => defaults::plan(prototype, sizes),
+    let planned = match (signature, &prototype.fortran) {
+        (text, Some(procedure)) => fortran::plan(prototype, procedure, text, sizes),
+        (Some(text), None) => parser::parse(text).and_then(|tree| check::plan(prototype, &tree, sizes)),
+        (None, None) => defaults::plan(prototype, sizes),
     };
     planned.and_then(few_inputs).map_err(|problems| SignatureError {
         problems,
         prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
-        suggestion: defaults::suggest(prototype),
+        suggestion: match &prototype.fortran {
+            Some(procedure) => fortran::suggest(prototype, procedure, sizes),
+            None => defaults::suggest(prototype),
+        },
     })
 }
 

@@ -21,6 +21,7 @@ fn prototype(declaration: &str) -> Prototype {
             _ => ReturnType::Unsupported { spelled: returns.to_owned() },
         },
         params: params.split(", ").map(param).collect(),
+        fortran: None,
     }
 }
 

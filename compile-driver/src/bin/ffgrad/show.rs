@@ -204,6 +204,8 @@ fn row(plan: &CallPlan, index: usize, arg: &Arg, access: Option<Access>) -> [Str
         (Role::Return, _) => "",
         (_, Passing::Pointer) => "pointer",
         (_, Passing::Value) => "value",
+        (_, Passing::Descriptor) => "descriptor",
+        (_, Passing::Absent) => "absent",
     };
     let access = match access {
         Some(Access::Read) => "read",

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Write;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use compile_driver::toolchain::{self, Component, Report};
 
 use crate::Outcome;
@@ -23,9 +23,19 @@ pub enum Verb {
 /// Arguments of `toolchain install`.
 #[derive(Args)]
 pub struct Install {
+    /// What to fetch beside the tools that every build needs
+    #[arg(value_enum)]
+    what: Option<What>,
     /// Fetch every tool, also those the system has
     #[arg(long)]
     all: bool,
+}
+
+/// Tools that only some sources need.
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// flang 22 and its runtime library, from Debian's packages
+    Fortran,
 }
 
 impl Verb {
@@ -34,7 +44,9 @@ impl Verb {
         match self {
             Self::Install(arguments) => {
                 let mut progress = toolchain::progress_on_stderr();
-                let report = if arguments.all {
+                let report = if let Some(What::Fortran) = arguments.what {
+                    toolchain::install_fortran(progress.as_mut())?
+                } else if arguments.all {
                     toolchain::install(&Component::ALL, progress.as_mut())?
                 } else {
                     toolchain::install_missing(progress.as_mut())?
