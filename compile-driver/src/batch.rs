@@ -15,11 +15,11 @@ use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::lanes::{self, Job, Lane, Target};
-use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::shapes::batch::{self, Lead};
+use core_ad::{CallPlan, Role};
 use std::sync::Arc;
 
 /// Which arrays of a call have leading batch dimensions. They have all of them, each of the batch's size or 1; the
@@ -113,7 +113,7 @@ impl Function {
             tangents: &split.tangents.first,
             ..*task
         };
-        let resolved = self.resolve(first.inputs)?;
+        let resolved = self.resolve_element(first.inputs)?;
         self.check_task(&first, &resolved)?;
         let wanted = self.wanted(&first);
         let mut targets = self.targets(batch, &split, &first, wanted, &resolved, results)?;
@@ -123,6 +123,38 @@ impl Function {
         let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
         let job = Job { function: self, artifact: &artifact, resolved: &resolved, task: first, wanted, split: &split };
         lanes::run(&job, count, &mut targets, self.spec.options.threads)
+    }
+
+    /// The shapes of a call over the batch that `...` stands for.
+    pub(crate) fn resolve_over(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
+        let plan = &self.manifest.plan;
+        call::check_types(&self.spec.function, plan, inputs)?;
+        let split = Split::new(self, &Batch::default(), &Task::primal(inputs, 0))?;
+        let mut resolved = self.resolve_element(&split.inputs.first)?;
+        for (arg, shape) in resolved.shapes.iter_mut().enumerate() {
+            let given = plan.inputs.iter().position(|&i| i == arg);
+            match given.and_then(|p| split.inputs.leads.get(p)) {
+                // What is updated in place is returned for every element, as any output.
+                Some((_, own)) if !plan.outputs.contains(&arg) => shape.splice(..0, own.iter().copied()),
+                _ if plan.args[arg].batched => shape.splice(..0, split.shape.iter().copied()),
+                _ => continue,
+            };
+        }
+        Ok(resolved)
+    }
+
+    /// The batch dimensions that a shadow has because of `...` must be those of its argument.
+    fn check_lead(&self, what: &str, arg: usize, view: &View<'_>, lead: Lead, own: &[i64]) -> Result<()> {
+        let arg = &self.manifest.plan.args[arg];
+        let got = &view.shape[lead.mapped..lead.count()];
+        if !arg.batched || got == own {
+            return Ok(());
+        }
+        let function = &self.spec.function;
+        let headline = format!("the {what} of `{}` of `{function}` has the wrong batch dimensions", arg.spelled());
+        Err(Error::Arity(Box::new(
+            Diagnosis::new("shadow-shape", function, headline).mismatch(format!("{own:?}"), format!("{got:?}")),
+        )))
     }
 
     fn count(&self, shape: &[i64]) -> Result<usize> {
@@ -167,28 +199,29 @@ impl Function {
     ) -> Result<Vec<Target>> {
         let plan = &self.manifest.plan;
         let mut targets = Vec::new();
-        let mut take = |position: usize, arg: usize, own: &[i64], overwritten: bool| -> Result<()> {
-            let shape = [own, resolved.shapes[arg].as_slice()].concat();
-            let memory = results.allocate(position, plan.args[arg].dtype, &shape)?;
-            targets.push(Target::new(position, plan.args[arg].dtype, memory, &shape, own, &split.shape, overwritten));
+        let mut take = |position: usize, arg: usize, lead: (Lead, &[i64]), overwritten: bool| -> Result<()> {
+            let (dtype, shape) = (plan.args[arg].dtype, [lead.1, resolved.shapes[arg].as_slice()].concat());
+            let memory = results.allocate(position, dtype, &shape)?;
+            targets.push(Target::new(position, dtype, memory, &shape, lead.0, &split.shape, overwritten));
             Ok(())
         };
         match task.entry {
             Entry::Primal | Entry::Jvp => {
                 let is_wanted = |arg: usize| task.entry == Entry::Primal || plan.has_shadow(arg, wanted.mask);
                 for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| is_wanted(arg)) {
-                    take(position, arg, &split.shape, false)?;
+                    take(position, arg, (split.whole(), &split.shape), false)?;
                 }
             }
             Entry::Vjp | Entry::Hvp => {
                 let mask = task.mask & plan.differentiable_mask();
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
-                    let own = match batch.separate >> position & 1 == 1 {
-                        true => batch.shape.to_vec(),
-                        false => split.inputs.own[position].clone(),
+                    let (lead, own) = &split.inputs.leads[position];
+                    let lead = match batch.separate >> position & 1 == 1 {
+                        true => (Lead { mapped: split.mapped, ..*lead }, [batch.shape, &own[lead.mapped..]].concat()),
+                        false => (*lead, own.clone()),
                     };
-                    take(position, arg, &own, plan.args[arg].role == Role::InOut)?;
+                    take(position, arg, (lead.0, &lead.1), plan.args[arg].role == Role::InOut)?;
                 }
             }
         }
@@ -200,14 +233,16 @@ impl Function {
 pub(crate) struct Arrays<T> {
     pub first: Vec<T>,
     pub lanes: Vec<Lane>,
-    /// The batch dimensions that each has.
-    pub own: Vec<Vec<i64>>,
+    /// The batch dimensions of each.
+    pub leads: Vec<(Lead, Vec<i64>)>,
 }
 
 /// Every array of a call, taken apart into elements.
 pub(crate) struct Split<'a> {
-    /// The batch dimensions of the call.
+    /// The batch dimensions of the call: those that the caller maps over, then those of `...`.
     pub shape: Vec<i64>,
+    /// How many the caller maps over.
+    mapped: usize,
     pub inputs: Arrays<Input<'a>>,
     pub cotangents: Arrays<Option<View<'a>>>,
     pub tangents: Arrays<Option<View<'a>>>,
@@ -216,52 +251,105 @@ pub(crate) struct Split<'a> {
 impl<'a> Split<'a> {
     fn new(function: &Function, batch: &Batch<'_>, task: &Task<'a>) -> Result<Self> {
         let plan = &function.manifest.plan;
-        let shape = batch.shape.to_vec();
-        let lead = |arg: usize, view: &View<'_>, mapped: bool| batch::lead(plan, arg, view.shape, batch.shape, mapped);
-        let mut inputs = Arrays { first: Vec::new(), lanes: Vec::new(), own: Vec::new() };
-        for (position, (&arg, input)) in plan.inputs.iter().zip(task.inputs).enumerate() {
-            let mapped = batch.inputs >> position & 1 == 1;
+        let has = |mask: u64, position: usize| mask >> position & 1 == 1;
+        let (shapes, leads) = input_leads(plan, batch, task.inputs)?;
+        let inner = batch::broadcast(plan, &shapes, &leads)?;
+        let shape = [batch.shape, &inner].concat();
+        let mut inputs = Arrays::default();
+        for (input, &lead) in task.inputs.iter().zip(&leads) {
             match input {
-                Input::Array(view) => {
-                    inputs.add(view, lead(arg, view, mapped)?, &shape, Input::Array);
-                }
+                Input::Array(view) => inputs.add(view, lead, shape.len(), Input::Array),
                 number => inputs.add_shared(*number),
             }
         }
-        let shadows = |what: &str, args: &[usize], views: &[Option<View<'a>>], mapped: u64| {
-            if args.len() != views.len() {
-                return Err(function.wrong_count(what, args.len(), views.len()));
-            }
-            let mut arrays = Arrays { first: Vec::new(), lanes: Vec::new(), own: Vec::new() };
-            for (position, (&arg, view)) in args.iter().zip(views).enumerate() {
-                match view.as_ref().filter(|_| plan.args[arg].dtype.is_float()) {
-                    Some(view) => arrays.add(view, lead(arg, view, mapped >> position & 1 == 1)?, &shape, Some),
-                    None => arrays.add_shared(None),
-                }
-            }
-            Ok(arrays)
-        };
-        let (outputs, given) = (plan.outputs.as_slice(), plan.inputs.as_slice());
-        let takes = |entries: [Entry; 2]| entries.contains(&task.entry);
-        let outputs = if takes([Entry::Vjp, Entry::Hvp]) { outputs } else { &[] };
-        let given = if takes([Entry::Jvp, Entry::Hvp]) { given } else { &[] };
-        let cotangents = shadows("cotangent", outputs, task.cotangents, batch.cotangents)?;
-        let tangents = shadows("tangent", given, task.tangents, batch.tangents)?;
-        Ok(Split { shape, inputs, cotangents, tangents })
+        let mut cotangents = Arrays::default();
+        for (position, view) in shadows(function, "cotangent", &plan.outputs, task.cotangents, task, Entry::Vjp)? {
+            let arg = plan.outputs[position];
+            let Some(view) = view else {
+                cotangents.add_shared(None);
+                continue;
+            };
+            let lead = batch::lead(plan, arg, view.shape, batch.shape, has(batch.cotangents, position))?;
+            function.check_lead("cotangent", arg, &view, lead, &inner)?;
+            cotangents.add(&view, lead, shape.len(), Some);
+        }
+        let mut tangents = Arrays::default();
+        for (position, view) in shadows(function, "tangent", &plan.inputs, task.tangents, task, Entry::Jvp)? {
+            let arg = plan.inputs[position];
+            let Some(view) = view else {
+                tangents.add_shared(None);
+                continue;
+            };
+            let lead = batch::lead(plan, arg, view.shape, batch.shape, has(batch.tangents, position))?;
+            let own = &shapes[position][leads[position].mapped..leads[position].count()];
+            function.check_lead("tangent", arg, &view, lead, own)?;
+            tangents.add(&view, lead, shape.len(), Some);
+        }
+        Ok(Split { shape, mapped: batch.shape.len(), inputs, cotangents, tangents })
+    }
+
+    /// The batch dimensions of a result that has all of them.
+    fn whole(&self) -> Lead {
+        Lead { mapped: self.mapped, own: self.shape.len() - self.mapped }
     }
 }
 
-impl<'a, T> Arrays<T> {
-    fn add(&mut self, view: &View<'a>, lead: Lead, batch: &[i64], wrap: impl Fn(View<'a>) -> T) {
-        let (element, lane, own) = lanes::element(view, lead, batch);
+/// The shapes of the inputs, and which of their dimensions are the batch's.
+fn input_leads<'a>(plan: &CallPlan, batch: &Batch<'_>, inputs: &[Input<'a>]) -> Result<(Vec<&'a [i64]>, Vec<Lead>)> {
+    let shape = |input: &Input<'a>| match input {
+        Input::Array(view) => view.shape,
+        _ => &[],
+    };
+    let shapes: Vec<&[i64]> = inputs.iter().map(shape).collect();
+    let mut leads = Vec::with_capacity(inputs.len());
+    for (position, (&arg, input)) in plan.inputs.iter().zip(inputs).enumerate() {
+        leads.push(match input {
+            Input::Array(view) => batch::lead(plan, arg, view.shape, batch.shape, batch.inputs >> position & 1 == 1)?,
+            _ => Lead::default(),
+        });
+    }
+    Ok((shapes, leads))
+}
+
+/// The shadows that a task takes, with their positions; `None` where there is none or the argument has none.
+fn shadows<'a>(
+    function: &Function,
+    what: &str,
+    args: &[usize],
+    views: &[Option<View<'a>>],
+    task: &Task<'_>,
+    first_order: Entry,
+) -> Result<Vec<(usize, Option<View<'a>>)>> {
+    if task.entry != first_order && task.entry != Entry::Hvp {
+        return Ok(Vec::new());
+    }
+    if args.len() != views.len() {
+        return Err(function.wrong_count(what, args.len(), views.len()));
+    }
+    let plan = &function.manifest.plan;
+    let given = |(position, view): (usize, &Option<View<'a>>)| {
+        (position, view.filter(|_| plan.args[args[position]].dtype.is_float()))
+    };
+    Ok(views.iter().enumerate().map(given).collect())
+}
+
+impl<T> Default for Arrays<T> {
+    fn default() -> Self {
+        Arrays { first: Vec::new(), lanes: Vec::new(), leads: Vec::new() }
+    }
+}
+
+impl<T> Arrays<T> {
+    fn add<'a>(&mut self, view: &View<'a>, lead: Lead, rank: usize, wrap: impl Fn(View<'a>) -> T) {
+        let (element, lane) = lanes::element(view, lead, rank);
         self.first.push(wrap(element));
         self.lanes.push(lane);
-        self.own.push(own);
+        self.leads.push((lead, view.shape[..lead.count()].to_vec()));
     }
 
     fn add_shared(&mut self, value: T) {
         self.first.push(value);
         self.lanes.push(Lane::default());
-        self.own.push(Vec::new());
+        self.leads.push((Lead::default(), Vec::new()));
     }
 }

@@ -4,6 +4,7 @@
 //! caller's, because the reverse mode consumes them.
 
 use crate::artifact::{Artifact, Wanted};
+use crate::batch::Batch;
 use crate::call::{self, Call, Input, Results, View};
 use crate::error::{Error, Result};
 use crate::function::{Function, zero};
@@ -91,7 +92,10 @@ impl Function {
 
     /// One call: checked, proven, run.
     pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        let resolved = self.resolve(task.inputs)?;
+        if self.manifest.plan.is_batched() {
+            return self.perform_over(&Batch::default(), task, results);
+        }
+        let resolved = self.resolve_element(task.inputs)?;
         self.check_task(task, &resolved)?;
         let wanted = self.wanted(task);
         let artifact = self.artifact_for(task, wanted, &resolved)?;

@@ -184,12 +184,20 @@ impl Function {
         crate::error::CacheError::Damaged { path: folder.to_owned(), reason }.into()
     }
 
-    /// Checks the inputs of a call and finds its shapes.
+    /// Checks the inputs of a call and finds its shapes, with the batch dimensions that `...` stands for.
     ///
     /// # Errors
     ///
     /// Arity, dtype and shape errors, with the parameters' names.
     pub fn resolve(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
+        match self.manifest.plan.is_batched() {
+            true => self.resolve_over(inputs),
+            false => self.resolve_element(inputs),
+        }
+    }
+
+    /// The shapes of one element of the batch, if there is one.
+    pub(crate) fn resolve_element(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
         call::check_types(&self.spec.function, &self.manifest.plan, inputs)?;
         let shapes: Vec<&[i64]> = inputs
             .iter()

@@ -19,16 +19,18 @@ use std::ops::Range;
 /// How far apart the elements of an array lie, in bytes, for each batch dimension; empty where all share it.
 pub(crate) type Lane = Vec<isize>;
 
-/// The array's part for the first element of the batch, its lane, and its own batch dimensions.
-pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, batch: &[i64]) -> (View<'a>, Lane, Vec<i64>) {
+/// The array's part for the first element of a batch of `rank` dimensions, and its lane.
+pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, rank: usize) -> (View<'a>, Lane) {
     let split = lead.count();
     let size = view.dtype.size() as i64;
-    let mut lane: Lane = vec![0; if split == 0 { 0 } else { batch.len() }];
+    let mut lane: Lane = vec![0; if split == 0 { 0 } else { rank }];
     let mut contiguous: i64 = view.shape[split..].iter().product();
     for dim in (0..split).rev() {
         let stride = view.strides.map_or(contiguous, |s| s[dim]);
         if view.shape[dim] != 1 {
-            lane[dim] = (stride * size) as isize;
+            // What the caller maps over stands first, what `...` stands for is counted from the last.
+            let at = if dim < lead.mapped { dim } else { rank - split + dim };
+            lane[at] = (stride * size) as isize;
         }
         contiguous *= view.shape[dim];
     }
@@ -36,7 +38,7 @@ pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, batch: &[i64]) -> (View<'
     if first.is_contiguous() {
         first.strides = None;
     }
-    (first, lane, view.shape[..split].to_vec())
+    (first, lane)
 }
 
 fn offset(lane: &Lane, index: &[i64]) -> isize {
@@ -86,19 +88,18 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// `shape` is the whole result's, `own` the batch dimensions among it, `batch` the call's.
+    /// `shape` is the whole result's, `lead` tells the batch dimensions among it, `batch` are the call's.
     pub(crate) fn new(
         position: usize,
         dtype: DType,
         memory: *mut u8,
         shape: &[i64],
-        own: &[i64],
+        lead: Lead,
         batch: &[i64],
         overwritten: bool,
     ) -> Self {
         let view = View { data: memory, dtype, shape, strides: None };
-        let lead = Lead { mapped: own.len() };
-        let (part, lane, _) = element(&view, lead, batch);
+        let (part, lane) = element(&view, lead, batch.len());
         let is_sum = !memory.is_null()
             && (0..batch.len()).any(|dim| batch[dim] != 1 && lane.get(dim).is_none_or(|&step| step == 0));
         // An empty element has the step 0 too, and nothing to add.

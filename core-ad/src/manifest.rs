@@ -5,7 +5,7 @@ use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The manifest of a function: one per cache entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

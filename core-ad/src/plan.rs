@@ -5,6 +5,7 @@
 
 use crate::DType;
 use crate::protocol::Entry;
+use crate::shapes::dims::spell;
 use serde::{Deserialize, Serialize};
 
 /// A dimension: an integer expression over the symbols of a signature.
@@ -81,9 +82,16 @@ pub struct Arg {
     /// The first index varies fastest, as in Fortran.
     #[serde(default)]
     pub column_major: bool,
+    /// Has the `...` of a signature: leading batch dimensions, for each element of which the function is called.
+    pub batched: bool,
 }
 
 impl Arg {
+    /// As in a signature: `A[m,n]`, `x[...,n]`, or just the name where there are no dimensions.
+    pub fn spelled(&self) -> String {
+        spell(&self.name, &self.shape, self.batched)
+    }
+
     /// Whether a derivative with respect to (or of) this argument exists at all.
     pub fn is_differentiable(&self) -> bool {
         self.dtype.is_float() && !self.constant && self.role != Role::Size
@@ -156,6 +164,11 @@ impl CallPlan {
             let count = if self.has_shadow(arg, mask) { parts.len() } else { 1 };
             parts[..count].iter().map(move |&part| Slot { arg, part })
         })
+    }
+
+    /// Whether any argument has the `...` of a signature.
+    pub fn is_batched(&self) -> bool {
+        self.args.iter().any(|a| a.batched)
     }
 
     /// Bit i is set where `inputs[i]` can be differentiated at all.

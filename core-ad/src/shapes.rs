@@ -8,7 +8,7 @@ pub mod batch;
 pub(crate) mod dims;
 
 use crate::{Arg, CallPlan, DType, Dim, Role};
-use dims::{Trouble, evaluate, solve, spell, unknown};
+use dims::{Trouble, evaluate, solve, unknown};
 use std::collections::BTreeMap;
 
 /// What the shapes of the inputs imply.
@@ -225,7 +225,10 @@ impl Call<'_> {
             }
             Source::Input { arg, dim } => {
                 let arg = &self.plan.args[arg];
-                format!("`{}` (dimension {dim})", spell(&arg.name, &arg.shape))
+                match arg.batched {
+                    true => format!("`{}` (dimension {dim} after `...`)", arg.spelled()),
+                    false => format!("`{}` (dimension {dim})", arg.spelled()),
+                }
             }
         }
     }
@@ -283,7 +286,7 @@ impl Call<'_> {
         let message = format!(
             "`{dim}` = {got} in `{}` has no one integer solution{}: correct the shape, or give the \
              symbol in `sizes`",
-            spell(&argument.name, &argument.shape),
+            argument.spelled(),
             self.where_symbols(dim)
         );
         error(&argument.name, format!("`{dim}`"), got, message)
@@ -307,7 +310,7 @@ impl Call<'_> {
     fn negative(&self, arg: &Arg, dim: &Dim, got: i64) -> ShapeError {
         let message = format!(
             "`{dim}` of `{}` is {got}{}: a dimension cannot be negative",
-            spell(&arg.name, &arg.shape),
+            arg.spelled(),
             self.where_symbols(dim)
         );
         error(&arg.name, "0 or more", got, message)
@@ -356,8 +359,8 @@ fn wrong_shape(arg: &Arg, shape: &[i64]) -> ShapeError {
     }
     let expected = match arg.shape.len() {
         0 => "it is a scalar, expected the shape []".to_owned(),
-        1 => format!("expected 1 dimension, `{}`", spell(name, &arg.shape)),
-        rank => format!("expected {rank} dimensions, `{}`", spell(name, &arg.shape)),
+        1 => format!("expected 1 dimension, `{}`", arg.spelled()),
+        rank => format!("expected {rank} dimensions, `{}`", arg.spelled()),
     };
     let message = format!("`{name}` has the shape {got}: {expected}");
     let dims: Vec<String> = arg.shape.iter().map(Dim::to_string).collect();

@@ -23,6 +23,18 @@
         @test FFGrad.copies() == before
     end
 
+    @testset "a function is mapped over the last dimensions where its signature says `...`" begin
+        f = enzyme(joinpath(CASES, "matvec.c"), "matvec", "A[m,n], x[...,n] -> y[...,m]"; threads = 2)
+        xs, v = rand(4, 5, 2), rand(3, 5, 2)
+        y, back = pullback(f, A, xs)
+        @test size(y) == (3, 5, 2)
+        @test y[:, 4, 2] ≈ A' * xs[:, 4, 2]
+        dA, dxs = back(v)
+        @test dxs[:, 2, 1] ≈ A * v[:, 2, 1]
+        @test dA ≈ reshape(xs, 4, 10) * reshape(v, 3, 10)'
+        @test_throws FFGrad.ShapeError f(A, rand(3, 5))
+    end
+
     @testset "strided views are copied once" begin
         big, long = rand(9, 8), rand(8)
         inputs = (view(big, 2:2:8, 1:3), view(long, 8:-2:2))

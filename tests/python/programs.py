@@ -26,3 +26,30 @@ void decay(const double* t, double amplitude, double rate, int n, double* y) {
 }
 """
 DECAY_SIGNATURE = "const t[n], amplitude, rate -> y[n]"
+
+# An array updated in place, a shared matrix, scratch memory and a scalar by value.
+STEP = """\
+#include <math.h>
+void step(double* u, const double* A, double dt, int n, double* work, double* energy) {
+  for (int i = 0; i < n; i++) {
+    work[i] = 0;
+    for (int j = 0; j < n; j++) work[i] += A[i * n + j] * sin(u[j]);
+  }
+  *energy = 0;
+  for (int i = 0; i < n; i++) {
+    u[i] += dt * work[i];
+    *energy += u[i] * u[i];
+  }
+}
+"""
+STEP_SIGNATURE = "u[n], A[n,n], dt -> u[n], energy; work[n]"
+
+THROWS = """\
+#include <stdexcept>
+extern "C" void positive(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) {
+    if (x[i] < 0) throw std::runtime_error("negative");
+    y[i] = x[i] * x[i];
+  }
+}
+"""

@@ -20,8 +20,8 @@ pub fn describe(function: &Function) -> Value {
                 "role": role_name(arg.role),
                 "type": abi::code_of(arg.dtype),
                 "dtype": arg.dtype.name(),
-                // Without a signature an array may have any number of dimensions.
-                "rank": if arg.flat && !arg.shape.is_empty() { Value::Null } else { json!(arg.shape.len()) },
+                // Without a signature an array may have any number of dimensions, and before a `...` it may too.
+                "rank": if arg.batched || arg.flat && !arg.shape.is_empty() { Value::Null } else { json!(arg.shape.len()) },
                 "shape": shape,
                 "pointer": arg.passing != Passing::Value,
                 "column_major": arg.column_major,

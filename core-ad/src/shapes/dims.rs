@@ -107,12 +107,13 @@ pub(crate) fn each_symbol<'a>(dim: &'a Dim, visit: &mut impl FnMut(&'a str)) {
     }
 }
 
-/// `A[m,n]`, or just the name where there are no dimensions.
-pub(crate) fn spell(name: &str, shape: &[Dim]) -> String {
-    if shape.is_empty() {
+/// `A[m,n]`, `x[...,n]`, or just the name where there are no dimensions.
+pub(crate) fn spell(name: &str, shape: &[Dim], batched: bool) -> String {
+    let batch = batched.then(|| "...".to_owned());
+    let dims: Vec<String> = batch.into_iter().chain(shape.iter().map(Dim::to_string)).collect();
+    if dims.is_empty() {
         return name.to_owned();
     }
-    let dims: Vec<String> = shape.iter().map(Dim::to_string).collect();
     format!("{name}[{}]", dims.join(","))
 }
 

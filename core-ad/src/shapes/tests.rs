@@ -1,6 +1,6 @@
 //! Shapes that fit, and what is said about those that do not.
 
-use super::{Resolved, ShapeError, resolve};
+use super::{Resolved, ShapeError, batch, resolve};
 use crate::{Arg, CallPlan, DType, Dim, Passing, Role};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,17 @@ fn arg(role: Role, dtype: DType, text: &str) -> Arg {
     let (name, dims) = text.trim_end_matches(']').split_once('[').unwrap_or((text, ""));
     let shape = dims.split(',').filter(|d| !d.is_empty()).map(dim).collect();
     let passing = if dims.is_empty() { Passing::Value } else { Passing::Pointer };
-    Arg { name: name.to_owned(), role, dtype, passing, shape, constant: false, flat: false, column_major: false }
+    Arg {
+        name: name.to_owned(),
+        role,
+        dtype,
+        passing,
+        shape,
+        constant: false,
+        flat: false,
+        column_major: false,
+        batched: false,
+    }
 }
 
 fn plan(args: Vec<Arg>) -> CallPlan {
@@ -147,4 +157,19 @@ proptest::proptest! {
         let plan = declared(&["x[n]", "z[k*m]"], &["y[n//m]", "w[n-k]", "v[n+m]"], &["n[n]"]);
         let _ = resolve(&plan, &[&[a], &[b]], &BTreeMap::from([("k".to_owned(), k)]));
     }
+}
+
+#[test]
+fn batch_dimensions_broadcast_as_in_numpy() {
+    let mut plan = declared(&["x[n]", "w[n]", "t"], &["y[n]"], &[]);
+    plan.args.iter_mut().for_each(|a| a.batched = true);
+    let lead = |arg, shape: &[i64], batch: &[i64]| batch::lead(&plan, arg, shape, batch, true).unwrap();
+    let leads = [lead(0, &[7, 5, 4, 3], &[7]), lead(1, &[1, 4, 3], &[7]), lead(2, &[7, 5, 1], &[7])];
+    assert_eq!(leads.map(|l| (l.mapped, l.own)), [(1, 2), (1, 1), (1, 2)]);
+    let shapes: [&[i64]; 3] = [&[7, 5, 4, 3], &[1, 4, 3], &[7, 5, 1]];
+    assert_eq!(batch::broadcast(&plan, &shapes, &leads).unwrap(), [5, 4]);
+    let short = batch::Lead { mapped: 0, own: 1 };
+    let refused = batch::broadcast(&plan, &[&[0, 3], &[2, 3]], &[short, short]).unwrap_err();
+    insta::assert_snapshot!(refused, @"the batch dimensions are [0] in `x[...,n]` but [2] in `w[...,n]`: they must be the same or 1, counted from the last");
+    insta::assert_snapshot!(batch::lead(&plan, 0, &[4, 3], &[7], true).unwrap_err(), @"`x` has the shape [4, 3], but the batch is [7]: its shape must begin with these sizes, or with 1 in their place");
 }

@@ -22,6 +22,7 @@ pub(super) fn plan(prototype: &Prototype, tree: &Tree, sizes: &BTreeMap<String, 
     check.note_mentions();
     let args = check.args();
     check.outputs();
+    check.batch();
     check.symbols_bound();
     check.symbols_sane();
     if check.problems.is_empty() { Ok(finish(prototype, tree, args)) } else { Err(check.problems) }
@@ -90,11 +91,8 @@ impl<'a> Check<'a> {
     /// What is wrong with an item whatever it names.
     fn item(&mut self, section: Section, item: &Item) {
         let name = &item.name;
-        if item.batched {
-            self.problem(format!(
-                "batch dimensions (the `...` of `{name}`) are not supported yet: declare the shape \
-                 of one call, and loop over the batch outside"
-            ));
+        if item.batched && section == Section::Scratch {
+            self.problem(format!("`{}` is scratch, of which each element has its own: leave out `...`", spelled(item)));
         }
         if item.constant && section != Section::Inputs {
             self.problem(format!("`const {name}` stands {}: only inputs can be `const`", section.place()));
@@ -116,8 +114,9 @@ impl<'a> Check<'a> {
                 "`return` is an output, but no tensor can hold the `{spelled}` that `{function}` \
                  returns: leave `return` out, or wrap the function"
             ),
-            ReturnType::Value { .. } if item.dims.is_some() => {
-                "`return` is a scalar and has no dimensions: write it without brackets".to_owned()
+            ReturnType::Value { .. } if item.dims.as_ref().is_some_and(|d| !d.is_empty()) => {
+                "`return` is a scalar and has no dimensions: write it without brackets (`return[...]` over a batch)"
+                    .to_owned()
             }
             ReturnType::Value { .. } => return,
         };
@@ -152,9 +151,9 @@ impl<'a> Check<'a> {
         let params = self.prototype.params.iter().zip(self.mentions.clone());
         let mut args: Vec<Arg> = params.filter_map(|(param, mention)| self.arg(param, mention)).collect();
         if let ReturnType::Value { dtype } = self.prototype.returns
-            && self.tree.outputs.iter().any(|o| o.name == "return")
+            && let Some(item) = self.tree.outputs.iter().find(|o| o.name == "return")
         {
-            args.push(arg("return", Role::Return, dtype, Passing::Value));
+            args.push(Arg { batched: item.batched, ..arg("return", Role::Return, dtype, Passing::Value) });
         }
         args
     }
@@ -180,6 +179,7 @@ impl<'a> Check<'a> {
         Some(Arg {
             shape: item.dims.clone().unwrap_or_default(),
             constant: is_input && (item.constant || !dtype.is_float()),
+            batched: item.batched,
             ..arg(&param.name, role, dtype, passing)
         })
     }
@@ -210,8 +210,11 @@ impl<'a> Check<'a> {
 
     fn value(&mut self, param: &Param, mention: Mention, dtype: DType) {
         let Param { name, spelled, .. } = param;
-        let bracketed =
-            [mention.input, mention.output, mention.scratch].into_iter().flatten().find(|i| i.dims.is_some());
+        let bracketed = [mention.input, mention.output, mention.scratch]
+            .into_iter()
+            .flatten()
+            .flat_map(|i| i.dims.iter().flatten())
+            .next();
         if bracketed.is_some() {
             self.problem(format!(
                 "`{name}` has dimensions, but it is one `{spelled}` by value: write it without \
@@ -262,7 +265,7 @@ impl<'a> Check<'a> {
     }
 
     fn in_place(&mut self, input: &Item, output: &Item) {
-        if input.dims != output.dims {
+        if input.dims != output.dims || input.batched != output.batched {
             self.problem(format!(
                 "`{}` left of `->` is `{}` right of it: what is updated in place keeps its shape",
                 spelled(input),
@@ -289,6 +292,36 @@ impl<'a> Check<'a> {
                 "no output of `{function}` is a floating-point number, so that it has no \
                  derivative: name one right of `->`"
             ));
+        }
+    }
+
+    /// Whether the batch dimensions of inputs and outputs belong together.
+    fn batch(&mut self) {
+        let tree = self.tree;
+        match tree.inputs.iter().find(|i| i.batched) {
+            Some(input) => {
+                let in_place = |o: &Item| tree.inputs.iter().any(|i| i.name == o.name);
+                for output in tree.outputs.iter().filter(|o| !o.batched && !in_place(o)) {
+                    let wanted = Item { batched: true, ..output.clone() };
+                    self.problem(format!(
+                        "`{}` is called for each element of the batch of `{}`, so that there are as many `{}`: \
+                         write `{}`",
+                        self.prototype.function,
+                        spelled(input),
+                        output.name,
+                        spelled(&wanted)
+                    ));
+                }
+            }
+            None => {
+                for output in tree.outputs.iter().filter(|o| o.batched) {
+                    self.problem(format!(
+                        "`{}` has batch dimensions, but no input has any: write `...` at the inputs that differ from \
+                         element to element",
+                        spelled(output)
+                    ));
+                }
+            }
         }
     }
 
@@ -364,7 +397,17 @@ pub(super) fn integer_param(param: &Param) -> bool {
 /// An argument without a shape.
 pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg {
     let name = name.to_owned();
-    Arg { name, role, dtype, passing, shape: Vec::new(), constant: false, flat: false, column_major: false }
+    Arg {
+        name,
+        role,
+        dtype,
+        passing,
+        shape: Vec::new(),
+        constant: false,
+        flat: false,
+        column_major: false,
+        batched: false,
+    }
 }
 
 fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {
@@ -381,7 +424,7 @@ fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {
 }
 
 fn spelled(item: &Item) -> String {
-    spell(&item.name, item.dims.as_deref().unwrap_or_default())
+    spell(&item.name, item.dims.as_deref().unwrap_or_default(), item.batched)
 }
 
 fn finish(prototype: &Prototype, tree: &Tree, args: Vec<Arg>) -> CallPlan {

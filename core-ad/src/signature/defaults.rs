@@ -42,10 +42,10 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
         // One integer can be the dimension; nothing says what the others are.
         let is_dimension = has_arrays && param.name == symbol;
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
-            left.push(spell(&param.name, shape));
+            left.push(spell(&param.name, shape, false));
         }
         if matches!(role, Role::Output | Role::InOut) {
-            right.push(spell(&param.name, shape));
+            right.push(spell(&param.name, shape, false));
         }
     }
     right.extend(float_return(prototype).map(|_| "return".to_owned()));

@@ -35,7 +35,7 @@ pub(super) fn suggest(prototype: &Prototype, procedure: &Procedure, sizes: &Size
     let mut doubts = Vec::new();
     let tree = known.guess(&mut doubts);
     let side = |items: &[Item]| {
-        let spelled = items.iter().map(|i| spell(&i.name, i.dims.as_deref().unwrap_or_default()));
+        let spelled = items.iter().map(|i| spell(&i.name, i.dims.as_deref().unwrap_or_default(), i.batched));
         spelled.collect::<Vec<_>>().join(", ")
     };
     let text = format!("{} -> {}", side(&tree.inputs), side(&tree.outputs)).trim_start().to_owned();

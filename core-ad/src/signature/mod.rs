@@ -14,7 +14,6 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-use crate::shapes::dims::spell;
 use crate::{Arg, CallPlan, Prototype, Role};
 use std::collections::BTreeMap;
 
@@ -86,7 +85,7 @@ fn several_problems(problems: &[String]) -> Vec<String> {
 
 /// The plan's signature in normal form: one spelling for all ways to write the same plan.
 fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
-    let spelled = |i: &usize| spell(&args[*i].name, &args[*i].shape);
+    let spelled = |i: &usize| args[*i].spelled();
     let input = |i: &usize| {
         // Integers are constant anyway; the word adds nothing to them.
         let word = if args[*i].constant && args[*i].dtype.is_float() { "const " } else { "" };

@@ -258,7 +258,7 @@ fn dimensions_must_be_sensible() {
     let error = plan(&f, Some("x[n,a], a, n -> return[n//0]"), &sizes([("nn", 3)])).unwrap_err();
     insta::assert_snapshot!(error, @r#"
     5 problems with the function's signature
-      - `return` is a scalar and has no dimensions: write it without brackets
+      - `return` is a scalar and has no dimensions: write it without brackets (`return[...]` over a batch)
       - `n` is an input and a dimension, which could contradict each other: leave it out left of `->` (it follows from the shapes), or rename the dimension
       - `a` is a dimension of `x[n,a]`, but the parameter `a` is a `double`: choose another name for the dimension
       - `return[n//0]` divides by zero: correct it
@@ -269,13 +269,41 @@ fn dimensions_must_be_sensible() {
 }
 
 #[test]
-fn batches_are_not_supported_yet() {
-    insta::assert_snapshot!(refused("void f(double* r:x, double* w:y, int n)", "x[...,n] -> y[...,n]"), @r#"
-    2 problems with the function's signature
-      - batch dimensions (the `...` of `x`) are not supported yet: declare the shape of one call, and loop over the batch outside
-      - batch dimensions (the `...` of `y`) are not supported yet: declare the shape of one call, and loop over the batch outside
-      mv.c:3  |  void f(double *x, double *y, int n)
-      a signature to start from: "x[n] -> y[n]"
+fn the_dots_of_a_batch_are_kept_in_the_plan() {
+    let plan = planned(MATVEC, "A[m,n], x[..., n] -> y[...,m]");
+    assert_eq!(plan.signature, "A[m,n], x[...,n] -> y[...,m]");
+    let batched: Vec<bool> = plan.args.iter().map(|a| a.batched).collect();
+    assert_eq!(batched, [false, true, false, false, true]);
+    assert_eq!(plan.args[1].shape, sym("n"));
+}
+
+#[test]
+fn scalars_and_values_may_differ_from_element_to_element() {
+    let plan = planned("double f(const double* r:x, double t, int n)", "x[n], t[...] -> return[...]");
+    assert_eq!(plan.signature, "x[n], t[...] -> return[...]");
+    assert!(plan.args[1].shape.is_empty() && plan.args[1].batched && plan.args[3].batched);
+}
+
+#[test]
+fn dots_that_do_not_belong_together_are_explained() {
+    let step = "void step(double* rw:u, double* r:x, double* w:y, double* rw:work, int n)";
+    insta::assert_snapshot!(refused(step, "u[...,n], x[n] -> u[n], y[n]; work[...,n]"), @r#"
+    3 problems with the function's signature
+      - `work[...,n]` is scratch, of which each element has its own: leave out `...`
+      - `u[...,n]` left of `->` is `u[n]` right of it: what is updated in place keeps its shape
+      - `step` is called for each element of the batch of `u[...,n]`, so that there are as many `y`: write `y[...,n]`
+      mv.c:3  |  void step(double *u, double *x, double *y, double *work, int n)
+      a signature to start from: "u[n], x[n], work[n] -> u[n], y[n], work[n]"
+    "#);
+    insta::assert_snapshot!(refused(MATVEC, "A[m,n], x[n] -> y[...,m]"), @r#"
+    `y[...,m]` has batch dimensions, but no input has any: write `...` at the inputs that differ from element to element
+      mv.c:3  |  void matvec(const double *A, const double *x, int m, int n, double *y)
+      a signature to start from: "A[m], x[m], n -> y[m]"
+    "#);
+    insta::assert_snapshot!(refused("double f(double* r:x, int n)", "x[...,n] -> return"), @r#"
+    `f` is called for each element of the batch of `x[...,n]`, so that there are as many `return`: write `return[...]`
+      mv.c:3  |  double f(double *x, int n)
+      a signature to start from: "x[n] -> return"
     "#);
 }
 

@@ -36,8 +36,12 @@ def output_shapes(
     args = plan["args"]
     given = dict(zip(plan["inputs"], inputs, strict=False))
     symbols = dict(sizes)
-    for arg, shape in given.items():
-        dims = args[arg]["shape"]
+    batch: tf.TensorShape = tf.TensorShape([])
+    for arg, whole in given.items():
+        dims, shape = args[arg]["shape"], whole
+        if args[arg]["batched"]:
+            own, shape = _taken_apart(whole, len(dims))
+            batch = tf.broadcast_static_shape(batch, own)
         if args[arg]["flat"]:
             if shape.is_fully_defined() and dims and "sym" in dims[0]:
                 symbols.setdefault(dims[0]["sym"], shape.num_elements())
@@ -46,7 +50,20 @@ def output_shapes(
                 if "sym" in dim and extent is not None:
                     symbols.setdefault(dim["sym"], extent)
     flat = next((shape for arg, shape in given.items() if args[arg]["flat"]), tf.TensorShape(None))
-    return [given.get(i, flat if args[i]["flat"] else _declared(args[i]["shape"], symbols)) for i in plan["outputs"]]
+
+    def output(i: int) -> tf.TensorShape:
+        if args[i]["batched"]:
+            return batch.concatenate(_declared(args[i]["shape"], symbols))
+        return given.get(i, flat if args[i]["flat"] else _declared(args[i]["shape"], symbols))
+
+    return [output(i) for i in plan["outputs"]]
+
+
+def _taken_apart(shape: tf.TensorShape, rank: int) -> tuple[tf.TensorShape, tf.TensorShape]:
+    """Return the batch dimensions that `...` stands for, and the shape of an element of this rank."""
+    if shape.rank is None or shape.rank < rank:
+        return tf.TensorShape(None), tf.TensorShape(None)
+    return shape[: shape.rank - rank], shape[shape.rank - rank :]
 
 
 def _declared(dims: Sequence[Mapping[str, Any]], symbols: Mapping[str, int]) -> tf.TensorShape:
