@@ -7,9 +7,11 @@ use crate::artifact::Wanted;
 use crate::cache::{self, Cache};
 use crate::engine;
 use crate::error::{CacheError, Error, Result};
-use crate::frontend::{self, Compiled};
+use crate::frontend;
+use crate::library;
 use crate::options::Spec;
 use crate::process;
+use crate::rules;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
 use crate::{artifact, key};
@@ -44,16 +46,19 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
-    let mut compiled = frontend::compile(tools, spec, staging.path(), false)?;
-    let mut functions = load(&mut worker, &compiled)?;
-    if compiled.procedures.is_empty() && matches!(names::find(&spec.function, &functions), Lookup::Missing { .. }) {
+    let headers = library::include_folder(cache)?;
+    let mut compiled = frontend::compile(tools, spec, staging.path(), &headers, false)?;
+    let mut loaded = load(&mut worker, &compiled.modules)?;
+    let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
+    if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
-        if let Ok(all) = frontend::compile(tools, spec, staging.path(), true) {
+        if let Ok(all) = frontend::compile(tools, spec, staging.path(), &headers, true) {
             compiled = all;
-            functions = load(&mut worker, &compiled)?;
+            loaded = load(&mut worker, &compiled.modules)?;
         }
     }
-    let symbol = find_symbol(spec, &compiled.procedures, &functions)?;
+    let symbol = find_symbol(spec, &compiled.procedures, &loaded.functions)?;
+    let rules = rules::prepare(context, &mut worker, &compiled.modules, &loaded.undefined, staging.path())?;
     let (prototype, single_precision) = describe(&mut worker, spec, &symbol)?;
     let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
         Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
@@ -81,6 +86,9 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         prototype,
         plan,
         modules: compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect(),
+        library: rules.library,
+        renamed: rules.renamed,
+        rules: rules.given,
         link: link_arguments(spec, tools)?,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
@@ -88,10 +96,18 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn load(worker: &mut Worker, compiled: &Compiled) -> Result<Vec<String>> {
-    match worker.request(&Request::Load { modules: compiled.modules.clone() })? {
-        Response::Loaded { functions } => Ok(functions),
-        _ => Ok(Vec::new()),
+/// What the sources define and what they use without defining it.
+#[derive(Default)]
+struct Loaded {
+    functions: Vec<String>,
+    undefined: Vec<String>,
+}
+
+fn load(worker: &mut Worker, modules: &[PathBuf]) -> Result<Loaded> {
+    let request = Request::Load { modules: modules.to_vec(), renamed: Vec::new(), library: Vec::new() };
+    match worker.request(&request)? {
+        Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
+        _ => Ok(Loaded::default()),
     }
 }
 
@@ -239,8 +255,9 @@ impl<'a> Build<'a> {
         let timeout = Duration::from_secs(context.spec.options.timeout);
         let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(&manifest.key);
-        let modules = manifest.modules.iter().map(|m| entry.join(m)).collect();
-        worker.request(&Request::Load { modules })?;
+        let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
+        let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
+        worker.request(&Request::Load { modules, renamed: manifest.renamed.clone(), library })?;
         Ok(Build {
             context,
             manifest,
@@ -281,6 +298,8 @@ impl<'a> Build<'a> {
             entries: wanted.entries().to_vec(),
             rung,
             inactive: self.context.spec.options.inactive.clone(),
+            derivatives: rules::given(self.context.spec)?,
+            ignored: self.context.spec.options.ignored_derivatives.clone(),
             codegen: self.codegen(),
             output: before.clone(),
         })?;

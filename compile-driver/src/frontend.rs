@@ -72,8 +72,8 @@ pub fn is_cpp(spec: &Spec) -> Result<bool> {
 }
 
 /// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
-/// source uses (inline and static ones).
-pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, all_declarations: bool) -> Result<Compiled> {
+/// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`.
+pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, headers: &Path, all_declarations: bool) -> Result<Compiled> {
     let mut result = Compiled::default();
     fortran::compile(tools, spec, staging, &mut result)?;
     for (i, source) in spec.sources.iter().enumerate() {
@@ -84,7 +84,7 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, all_declarations: boo
         let module = staging.join(format!("source{i}.bc"));
         let deps = staging.join(format!("source{i}.d"));
         let unit = translation_unit(spec, source, language, staging, i)?;
-        let mut command = clang(tools, spec, language);
+        let mut command = clang(tools, spec, language, headers);
         if all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
@@ -99,7 +99,7 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, all_declarations: boo
     Ok(result)
 }
 
-fn clang(tools: &Tools, spec: &Spec, language: Language) -> Command {
+fn clang(tools: &Tools, spec: &Spec, language: Language, headers: &Path) -> Command {
     let options = &spec.options;
     let mut command = Command::new(match language {
         Language::C | Language::Fortran => &tools.clang.path,
@@ -117,6 +117,7 @@ fn clang(tools: &Tools, spec: &Spec, language: Language) -> Command {
     if language == Language::Cpp {
         command.args(&tools.stdlib_flags);
     }
+    command.arg("-idirafter").arg(headers);
     command.args(options.include_dirs.iter().map(|d| format!("-I{}", d.display())));
     for (name, value) in &options.defines {
         command.arg(match value {

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn entry_key_differs_by_every_option_that_changes_code() {
         type Change = fn(&mut Options);
-        let changes: [(&str, Change); 13] = [
+        let changes: [(&str, Change); 15] = [
             ("flags", |o| o.flags = vec!["-std=c99".into()]),
             ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
             ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
@@ -194,6 +194,8 @@ mod tests {
             ("sizes", |o| o.sizes = [("k".to_owned(), 3)].into()),
             ("math", |o| o.math = Math::Fast),
             ("inactive", |o| o.inactive = vec!["log".into()]),
+            ("derivatives", |o| o.derivatives = [("f".to_owned(), vec!["f_fwd".into(), "f_rev".into()])].into()),
+            ("ignored_derivatives", |o| o.ignored_derivatives = vec!["f".into()]),
             ("loose_types", |o| o.loose_types = true),
             ("arena", |o| o.arena = false),
             ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),

@@ -4,6 +4,7 @@
 //! none is left the caller gets the reasons, never a gradient.
 
 use crate::artifact::{self, Artifact, Wanted};
+use crate::blame;
 use crate::build;
 use crate::cache;
 use crate::call::{Call, Input};
@@ -85,7 +86,7 @@ impl Function {
         let outcome = self.find_or_climb(wanted, inputs, resolved);
         // What was unproven at these arguments may pass at others.
         if let Err(Error::Differentiation(diagnosis)) = &outcome
-            && diagnosis.code != UNPROVEN
+            && ![UNPROVEN, blame::WRONG_DERIVATIVE].contains(&diagnosis.code.as_str())
         {
             self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
         }
@@ -125,8 +126,9 @@ impl Function {
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let mut passed_over: Vec<String> = Vec::new();
         let mut refusal: Option<Error> = None;
+        let mut wrong: Option<CheckRecord> = None;
         for rung in self.rungs() {
-            match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over) {
+            match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong) {
                 Ok(Some(artifact)) => return Ok(artifact),
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
@@ -139,6 +141,11 @@ impl Function {
                 }
                 Err(other) => return Err(other),
             }
+        }
+        if let Some(record) = &wrong
+            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))
+        {
+            return Err(Error::Differentiation(Box::new(diagnosis)));
         }
         Err(self.refused(refusal, &passed_over))
     }
@@ -176,6 +183,7 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
         passed_over: &mut Vec<String>,
+        wrong: &mut Option<CheckRecord>,
     ) -> Result<Option<Arc<Artifact>>> {
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         let artifact = match Artifact::load(&folder)? {
@@ -210,8 +218,9 @@ impl Function {
                 ));
                 Ok(Some(self.settle(wanted, artifact, false)))
             }
-            Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
+            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
                 passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
+                wrong.get_or_insert(record);
                 Ok(None)
             }
         }
@@ -261,16 +270,22 @@ impl Function {
             }
             Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
             Outcome::Undecided(_) | Outcome::Vacuous => {}
-            Outcome::Doubtful(_, text) | Outcome::Wrong(_, text) => {
+            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
+                let mut wrong = Some(record);
                 let mut passed_over = Vec::new();
                 let tried = known.artifact.record.rung;
                 passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
                 // The rungs after it may still be right.
                 let rest = Rung::LADDER.into_iter().skip_while(|r| Some(*r) != tried).skip(1);
                 for rung in rest {
-                    if let Ok(Some(artifact)) = self.try_rung(wanted, rung, inputs, resolved, &mut passed_over) {
+                    if let Ok(Some(artifact)) =
+                        self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong)
+                    {
                         return Ok(artifact);
                     }
+                }
+                if let Some(diagnosis) = self.blame(wanted, inputs, resolved, wrong.as_ref()) {
+                    return Err(Error::Differentiation(Box::new(diagnosis)));
                 }
                 return Err(self.refused(None, &passed_over));
             }

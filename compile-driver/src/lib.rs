@@ -12,6 +12,7 @@
 
 pub mod artifact;
 mod batch;
+mod blame;
 pub mod build;
 pub mod cache;
 pub mod call;
@@ -26,9 +27,11 @@ pub mod key;
 mod ladder;
 mod landing;
 mod lanes;
+pub mod library;
 pub mod options;
 pub mod process;
 pub mod registry;
+mod rules;
 mod runtime;
 mod sample;
 mod scratch;

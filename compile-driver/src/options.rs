@@ -39,6 +39,13 @@ pub struct Options {
     pub math: Math,
     /// Functions that carry no derivative.
     pub inactive: Vec<String>,
+    /// Derivatives of functions in the user's own source: names of the forward and the reverse one and, where that
+    /// needs more than the arguments, of one that saves (`docs/custom-derivatives.md`).
+    pub derivatives: BTreeMap<String, Vec<String>>,
+    /// Functions whose given derivative is left aside: their own code is differentiated. Set by ffgrad itself, to find
+    /// out which one is wrong.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub ignored_derivatives: Vec<String>,
     /// Checking of gradients.
     pub verify: Verify,
     /// Let the engine guess types it cannot deduce, from the first rung on.
@@ -69,6 +76,8 @@ impl Default for Options {
             sizes: BTreeMap::new(),
             math: Math::default(),
             inactive: Vec::new(),
+            derivatives: BTreeMap::new(),
+            ignored_derivatives: Vec::new(),
             verify: Verify::default(),
             loose_types: false,
             arena: true,

@@ -1,6 +1,7 @@
 //! A running worker: one `ffgrad-llvm` process that holds one function's module.
 
 use crate::error::{Error, Result};
+use crate::frontend;
 use crate::toolchain::Tools;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Request, Response};
@@ -45,7 +46,12 @@ impl Worker {
         }
         match self.answers.recv_timeout(self.timeout) {
             Ok(text) => match serde_json::from_str(&text) {
-                Ok(Response::Failed { message }) => Err(broken(&self.function, message, "")),
+                Ok(Response::Failed { diagnosis: Some(mut diagnosis), .. }) => {
+                    diagnosis.function.clone_from(&self.function);
+                    diagnosis.location = diagnosis.location.map(frontend::with_text);
+                    Err(Error::Differentiation(diagnosis))
+                }
+                Ok(Response::Failed { message, .. }) => Err(broken(&self.function, message, "")),
                 Ok(response) => Ok(response),
                 Err(e) => Err(broken(&self.function, format!("answered nonsense: {e}"), &text)),
             },

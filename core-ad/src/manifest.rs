@@ -1,6 +1,6 @@
 //! What an artifact in the cache says about itself. Every language binding reads it; none sees LLVM.
 
-use crate::protocol::{Entry, Math, Rung};
+use crate::protocol::{Entry, GivenRule, Math, Rung};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,15 @@ pub struct Manifest {
     pub plan: CallPlan,
     /// Bitcode files of the sources, relative to the entry.
     pub modules: Vec<String>,
+    /// Bitcode files of the rules library that the sources need, relative to the entry.
+    #[serde(default)]
+    pub library: Vec<String>,
+    /// Functions that are called by another name: old and new.
+    #[serde(default)]
+    pub renamed: Vec<(String, String)>,
+    /// Functions whose derivative the user gave, by option or in the source.
+    #[serde(default)]
+    pub rules: Vec<GivenRule>,
     /// Linker arguments for the libraries the function needs.
     pub link: Vec<String>,
 }

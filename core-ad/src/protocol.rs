@@ -4,6 +4,7 @@
 //! standard output. Modules travel as files in the build's staging folder, so that a failed build
 //! leaves every stage behind for a look.
 
+use crate::diagnostics::{Diagnosis, Location};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -103,6 +104,30 @@ pub struct CodeGen {
     pub exceptions: bool,
 }
 
+/// A function with derivatives of its own, all named as the user does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Derivative {
+    /// The function.
+    pub function: String,
+    /// Does what it does and carries tangents along.
+    pub forward: String,
+    /// Adds to the adjoints of its arguments.
+    pub reverse: String,
+    /// Does what it does and keeps what the reverse one needs.
+    pub save: Option<String>,
+}
+
+/// A derivative that the user gave, as the worker found it in the sources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenRule {
+    /// Symbol of the function.
+    pub symbol: String,
+    /// Where its forward derivative is defined.
+    pub forward: Option<Location>,
+    /// Where its reverse derivative is defined.
+    pub reverse: Option<Location>,
+}
+
 /// A job for the worker. Jobs share the module that `Load` read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "job")]
@@ -111,6 +136,17 @@ pub enum Request {
     Load {
         /// Bitcode files, unoptimised, with debug information.
         modules: Vec<PathBuf>,
+        /// Functions without a body that are called by another name from here on: old and new.
+        renamed: Vec<(String, String)>,
+        /// Bitcode files that are linked after that, with what has the new names.
+        library: Vec<PathBuf>,
+    },
+    /// Check the derivatives given by the user.
+    CheckRules {
+        /// Those of the options.
+        derivatives: Vec<Derivative>,
+        /// Functions without derivative, of the options.
+        inactive: Vec<String>,
     },
     /// Discover the prototype of one of the functions.
     Describe {
@@ -147,6 +183,10 @@ pub enum Request {
         rung: Rung,
         /// Functions whose value does not depend on active data.
         inactive: Vec<String>,
+        /// Functions with derivatives of their own.
+        derivatives: Vec<Derivative>,
+        /// Symbols of functions whose derivatives are left aside.
+        ignored: Vec<String>,
         /// Code generation.
         codegen: CodeGen,
         /// Where the IR goes.
@@ -177,6 +217,13 @@ pub enum Response {
     Loaded {
         /// Symbols with external or internal linkage.
         functions: Vec<String>,
+        /// Symbols that are used and not defined, LLVM's intrinsics among them.
+        undefined: Vec<String>,
+    },
+    /// After `CheckRules`: the functions that have a derivative of their own.
+    Checked {
+        /// In the order given.
+        rules: Vec<GivenRule>,
     },
     /// After `Describe`.
     Described {
@@ -194,5 +241,8 @@ pub enum Response {
     Failed {
         /// What happened.
         message: String,
+        /// The same for the user, where it is their doing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diagnosis: Option<Box<Diagnosis>>,
     },
 }

@@ -150,6 +150,7 @@ impl Tools {
             ("clang++", of(&self.clangxx)),
             ("worker", of(&self.worker)),
             ("engine", self.engine.version()),
+            ("rules", crate::library::digest()),
         ];
         all.extend(self.fortran.as_ref().map(Fortran::identity));
         all

@@ -62,11 +62,11 @@ const HARMLESS: [&str; 30] = [
     "__stack_chk_fail",
 ];
 
-/// Whether the arena may serve this module, or why not. Memory that outlives the call must not come from it.
-pub fn obstacle(module: &Module<'_>) -> Option<String> {
+/// Whether the arena may serve this module, or why not; `harmless` names functions that keep no pointers. Memory that outlives the call must not come from it.
+pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !is_known(&name) && touches_pointers(function) {
+        if !is_known(&name) && !harmless.contains(&name) && touches_pointers(function) {
             return Some(format!("`{name}` may keep memory"));
         }
         if BOUND.iter().any(|(bound, by)| *bound == name && by.is_empty()) {
@@ -77,9 +77,19 @@ pub fn obstacle(module: &Module<'_>) -> Option<String> {
 }
 
 fn is_known(name: &str) -> bool {
+    if name == "ffgrad.free_later" || is_blas(name) {
+        return true;
+    }
     let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
     let exception = name.starts_with("_ZNSt") && (name.contains("error") || name.contains("exception"));
     throwing || exception || HARMLESS.contains(&name) || BOUND.iter().any(|(bound, _)| *bound == name)
+}
+
+/// BLAS and LAPACK work on what they are given and keep nothing.
+fn is_blas(name: &str) -> bool {
+    let name = name.strip_prefix("scipy_").unwrap_or(name);
+    let typed = |n: &str| n.starts_with(['s', 'd']) && (4..=8).contains(&n.len());
+    name.starts_with("cblas_") || name.strip_suffix('_').is_some_and(typed)
 }
 
 fn touches_pointers(function: FunctionValue<'_>) -> bool {

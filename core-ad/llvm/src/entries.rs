@@ -284,7 +284,8 @@ pub fn primal<'ctx>(module: &Module<'ctx>, wrapper: FunctionValue<'ctx>, plan: &
     frame.close()
 }
 
-/// Adds a derivative entry point: a call for the engine to replace.
+/// Adds a derivative entry point: a call for the engine to replace. `has_rules`: some functions have derivatives of their
+/// own.
 pub fn derivative<'ctx>(
     module: &Module<'ctx>,
     entry: Entry,
@@ -292,6 +293,7 @@ pub fn derivative<'ctx>(
     plan: &CallPlan,
     mask: u64,
     write_only: &[usize],
+    has_rules: bool,
 ) -> Result<()> {
     let differentiated = match entry {
         Entry::Hvp => gradient_function(module, wrapper, plan, mask, write_only)?,
@@ -299,6 +301,11 @@ pub fn derivative<'ctx>(
     };
     let frame = Frame::open(module, entry)?;
     let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
+    if has_rules && entry == Entry::Hvp {
+        // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: the engine
+        // must look before it takes numbers for tangents.
+        values.push(frame.activity("enzyme_runtime_activity")?.into());
+    }
     for (number, slot) in plan.slots(entry, mask).enumerate() {
         let arg = &plan.args[slot.arg];
         let shadowed = plan.has_shadow(slot.arg, mask);

@@ -7,7 +7,8 @@ use crate::session::Result;
 use core_ad::protocol::Entry;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use inkwell::types::AsTypeRef;
+use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
 use inkwell::{DLLStorageClass, GlobalVisibility};
 
 /// Names the engine reads by convention (registered derivatives, inactive functions).
@@ -75,6 +76,56 @@ fn make_internal(global: GlobalValue<'_>) {
 fn drop_comdat(global: GlobalValue<'_>) {
     // SAFETY: the value is a live global of its module; a null comdat means "in none".
     unsafe { llvm_sys::comdat::LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
+}
+
+/// Symbols that code of the module uses and does not define; LLVM's intrinsics are among them.
+pub fn undefined(module: &Module<'_>) -> Vec<String> {
+    let used = |f: &FunctionValue<'_>| {
+        f.count_basic_blocks() == 0 && f.as_global_value().as_pointer_value().get_first_use().is_some()
+    };
+    module.get_functions().filter(used).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Gives functions without a body another name, under which something else has one.
+pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
+    for (old, new) in renamed {
+        if let Some(function) = module.get_function(old).filter(|f| f.count_basic_blocks() == 0) {
+            function.as_global_value().set_name(new);
+        }
+    }
+}
+
+/// Calls that pass more than the body takes (Fortran's hidden lengths of character arguments) lose the rest, so
+/// that they fit and can be inlined.
+pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Result<()> {
+    let builder = module.get_context().create_builder();
+    for function in renamed.iter().filter_map(|(_, new)| module.get_function(new)) {
+        let ty = function.get_type();
+        let count = ty.count_param_types();
+        // SAFETY: walks the uses of a live function; a call is erased only after its replacement stands.
+        unsafe {
+            use llvm_sys::core::*;
+            use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+            let raw = function.as_value_ref();
+            let mut next = LLVMGetFirstUse(raw);
+            while !next.is_null() {
+                let call = LLVMGetUser(next);
+                next = LLVMGetNextUse(next);
+                let is_call = !LLVMIsACallInst(call).is_null() && LLVMGetCalledValue(call) == raw;
+                if !is_call || LLVMGetNumArgOperands(call) <= count {
+                    continue;
+                }
+                let mut arguments: Vec<_> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
+                LLVMPositionBuilderBefore(builder.as_mut_ptr(), call);
+                let (values, ty) = (arguments.as_mut_ptr(), ty.as_type_ref());
+                let new = LLVMBuildCall2(builder.as_mut_ptr(), ty, raw, values, count, c"".as_ptr());
+                LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(call));
+                LLVMReplaceAllUsesWith(call, new);
+                LLVMInstructionEraseFromParent(call);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Marks functions whose value and effects carry no derivative.

@@ -11,8 +11,11 @@ mod exceptions;
 mod fortran;
 mod globals;
 mod indirect;
+mod lifetimes;
 mod linkage;
 mod passes;
+mod rule_check;
+mod rules;
 mod session;
 mod types;
 mod vecmath;
@@ -32,8 +35,10 @@ fn main() -> io::Result<()> {
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let response = match serde_json::from_str::<Request>(&line?) {
-            Ok(request) => session.run(request).unwrap_or_else(|message| Response::Failed { message }),
-            Err(error) => Response::Failed { message: format!("unreadable request: {error}") },
+            Ok(request) => session
+                .run(request)
+                .unwrap_or_else(|message| Response::Failed { message, diagnosis: session.take_refusal() }),
+            Err(error) => Response::Failed { message: format!("unreadable request: {error}"), diagnosis: None },
         };
         serde_json::to_writer(&mut output, &response)?;
         output.write_all(b"\n")?;

@@ -1,8 +1,11 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{arena, emit, entries, exceptions, globals, indirect, linkage, passes, types, vecmath};
+use crate::{
+    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, passes, rule_check, rules, types, vecmath,
+};
+use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Entry, Math, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, Math, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -15,38 +18,69 @@ pub type Result<T> = std::result::Result<T, String>;
 pub struct Session<'ctx> {
     context: &'ctx Context,
     module: Option<Module<'ctx>>,
+    /// Rules whose shims are in the module that the engine has.
+    installed: Vec<rules::Installed<'ctx>>,
+    /// What is wrong on the user's side, if the last job failed for that.
+    refusal: Option<Box<Diagnosis>>,
 }
 
 impl<'ctx> Session<'ctx> {
     /// A session with nothing loaded.
     pub fn new(context: &'ctx Context) -> Self {
-        Session { context, module: None }
+        Session { context, module: None, installed: Vec::new(), refusal: None }
+    }
+
+    /// What the last failure says to the user.
+    pub fn take_refusal(&mut self) -> Option<Box<Diagnosis>> {
+        self.refusal.take()
     }
 
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
         match request {
-            Request::Load { modules } => self.load(&modules),
+            Request::Load { modules, renamed, library } => self.load(&modules, &renamed, &library),
+            Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
                 let module = self.module()?.clone();
+                rules::forget(&module);
                 let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
                 entries::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
-            Request::Derive { symbol, plan, mask, write_only, entries: wanted, rung, inactive, codegen: _, output } => {
+            Request::Derive {
+                symbol,
+                plan,
+                mask,
+                write_only,
+                entries: wanted,
+                rung,
+                inactive,
+                derivatives,
+                ignored,
+                codegen: _,
+                output,
+            } => {
                 let module = self.module()?.clone();
+                let (mut given, declared_inactive) = self.collect_rules(&module, &derivatives)?;
+                given.retain(|rule| !ignored.contains(&rules::text(rule.function.get_name())));
                 indirect::make_direct(&module)?;
                 let wrapper = entries::wrapper(&module, &symbol, &plan, true)?;
+                self.installed = rules::install(&module, &given)?;
                 for entry in &wanted {
-                    entries::derivative(&module, *entry, wrapper, &plan, mask, &write_only)?;
+                    entries::derivative(&module, *entry, wrapper, &plan, mask, &write_only, !given.is_empty())?;
                 }
                 linkage::mark_inactive(&module, &inactive)?;
+                linkage::mark_inactive(&module, &declared_inactive)?;
                 if rung == Rung::Typed {
                     types::mark_local_memory(&module);
                 }
                 linkage::keep_only(&module, &wanted);
+                rules::keep(&module, &self.installed);
                 passes::before_differentiation(&module, rung)?;
+                if !self.installed.is_empty() {
+                    lifetimes::extend(&module, &entries::roots(&module, &wanted));
+                }
                 globals::mark_inactive(&module, &entries::roots(&module, &wanted));
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { notes: Vec::new() })
@@ -54,6 +88,7 @@ impl<'ctx> Session<'ctx> {
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
                 entries::define_markers(&module)?;
+                rules::finish(&module, &self.installed)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
         }
@@ -63,24 +98,56 @@ impl<'ctx> Session<'ctx> {
         self.module.as_ref().ok_or_else(|| "no module is loaded".to_owned())
     }
 
-    fn load(&mut self, paths: &[PathBuf]) -> Result<Response> {
+    fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<Response> {
         let mut linked: Option<Module<'ctx>> = None;
         for path in paths {
-            let module = Module::parse_bitcode_from_path(path, self.context)
-                .map_err(|e| format!("{}: {}", path.display(), e.to_string()))?;
+            let module = self.read_bitcode(path)?;
             match &linked {
                 None => linked = Some(module),
                 Some(all) => all.link_in_module(module).map_err(|e| e.to_string())?,
             }
         }
         let module = linked.ok_or("no modules were given")?;
+        linkage::rename_declarations(&module, renamed);
+        for path in library {
+            module.link_in_module(self.read_bitcode(path)?).map_err(|e| e.to_string())?;
+        }
+        linkage::trim_arguments(&module, renamed)?;
         let functions = module
             .get_functions()
             .filter(|f| f.count_basic_blocks() > 0)
             .map(|f| f.get_name().to_string_lossy().into_owned())
             .collect();
+        let undefined = linkage::undefined(&module);
         self.module = Some(module);
-        Ok(Response::Loaded { functions })
+        Ok(Response::Loaded { functions, undefined })
+    }
+
+    fn read_bitcode(&self, path: &Path) -> Result<Module<'ctx>> {
+        Module::parse_bitcode_from_path(path, self.context)
+            .map_err(|e| format!("{}: {}", path.display(), e.to_string()))
+    }
+
+    fn collect_rules(
+        &mut self,
+        module: &Module<'ctx>,
+        derivatives: &[Derivative],
+    ) -> Result<(Vec<rules::Rule<'ctx>>, Vec<String>)> {
+        rules::collect(module, derivatives).map_err(|refusal| {
+            let headline = refusal.headline.clone();
+            self.refusal = Some(refusal);
+            headline
+        })
+    }
+
+    fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
+        let module = self.module()?.clone();
+        let (rules, _) = self.collect_rules(&module, derivatives)?;
+        if let Err(refusal) = rules::check_inactive(&module, inactive) {
+            self.refusal = Some(refusal);
+            return Err("a function that is marked inactive does not exist".to_owned());
+        }
+        Ok(Response::Checked { rules: rules.iter().map(rule_check::given).collect() })
     }
 
     fn describe(&self, symbol: &str, function: &str) -> Result<Response> {
@@ -99,7 +166,7 @@ impl<'ctx> Session<'ctx> {
     }
 
     fn finish(
-        &self,
+        &mut self,
         module: &Module<'ctx>,
         entries: &[(Entry, usize)],
         codegen: &CodeGen,
@@ -114,6 +181,20 @@ impl<'ctx> Session<'ctx> {
                 exceptions::guard(module, entry, slots)?;
             }
         }
+        if lifetimes::is_extended(module) {
+            // Only the arena can give all memory back at the end.
+            let reason = match arena {
+                Some(_) => arena::obstacle(module, &rules::targets(&self.installed)),
+                None => Some("arena=False".to_owned()),
+            };
+            if let Some(reason) = reason {
+                let refusal = rule_check::no_arena(&reason);
+                let headline = refusal.headline.clone();
+                self.refusal = Some(refusal);
+                return Err(headline);
+            }
+            lifetimes::end(module);
+        }
         let machine = emit::target_machine(&codegen.cpu)?;
         emit::retarget(module, &machine, codegen);
         if codegen.math != Math::Strict {
@@ -123,7 +204,7 @@ impl<'ctx> Session<'ctx> {
         vecmath::release(module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
-            match arena::obstacle(module) {
+            match arena::obstacle(module, &rules::targets(&self.installed)) {
                 Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
                 None => self.bind_arena(module, path, &names, codegen, &machine)?,
             }

@@ -36,6 +36,9 @@ class Options(TypedDict, total=False):
         Floating-point mode: fused multiply-add allowed (default), IEEE operation by operation, or anything.
     inactive : list of str
         Functions that carry no derivative.
+    derivatives : dict
+        Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the forward
+        and the reverse one and, if need be, of one that saves (``docs/custom-derivatives.md``).
     verify : {"once", "always", "strict", "off"}
         When the gradient is checked against forward mode and finite differences.
     loose_types : bool
@@ -63,6 +66,7 @@ class Options(TypedDict, total=False):
     sizes: Mapping[str, int]
     math: str
     inactive: Iterable[str]
+    derivatives: Mapping[str, Iterable[str]]
     verify: str
     loose_types: bool
     arena: bool

@@ -1,0 +1,98 @@
+//! Derivatives that people gave: the user's by option and macro, ours by the rules library.
+//!
+//! Here they are gathered while the source is analysed, and a wrong prototype or name is refused then, before anything is
+//! built; the worker (`core-ad/llvm/src/rules.rs`) puts them in place.
+
+use crate::build::Context;
+use crate::cache;
+use crate::error::{Error, Result};
+use crate::frontend;
+use crate::library;
+use crate::options::Spec;
+use crate::worker::Worker;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::protocol::{Derivative, GivenRule, Request, Response};
+use std::path::{Path, PathBuf};
+
+/// What of this goes into the manifest.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// Bitcode of the library's rules, copied into the entry.
+    pub library: Vec<String>,
+    /// Functions that are called by another name.
+    pub renamed: Vec<(String, String)>,
+    /// Functions whose derivative the user gave.
+    pub given: Vec<GivenRule>,
+}
+
+/// The option `derivatives` as the worker takes it.
+///
+/// # Errors
+///
+/// A compile error where it names fewer than two or more than three functions.
+pub fn given(spec: &Spec) -> Result<Vec<Derivative>> {
+    let derivative = |(function, parts): (&String, &Vec<String>)| match parts.as_slice() {
+        [forward, reverse] => Ok(Derivative {
+            function: function.clone(),
+            forward: forward.clone(),
+            reverse: reverse.clone(),
+            save: None,
+        }),
+        [forward, reverse, save] => Ok(Derivative {
+            function: function.clone(),
+            forward: forward.clone(),
+            reverse: reverse.clone(),
+            save: Some(save.clone()),
+        }),
+        other => {
+            let headline = format!("`derivatives` gives {} functions for `{function}`", other.len());
+            Err(frontend::compile_error(
+                Diagnosis::new("rule-parts", &spec.function, headline)
+                    .mismatch(
+                        "the forward and the reverse derivative and, if need be, one that saves",
+                        other.join(", "),
+                    )
+                    .advise("docs/custom-derivatives.md says what they take and do."),
+            ))
+        }
+    };
+    spec.options.derivatives.iter().map(derivative).collect()
+}
+
+/// Checks what the user gave and adds what the library has for functions without a body.
+///
+/// # Errors
+///
+/// Compile errors for what does not fit; cache errors.
+pub fn prepare(
+    context: &Context<'_>,
+    worker: &mut Worker,
+    modules: &[PathBuf],
+    undefined: &[String],
+    staging: &Path,
+) -> Result<Prepared> {
+    let options = &context.spec.options;
+    let request = Request::CheckRules { derivatives: given(context.spec)?, inactive: options.inactive.clone() };
+    let given = match worker.request(&request) {
+        Ok(Response::Checked { rules }) => rules,
+        Ok(_) => Vec::new(),
+        Err(Error::Differentiation(d)) if d.code != "worker-failed" => return Err(Error::Compile(d)),
+        Err(other) => return Err(other),
+    };
+    let users = |name: &str| given.iter().any(|g| g.symbol == name) || options.inactive.iter().any(|i| i == name);
+    let selection = library::select(undefined, &users);
+    let mut library = Vec::new();
+    let mut paths = Vec::new();
+    for (i, path) in library::compile(context.tools, context.cache, &selection.files)?.iter().enumerate() {
+        let name = format!("rule{i}.bc");
+        let copy = staging.join(&name);
+        std::fs::copy(path, &copy).map_err(cache::io("copy", path))?;
+        library.push(name);
+        paths.push(copy);
+    }
+    if !paths.is_empty() {
+        let renamed = selection.renamed.clone();
+        worker.request(&Request::Load { modules: modules.to_vec(), renamed, library: paths })?;
+    }
+    Ok(Prepared { library, renamed: selection.renamed, given })
+}
