@@ -1,0 +1,442 @@
+"""NumPy: a foreign function and its derivatives on plain arrays; made for SciPy's optimisers and solvers.
+
+    from ffgrad.numpy import enzyme
+
+    f = enzyme("rosenbrock.c", "rosenbrock", "x[n] -> return")
+    scipy.optimize.minimize(f.value_and_grad, x0, jac=True, hessp=f.hessp, method="Newton-CG")
+
+Arrays are passed as they lie: NumPy's own, read-only ones included, and whatever offers ``__dlpack__``, ``__array_interface__``
+or the buffer protocol. Results are new NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from typing_extensions import Unpack
+
+from ffgrad import _native
+from ffgrad._core import Options, Source, open_function
+from ffgrad.errors import SignatureError
+
+__all__ = ["Enzyme", "enzyme"]
+
+Array = Any
+"""What is accepted as an array: see the module's documentation."""
+
+
+def _allocate(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    return np.empty(shape, dtype=dtype)
+
+
+def _viewed(x: Any) -> Any:
+    """Return an object that the native side takes, with the same memory."""
+    if isinstance(x, np.generic):
+        # A number with a type of its own, which float64 keeps though it is a Python float.
+        return np.asarray(x)
+    if isinstance(x, np.ndarray | float | int) or x is None or hasattr(x, "__dlpack__"):
+        return x
+    try:
+        return np.asarray(x, copy=False)
+    except (TypeError, ValueError):
+        return x  # the native side says what is wrong with it
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return tuple(values) if isinstance(values, tuple | list) else (values,)
+
+
+def _scalar(y: np.ndarray) -> Any:
+    """Return a 0-d array as NumPy's functions do: as a number with a type."""
+    return y[()] if y.ndim == 0 else y
+
+
+class Enzyme:
+    """A foreign function on NumPy arrays; made by :func:`enzyme`.
+
+    Inputs are arrays of exactly the parameter's element type, or numbers for scalars. Contiguous arrays are not copied
+    (:func:`ffgrad.copies` counts those that are), and no input is ever changed. Results are new arrays; outputs without
+    dimensions are NumPy's scalars. ``argnums`` chooses inputs by position, as one number or several.
+
+    All methods raise ``ShapeError``, ``DtypeError``, ``DeviceError`` and ``SignatureError`` where inputs do not fit, and
+    ``ForeignError`` where the function threw a C++ exception; derivatives raise ``DifferentiationError`` where none can be
+    proven right.
+
+    Attributes
+    ----------
+    inputs : list of str
+        Names of the inputs, in the order in which calls take them.
+    outputs : list of str
+        Names of the outputs, in the order in which calls return them.
+    """
+
+    def __init__(self, native: _native.Function) -> None:
+        self._native = native
+        self.inputs = native.inputs
+        self.outputs = native.outputs
+        plan = json.loads(native.manifest())["plan"]
+        self._input_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["inputs"]]
+        self._output_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["outputs"]]
+        self._differentiable = native.differentiable
+        outputs = [plan["args"][i] for i in plan["outputs"]]
+        self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def __call__(self, *inputs: Array | float) -> Any:
+        """Compute the function.
+
+        Parameters
+        ----------
+        *inputs
+            One array or number an input.
+
+        Returns
+        -------
+        ndarray, scalar or tuple of them
+            The outputs, in the order of the signature.
+        """
+        return self._joined(self._native.primal(tuple(map(_viewed, inputs)), 0))
+
+    apply = __call__
+
+    # --- first derivatives ----------------------------------------------------------------------------
+
+    def vjp(self, *inputs: Array | float) -> tuple[Any, Callable[..., Any]]:
+        """Compute the function and return what pulls cotangents back.
+
+        Parameters
+        ----------
+        *inputs
+            As in a call. They must not change until the last pullback.
+
+        Returns
+        -------
+        outputs
+            As a call returns them.
+        pullback : callable
+            ``pullback(v)``, with one array of the output's shape (several outputs: a tuple, ``None`` is zero), returns the
+            vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
+        """
+        given = tuple(map(_viewed, inputs))
+        outputs = self._native.primal(given, self._differentiable)
+
+        def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
+            return self._native.vjp(given, self._cotangents(cotangents), self._differentiable)
+
+        return self._joined(outputs), pullback
+
+    def jvp(self, inputs: Any, tangents: Any) -> tuple[Any, Any]:
+        """Compute the function and its Jacobian-vector product.
+
+        Parameters
+        ----------
+        inputs
+            A tuple of inputs, or the only input.
+        tangents
+            As many arrays of the inputs' shapes; ``None`` is zero.
+
+        Returns
+        -------
+        outputs, tangents
+            As a call returns them; the tangent of an integer output is ``None``.
+        """
+        given = tuple(map(_viewed, _tuple(inputs)))
+        along = self._tangents(tangents)
+        outputs = self._native.primal(given, 0)
+        return self._joined(outputs), self._joined(self._native.jvp(given, along))
+
+    def grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+        """Compute the gradient of a function of one output without dimensions.
+
+        Parameters
+        ----------
+        *inputs
+            As in a call.
+        argnums
+            The inputs to differentiate.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            New arrays of the inputs' shapes.
+        """
+        return self._gradients(tuple(map(_viewed, inputs)), argnums)
+
+    def value_and_grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> tuple[Any, Any]:
+        """Compute the value and the gradient, as SciPy's ``minimize(..., jac=True)`` wants them.
+
+        Parameters
+        ----------
+        *inputs
+            As in a call.
+        argnums
+            The inputs to differentiate.
+
+        Returns
+        -------
+        value
+            A scalar.
+        gradient : ndarray or tuple of ndarray
+            As :meth:`grad` returns it.
+        """
+        given = tuple(map(_viewed, inputs))
+        mask = self._mask(argnums)
+        self._one_number()
+        (value,) = self._native.primal(given, mask)
+        return _scalar(value), self._gradients(given, argnums)
+
+    def jacobian(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+        """Compute the Jacobian, in one native loop over the rows or columns, whichever are fewer.
+
+        Parameters
+        ----------
+        *inputs
+            As in a call.
+        argnums
+            The inputs to differentiate.
+
+        Returns
+        -------
+        ndarray
+            A new array of the output's shape followed by the input's. Several inputs: a tuple of them; several
+            outputs: a tuple of those, ``None`` for integer outputs.
+        """
+        given = tuple(map(_viewed, inputs))
+        mask = self._mask(argnums)
+        outputs = self._native.primal(given, mask)
+        shapes = [np.shape(x) for x in given]
+        rows = sum(y.size for y, dtype in zip(outputs, self._output_types, strict=True) if dtype.kind == "f")
+        chosen = _chosen(argnums)
+        by_rows = rows < sum(int(np.prod(shapes[i], dtype=int)) for i in chosen)
+        parts = self._rows(given, outputs, mask) if by_rows else self._columns(given, shapes, outputs, chosen)
+        per_output = [
+            None if row is None else (row[argnums] if isinstance(argnums, int) else tuple(row[i] for i in chosen))
+            for row in parts
+        ]
+        return per_output[0] if len(per_output) == 1 else tuple(per_output)
+
+    def _rows(self, given: tuple[Any, ...], outputs: tuple[Any, ...], mask: int) -> list[Any]:
+        parts: list[Any] = []
+        for position, y in enumerate(outputs):
+            if self._output_types[position].kind != "f":
+                parts.append(None)
+                continue
+            unit = np.eye(y.size, dtype=y.dtype).reshape((y.size, *y.shape))
+            cotangents = tuple(unit if p == position else None for p in range(len(outputs)))
+            batch = _native.Batch((y.size,), cotangents=1 << position, separate=mask)
+            gradients = self._native.vjp(given, cotangents, mask, batch)
+            parts.append([None if g is None else g.reshape((*y.shape, *g.shape[1:])) for g in gradients])
+        return parts
+
+    def _columns(
+        self, given: tuple[Any, ...], shapes: list[tuple[int, ...]], outputs: tuple[Any, ...], chosen: Sequence[int]
+    ) -> list[Any]:
+        parts: list[Any] = [[None] * len(given) if dtype.kind == "f" else None for dtype in self._output_types]
+        for i in chosen:
+            shape, count = shapes[i], int(np.prod(shapes[i], dtype=int))
+            unit = np.eye(count, dtype=self._input_types[i]).reshape((count, *shape))
+            tangents = tuple(unit if p == i else None for p in range(len(given)))
+            columns = self._native.jvp(given, tangents, _native.Batch((count,), tangents=1 << i))
+            for part, column, y in zip(parts, columns, outputs, strict=True):
+                if part is not None:
+                    part[i] = np.moveaxis(column, 0, -1).reshape((*y.shape, *shape))
+        return parts
+
+    # --- second derivatives ---------------------------------------------------------------------------
+
+    def hvp(self, inputs: Any, tangents: Any, cotangents: Any = None) -> Any:
+        """Compute how the vector-Jacobian product changes along tangents: the Hessian times a vector, for one number.
+
+        Parameters
+        ----------
+        inputs
+            A tuple of inputs, or the only input.
+        tangents
+            As many arrays of the inputs' shapes; ``None`` is zero.
+        cotangents
+            What weighs the outputs, fixed; 1 for a function of one output without dimensions.
+
+        Returns
+        -------
+        ndarray or tuple
+            New arrays of the inputs' shapes: one if ``inputs`` is one array, else a tuple with one an input, ``None`` for
+            inputs without derivative.
+        """
+        given = tuple(map(_viewed, _tuple(inputs)))
+        if cotangents is None:
+            self._one_number()
+            cotangents = 1.0
+        weights, along = self._cotangents(cotangents), self._tangents(tangents)
+        changes = self._native.hvp(given, weights, along, self._differentiable)
+        return changes if isinstance(inputs, tuple | list) else changes[0]
+
+    def hessp(self, x: Array, p: Array, *rest: Array | float) -> np.ndarray:
+        """Compute the Hessian of the first input times ``p``, as SciPy's ``minimize(..., hessp=)`` calls it.
+
+        Parameters
+        ----------
+        x, p
+            The first input and a vector of its shape.
+        *rest
+            The other inputs.
+
+        Returns
+        -------
+        ndarray
+            A new array of the shape of ``x``.
+        """
+        self._one_number()
+        given = tuple(map(_viewed, (x, *rest)))
+        along = (self._array(p, self._input_types[0]), *[None] * len(rest))
+        change: np.ndarray = self._native.hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
+        return change
+
+    def hessian(self, *inputs: Array | float, argnum: int = 0) -> np.ndarray:
+        """Compute the Hessian of a function of one output without dimensions, in one native loop.
+
+        Parameters
+        ----------
+        *inputs
+            As in a call.
+        argnum
+            The input to differentiate twice.
+
+        Returns
+        -------
+        ndarray
+            A new array of the input's shape, twice.
+        """
+        self._one_number()
+        given = tuple(map(_viewed, inputs))
+        mask = self._mask(argnum)
+        shape = np.shape(given[argnum])
+        count = int(np.prod(shape, dtype=int))
+        unit = np.eye(count, dtype=self._input_types[argnum]).reshape((count, *shape))
+        along = tuple(unit if p == argnum else None for p in range(len(given)))
+        batch = _native.Batch((count,), tangents=mask, separate=mask)
+        rows = self._native.hvp(given, self._cotangents(1.0), along, mask, batch)[argnum]
+        hessian: np.ndarray = rows.reshape((*shape, *shape))
+        return hessian
+
+    # --- what is known of the function ----------------------------------------------------------------
+
+    @property
+    def signature(self) -> str:
+        """The signature in use, defaults included."""
+        return str(self.manifest["plan"]["signature"])
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Prototype, call plan, tools and commands, as ``ffgrad show`` prints them."""
+        manifest: dict[str, Any] = json.loads(self._native.manifest())
+        return manifest
+
+    def __repr__(self) -> str:
+        """Return the function and its signature."""
+        manifest = self.manifest
+        return f"<enzyme {manifest['prototype']['function']}: {manifest['plan']['signature']}>"
+
+    # --- arguments ------------------------------------------------------------------------------------
+
+    def _joined(self, outputs: Sequence[Any]) -> Any:
+        values = tuple(None if y is None else _scalar(y) for y in outputs)
+        return values if len(values) > 1 else values[0]
+
+    def _gradients(self, given: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
+        self._one_number()
+        gradients = self._native.vjp(given, self._cotangents(1.0), self._mask(argnums))
+        return gradients[argnums] if isinstance(argnums, int) else tuple(gradients[i] for i in argnums)
+
+    def _cotangents(self, values: Any) -> tuple[Any, ...]:
+        return tuple(self._array(v, t) for v, t in _paired("cotangent", values, self._output_types, self))
+
+    def _tangents(self, values: Any) -> tuple[Any, ...]:
+        return tuple(self._array(v, t) for v, t in _paired("tangent", values, self._input_types, self))
+
+    @staticmethod
+    def _array(value: Any, dtype: np.dtype) -> Any:
+        """Return a shadow; numbers take the element type of what they belong to."""
+        return np.asarray(value, dtype=dtype) if isinstance(value, int | float) else _viewed(value)
+
+    def _mask(self, argnums: int | Sequence[int]) -> int:
+        mask = 0
+        for i in _chosen(argnums):
+            if not (0 <= i < len(self.inputs)):
+                message = f"argnums has {i}, but there are {len(self.inputs)} inputs: {', '.join(self.inputs)}"
+                raise SignatureError(message, code="argnums")
+            if not self._differentiable >> i & 1:
+                message = (
+                    f"`{self.inputs[i]}` has no derivative\n"
+                    "  It is an integer, or `const` in the signature. Choose other inputs with argnums."
+                )
+                raise SignatureError(message, code="argnums")
+            mask |= 1 << i
+        return mask
+
+    def _one_number(self) -> None:
+        if self._is_one_number:
+            return
+        message = (
+            f"a gradient is of one number, but the outputs of {self!r} are {', '.join(self.outputs)}\n"
+            "  Use vjp or jacobian, or write a function that sums them up."
+        )
+        raise SignatureError(message, code="not-one-number")
+
+
+def _chosen(argnums: int | Sequence[int]) -> Sequence[int]:
+    return (argnums,) if isinstance(argnums, int) else argnums
+
+
+def _paired(what: str, values: Any, types: list[np.dtype], f: Enzyme) -> Iterable[tuple[Any, np.dtype]]:
+    given = _tuple(values)
+    if len(given) != len(types):
+        raise SignatureError(f"{f!r} has {len(types)} {what}s, {len(given)} were given", code="arity")
+    return zip(given, types, strict=True)
+
+
+def _dtype(name: str) -> np.dtype:
+    """Return the element type that a manifest names: ``f64``, ``i32``, ``bool``."""
+    return np.dtype(name if name == "bool" else f"{name[0]}{int(name[1:]) // 8}")
+
+
+def enzyme(
+    source: Source | Iterable[Source],
+    function: str,
+    signature: str | None = None,
+    **options: Unpack[Options],
+) -> Enzyme:
+    """Make a foreign function a differentiable function of NumPy arrays.
+
+    Parameters
+    ----------
+    source
+        The source file, or several that belong together.
+    function
+        Name of the function.
+    signature
+        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``; without it pointers that are only read are inputs, those only written
+        are outputs, and integers are the number of elements.
+    **options
+        See :class:`ffgrad._core.Options`.
+
+    Returns
+    -------
+    Enzyme
+        Callable, with ``vjp``, ``jvp``, ``grad``, ``value_and_grad``, ``jacobian``, ``hvp``, ``hessp`` and ``hessian``.
+
+    Raises
+    ------
+    CompileError
+        The source does not compile or has no such function.
+    SignatureError
+        The signature does not fit, or is needed.
+    ToolchainError
+        A compiler or the engine is missing.
+    CacheError
+        The cache folder cannot be used.
+    """
+    return Enzyme(open_function(source, function, signature, options, np.ndarray, _allocate))
