@@ -12,6 +12,9 @@ start=$SECONDS
 export FFGRAD_CACHE_DIR=$ROOT/target/test-cache/$suite
 rm -rf "$FFGRAD_CACHE_DIR"
 
+# The conformance table has OpenMP programs.
+[ "$suite" = rust ] || scripts/openmp.sh
+
 case $suite in
 rust)
     with_llvm

@@ -2,6 +2,7 @@
 
 use crate::cache::{self, Cache};
 use crate::error::{CacheError, Result};
+use crate::openmp::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
 use core_ad::protocol::Entry;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -19,6 +20,8 @@ pub struct Artifact {
     vjp: Option<EntryPoint>,
     jvp: Option<EntryPoint>,
     hvp: Option<EntryPoint>,
+    /// How to say how many threads its parallel regions have, where it has any.
+    pub teams: Option<Teams>,
     _library: Library,
 }
 
@@ -44,6 +47,7 @@ impl Artifact {
         // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
         // are those of the user's own source.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
+        let teams = openmp::bind(&library)?;
         let find = |entry: Entry| -> Result<EntryPoint> {
             // SAFETY: entry points of every artifact have this type.
             let symbol = unsafe { library.get::<EntryPoint>(entry.symbol()) };
@@ -52,7 +56,7 @@ impl Artifact {
         let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
         let (primal, vjp) = (find(Entry::Primal)?, optional(Entry::Vjp)?);
         let (jvp, hvp) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?);
-        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, _library: library }))
+        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, teams, _library: library }))
     }
 
     /// The entry point, where this artifact has it.

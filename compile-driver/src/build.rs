@@ -9,6 +9,7 @@ use crate::engine;
 use crate::error::{CacheError, Error, Result};
 use crate::frontend;
 use crate::library;
+use crate::openmp;
 use crate::options::Spec;
 use crate::process;
 use crate::rules;
@@ -19,7 +20,7 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
-use core_ad::protocol::{CodeGen, Entry, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Entry, OpenMp, Request, Response, Rung};
 use core_ad::{Access, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,13 +49,14 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
     let headers = library::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, staging.path(), &headers, false)?;
-    let mut loaded = load(&mut worker, &compiled.modules)?;
+    let openmp = openmp::around_engine(context)?;
+    let mut loaded = load(&mut worker, &compiled.modules, openmp.clone())?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
         if let Ok(all) = frontend::compile(tools, spec, staging.path(), &headers, true) {
             compiled = all;
-            loaded = load(&mut worker, &compiled.modules)?;
+            loaded = load(&mut worker, &compiled.modules, openmp)?;
         }
     }
     let symbol = find_symbol(spec, &compiled.procedures, &loaded.functions)?;
@@ -103,8 +105,8 @@ struct Loaded {
     undefined: Vec<String>,
 }
 
-fn load(worker: &mut Worker, modules: &[PathBuf]) -> Result<Loaded> {
-    let request = Request::Load { modules: modules.to_vec(), renamed: Vec::new(), library: Vec::new() };
+fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
+    let request = Request::Load { modules: modules.to_vec(), renamed: Vec::new(), library: Vec::new(), openmp };
     match worker.request(&request)? {
         Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
         _ => Ok(Loaded::default()),
@@ -116,7 +118,7 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
     match worker.request(&request) {
         Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
         Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
-        Err(Error::Differentiation(d)) => Err(undescribed(spec, d.headline)),
+        Err(Error::Differentiation(d)) if d.code != "openmp-construct" => Err(undescribed(spec, d.headline)),
         Err(other) => Err(other),
     }
 }
@@ -257,7 +259,8 @@ impl<'a> Build<'a> {
         let entry = context.cache.entry(&manifest.key);
         let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
-        worker.request(&Request::Load { modules, renamed: manifest.renamed.clone(), library })?;
+        let openmp = openmp::around_engine(context)?;
+        worker.request(&Request::Load { modules, renamed: manifest.renamed.clone(), library, openmp })?;
         Ok(Build {
             context,
             manifest,
@@ -290,7 +293,7 @@ impl<'a> Build<'a> {
         let mask = wanted.mask;
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let object = self.folder.join("derivative.o");
-        self.worker.request(&Request::Derive {
+        let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask,
@@ -303,6 +306,9 @@ impl<'a> Build<'a> {
             codegen: self.codegen(),
             output: before.clone(),
         })?;
+        if let Response::Written { notes } = derived {
+            self.diagnostics.extend(notes);
+        }
         let done = engine::of(self.context.tools, &self.context.spec.function)?.differentiate(&engine::Job {
             function: &self.context.spec.function,
             input: &before,

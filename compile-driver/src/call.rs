@@ -194,6 +194,8 @@ pub struct Call<'a> {
     pub resolved: &'a Resolved,
     /// The function's name, for messages.
     pub function: &'a str,
+    /// Threads of its parallel regions; 0 leaves them to the OpenMP runtime.
+    pub threads: usize,
     /// Working memory.
     pub frame: &'a Frame,
 }
@@ -331,7 +333,11 @@ impl<'a> Call<'a> {
         slots.push(message.cast());
         // SAFETY: the array has every slot of the plan, each with memory of the planned size, and the
         // message buffer after them. What the foreign code does with it is its author's promise.
-        let code = unsafe { function(slots.as_ptr()) };
+        let run = || unsafe { function(slots.as_ptr()) };
+        let code = match artifact.teams {
+            Some(teams) => teams.of(self.threads, run),
+            None => run(),
+        };
         if code == status::OK {
             return Ok(());
         }

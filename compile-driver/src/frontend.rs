@@ -126,6 +126,7 @@ fn clang(tools: &Tools, spec: &Spec, language: Language, headers: &Path) -> Comm
         });
     }
     command.args(&options.flags);
+    command.args(crate::openmp::header_flags(options));
     command
 }
 

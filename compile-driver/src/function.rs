@@ -210,7 +210,9 @@ impl Function {
     }
 
     pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {
-        Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, frame }
+        // 1 is what nobody asked for: then the runtime and its own variables decide.
+        let threads = if self.spec.options.threads > 1 { self.spec.options.threads } else { 0 };
+        Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, threads, frame }
     }
 
     /// Computes the function. Results are written to memory from `results`, in the order of the plan's

@@ -10,6 +10,7 @@ use crate::cache;
 use crate::call::{Call, Input};
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::openmp;
 use crate::options::Verify;
 use crate::sample::Point;
 use crate::scratch::Frame;
@@ -153,7 +154,9 @@ impl Function {
     /// Every rung, the one that the user prefers first.
     fn rungs(&self) -> impl Iterator<Item = Rung> + use<> {
         let first = self.spec.options.pipeline;
-        first.into_iter().chain(Rung::LADDER.into_iter().filter(move |r| Some(*r) != first))
+        let openmp = openmp::is_wanted(&self.spec.options);
+        let fits = move |r: &Rung| Some(*r) != first && (openmp || *r != Rung::Serial);
+        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits))
     }
 
     fn refused(&self, refusal: Option<Error>, passed_over: &[String]) -> Error {
@@ -234,6 +237,12 @@ impl Function {
     }
 
     fn warn_if_loose(&self, rung: Rung) {
+        if rung == Rung::Serial {
+            let function = &self.spec.function;
+            self.warn(format!(
+                "the gradient of `{function}` runs on one thread: the engine cannot reverse its parallel regions"
+            ));
+        }
         if rung == Rung::Loose {
             let function = &self.spec.function;
             self.warn(format!(
@@ -276,7 +285,7 @@ impl Function {
                 let tried = known.artifact.record.rung;
                 passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
                 // The rungs after it may still be right.
-                let rest = Rung::LADDER.into_iter().skip_while(|r| Some(*r) != tried).skip(1);
+                let rest = self.rungs().skip_while(|r| Some(*r) != tried).skip(1);
                 for rung in rest {
                     if let Ok(Some(artifact)) =
                         self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong)

@@ -237,7 +237,11 @@ impl<'w> Worker<'w> {
     fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<()> {
         let job = self.job;
         let frame = Frame::open();
-        let call = job.function.call(job.resolved, &frame);
+        let mut call = job.function.call(job.resolved, &frame);
+        if job.function.spec.options.threads != 1 {
+            // The elements have the threads.
+            call.threads = 1;
+        }
         let mut landing = Landing::new(self, &call, task.entry);
         job.function.fill(&call, task, job.wanted, &mut landing, slots)?;
         call.run(job.artifact, task.entry, slots)?;

@@ -28,6 +28,7 @@ mod ladder;
 mod landing;
 mod lanes;
 pub mod library;
+pub mod openmp;
 pub mod options;
 pub mod process;
 pub mod registry;

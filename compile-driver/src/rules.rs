@@ -8,6 +8,7 @@ use crate::cache;
 use crate::error::{Error, Result};
 use crate::frontend;
 use crate::library;
+use crate::openmp;
 use crate::options::Spec;
 use crate::worker::Worker;
 use core_ad::diagnostics::Diagnosis;
@@ -92,7 +93,8 @@ pub fn prepare(
     }
     if !paths.is_empty() {
         let renamed = selection.renamed.clone();
-        worker.request(&Request::Load { modules: modules.to_vec(), renamed, library: paths })?;
+        let openmp = openmp::around_engine(context)?;
+        worker.request(&Request::Load { modules: modules.to_vec(), renamed, library: paths, openmp })?;
     }
     Ok(Prepared { library, renamed: selection.renamed, given })
 }

@@ -6,11 +6,13 @@ use crate::frontend;
 use crate::process;
 use crate::toolchain::Tools;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::protocol::OpenMp;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 const ARENA: &str = include_str!("../runtime/arena.c");
+const OPENMP: &str = include_str!("../runtime/openmp.c");
 
 /// Bitcode of the tape arena.
 ///
@@ -18,20 +20,39 @@ const ARENA: &str = include_str!("../runtime/arena.c");
 ///
 /// A compile error where the C compiler cannot build it (no headers), or a cache error.
 pub fn arena(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
-    let digest = blake3::hash(format!("{}\n{ARENA}", tools.clang.version).as_bytes()).to_hex();
+    bitcode(tools, cache, "arena", ARENA, &["-O2"])
+}
+
+/// Bitcode of what takes the place of OpenMP's runtime around differentiation.
+///
+/// # Errors
+///
+/// As [`arena`].
+pub fn openmp(tools: &Tools, cache: &Cache) -> Result<OpenMp> {
+    // Differentiated code is to be plain, and vectors of loop bounds are not.
+    let compiled = |part: &str| {
+        bitcode(tools, cache, "openmp", OPENMP, &["-O1", "-fno-vectorize", "-fno-slp-vectorize", &format!("-D{part}")])
+    };
+    Ok(OpenMp { one: compiled("ONE")?, many: compiled("MANY")?, team: compiled("TEAM")? })
+}
+
+/// One of the sources as bitcode, from the cache or compiled now.
+fn bitcode(tools: &Tools, cache: &Cache, name: &str, text: &str, flags: &[&str]) -> Result<PathBuf> {
+    let digest = blake3::hash(format!("{}\n{}\n{text}", tools.clang.version, flags.join(" ")).as_bytes()).to_hex();
     let folder = cache.root().join("runtime").join(&digest[..16]);
-    let bitcode = folder.join("arena.bc");
+    let bitcode = folder.join(format!("{name}.bc"));
     if bitcode.is_file() {
         return Ok(bitcode);
     }
     let staging = cache.staging()?;
-    let source = staging.path().join("arena.c");
-    std::fs::write(&source, ARENA).map_err(cache::io("write", &source))?;
+    let source = staging.path().join(format!("{name}.c"));
+    std::fs::write(&source, text).map_err(cache::io("write", &source))?;
     let mut command = Command::new(&tools.clang.path);
-    command.args(["-O2", "-fPIC", "-c", "-emit-llvm", "-o"]).arg(staging.path().join("arena.bc")).arg(&source);
+    command.args(flags).args(["-fPIC", "-c", "-emit-llvm", "-o"]);
+    command.arg(staging.path().join(format!("{name}.bc"))).arg(&source);
     let failed = |text: String| {
         frontend::compile_error(
-            Diagnosis::new("runtime", "arena", "ffgrad's own C runtime does not compile")
+            Diagnosis::new("runtime", name, "ffgrad's own C runtime does not compile")
                 .quote(text)
                 .advise("Run `ffgrad doctor`: the C library's headers may be missing. arena=False does without."),
         )

@@ -59,13 +59,15 @@ pub enum Rung {
     Outlined,
     /// `-O1`, with element types from the debug information at every load and store of a parameter.
     Typed,
+    /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
+    Serial,
     /// `-O1`, with the engine guessing types; only together with a passed check and a warning.
     Loose,
 }
 
 impl Rung {
     /// Every rung, in the order in which they are tried.
-    pub const LADDER: [Rung; 5] = [Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Loose];
+    pub const LADDER: [Rung; 6] = [Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
 
     /// Its name in manifests and file names.
     pub const fn name(self) -> &'static str {
@@ -74,6 +76,7 @@ impl Rung {
             Rung::O2 => "o2",
             Rung::Outlined => "outlined",
             Rung::Typed => "typed",
+            Rung::Serial => "serial",
             Rung::Loose => "loose",
         }
     }
@@ -128,6 +131,25 @@ pub struct GivenRule {
     pub reverse: Option<Location>,
 }
 
+/// The three compilations of `compile-driver/runtime/openmp.c`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenMp {
+    /// Before differentiation: one thread does everything.
+    pub one: PathBuf,
+    /// Before differentiation: sharing of work as arithmetic.
+    pub many: PathBuf,
+    /// After differentiation: locks, barriers, teams.
+    pub team: PathBuf,
+}
+
+/// The symbol of the table of OpenMP functions that an object with these entry points calls.
+pub fn openmp_table(entries: &[Entry]) -> &'static str {
+    if entries.contains(&Entry::Primal) { OPENMP_TABLES[0] } else { OPENMP_TABLES[1] }
+}
+
+/// The tables that an artifact may have: of the primal's object and of the derivatives'.
+pub const OPENMP_TABLES: [&str; 2] = ["ffgrad_openmp_primal", "ffgrad_openmp_derivative"];
+
 /// A job for the worker. Jobs share the module that `Load` read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "job")]
@@ -140,6 +162,8 @@ pub enum Request {
         renamed: Vec<(String, String)>,
         /// Bitcode files that are linked after that, with what has the new names.
         library: Vec<PathBuf>,
+        /// Bitcode of what takes the place of OpenMP's runtime, where the source may use OpenMP.
+        openmp: Option<OpenMp>,
     },
     /// Check the derivatives given by the user.
     CheckRules {

@@ -461,3 +461,93 @@ def complex_division(omega: Array, resistance: Array, inductance: Array, capacit
     series = resistance + 1j * omega * inductance
     load = (1.0 + 0.3j * omega) / (0.2 + 1j * omega * capacitance)
     return np.abs(load / (series + load)) ** 2
+
+
+def openmp_map(x: Array, rate: Array) -> tuple[Array, Array]:
+    y = np.sin(rate * x) * x
+    return y, np.exp(-x) * y[::-1]
+
+
+def openmp_dynamic(x: Array) -> tuple[Array, Array, Array]:
+    n = len(x)
+    a = np.array([np.cos(v) * sum(v**k / math.factorial(k) for k in range(1, i + 2)) for i, v in enumerate(x)])
+    b = np.where(np.arange(n) % 2 == 0, a * x[::-1], x - a)
+    return a, b, b * np.roll(b, -1)
+
+
+def openmp_reductions(x: Array) -> tuple[Array, ...]:
+    v = x**2 + np.sin(x)
+    return 0.5 + v.sum(), 1.5 * np.prod(1 + 0.1 * x), v.max(), v.min()
+
+
+def openmp_array_reduction(x: Array, bins: int) -> Array:
+    return np.exp(-8 * (x[:, None] - (np.arange(bins) + 0.5) / bins) ** 2).sum(axis=0)
+
+
+def openmp_critical(x: Array, owner: Array, m: int) -> tuple[Array, Array]:
+    e = x * np.sin(x)
+    return e.sum(), np.bincount(owner, weights=e * x, minlength=m)
+
+
+def openmp_best(x: Array, w: Array) -> Array:
+    v = np.sin(x) * x
+    return v.max() * w[np.argmax(v)]
+
+
+def openmp_firstlast(x: Array) -> Array:
+    n = len(x)
+    table = np.array([x[1], 2.0, x[2]])
+    last = table[np.arange(n) % 3] * x[0] * 0.5 * np.roll(x, -(n // 2))
+    y = last * np.cos(last)
+    y[0] += last[-1] ** 2
+    return y
+
+
+def openmp_phases(u: Array, dt: Array, steps: int) -> Array:
+    for _ in range(steps):
+        left, right = np.concatenate([[0.0], u]), np.concatenate([u, [0.0]])
+        flux, mean = (right - left) * (1 + 0.1 * left * right), u.mean()
+        u = u + dt * np.diff(flux) * mean
+        u[0] += 0.01 * np.sin(mean)
+    return u
+
+
+def openmp_time_loop(u0: Array, rate: Array, steps: int) -> Array:
+    u = u0
+    for _ in range(steps):
+        padded = np.pad(u, 1, mode="edge")
+        u = u + rate * (padded[:-2] - 2 * u + padded[2:]) * (1 + u * u)
+    return u
+
+
+def openmp_called(x: Array, by: Array) -> Array:
+    n = len(x)
+    bent = [np.sin(x), x * np.sin(x / 2), x * (x / 2) * np.sin(x / 4)]
+    y = np.choose(np.arange(n) % 3, bent) * by
+    half = n // 2
+    y[:half] += x[:half] * x[0]
+    y[half : 2 * half] += x[:half] * x[1]
+    return y + 0.5 * x * x
+
+
+def openmp_sections(x: Array) -> Array:
+    a, b, chain, y = np.sum(x * x), np.sum(np.sin(x)), 1.0, []
+    for v in np.cos(x):
+        chain = chain * 0.5 + v
+        y.append(chain)
+    y[0] += a * np.sum(x)
+    y[1] += a * b
+    return np.array(y)
+
+
+def openmp_threads(x: Array) -> Array:
+    return np.sum(x * np.exp(-x * x))
+
+
+def openmp_vectors(x: Array) -> Array:
+    return np.var(np.sin(x) + x)
+
+
+def openmp_matvec(a: Array, x: Array, b: Array) -> tuple[Array, Array]:
+    y = a @ x - b
+    return np.linalg.norm(y), y

@@ -83,7 +83,10 @@ def test_reverse_mode_passes_gradcheck(case: Case) -> None:
     if applied(case, inputs) is None:
         return
     tolerance = case.tolerance.gradient
-    assert gradcheck(opened(case.name).apply, inputs, eps=case.tolerance.step, atol=tolerance, rtol=tolerance)
+    # Threads add to the same gradient in any order.
+    order = 1e-10 if "openmp" in case.tags else 0.0
+    step = case.tolerance.step
+    assert gradcheck(opened(case.name).apply, inputs, eps=step, atol=tolerance, rtol=tolerance, nondet_tol=order)
     gradchecked.add(case.name)
 
 

@@ -13,6 +13,8 @@
 //! | ffgrad-llvm | `FFGRAD_WORKER`, beside this program, [`add_worker_dir`], PATH |
 //! | flang | `FFGRAD_FLANG`, `flang-22`, `flang-new`, `flang` of LLVM 22 on PATH, installed; for Fortran sources only |
 //! | libLLVM | `FFGRAD_LLVM_LIB_DIR`, the system's folders, installed |
+//! | libomp | the one that the process has loaded, `FFGRAD_OPENMP`, the system's, installed; looked for when a program
+//! | | that uses OpenMP is loaded |
 
 mod apt;
 mod clang;
@@ -22,6 +24,7 @@ mod error;
 mod fortran;
 mod install;
 mod memo;
+mod openmp;
 mod pins;
 mod pip;
 mod place;
@@ -41,6 +44,7 @@ pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
 pub use fortran::{Fortran, find_fortran, install_fortran};
 pub use install::{Installed, Report, install, install_missing};
+pub use openmp::{openmp_candidates, openmp_headers};
 pub use pins::Component;
 pub use place::{add_worker_dir, add_worker_dir_beside};
 pub use progress::{Progress, Silent, progress_on_stderr};

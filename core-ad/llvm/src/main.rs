@@ -13,6 +13,7 @@ mod globals;
 mod indirect;
 mod lifetimes;
 mod linkage;
+mod openmp;
 mod passes;
 mod rule_check;
 mod rules;

@@ -22,7 +22,7 @@ pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
     let machine = emit::target_machine("generic")?;
     let pipeline = match rung {
         Rung::O2 => "default<O2>",
-        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Loose => "default<O1>",
+        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Serial | Rung::Loose => "default<O1>",
     };
     run(module, pipeline, &machine, scalar_only())?;
     if rung == Rung::Outlined {

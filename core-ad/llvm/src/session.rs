@@ -1,11 +1,13 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, passes, rule_check, rules, types, vecmath,
+    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, openmp, passes, rule_check, rules, types,
+    vecmath,
 };
+use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, Math, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, Math, OpenMp, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -22,12 +24,37 @@ pub struct Session<'ctx> {
     installed: Vec<rules::Installed<'ctx>>,
     /// What is wrong on the user's side, if the last job failed for that.
     refusal: Option<Box<Diagnosis>>,
+    /// What takes the place of OpenMP's runtime.
+    openmp: Option<OpenMp>,
+}
+
+/// What a derivative job is about.
+struct Derive<'a> {
+    symbol: &'a str,
+    plan: &'a CallPlan,
+    mask: u64,
+    write_only: &'a [usize],
+    rung: Rung,
+    inactive: &'a [String],
+    derivatives: &'a [Derivative],
+    ignored: &'a [String],
+}
+
+/// Who runs the parallel regions of an OpenMP program.
+#[derive(Clone, Copy, PartialEq)]
+enum Team {
+    /// There are none.
+    None,
+    /// One thread.
+    One,
+    /// As many as the program asks for.
+    Many,
 }
 
 impl<'ctx> Session<'ctx> {
     /// A session with nothing loaded.
     pub fn new(context: &'ctx Context) -> Self {
-        Session { context, module: None, installed: Vec::new(), refusal: None }
+        Session { context, module: None, installed: Vec::new(), refusal: None, openmp: None }
     }
 
     /// What the last failure says to the user.
@@ -38,7 +65,10 @@ impl<'ctx> Session<'ctx> {
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
         match request {
-            Request::Load { modules, renamed, library } => self.load(&modules, &renamed, &library),
+            Request::Load { modules, renamed, library, openmp } => {
+                self.openmp = openmp;
+                self.load(&modules, &renamed, &library)
+            }
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
@@ -53,7 +83,7 @@ impl<'ctx> Session<'ctx> {
                 plan,
                 mask,
                 write_only,
-                entries: wanted,
+                entries,
                 rung,
                 inactive,
                 derivatives,
@@ -61,34 +91,27 @@ impl<'ctx> Session<'ctx> {
                 codegen: _,
                 output,
             } => {
-                let module = self.module()?.clone();
-                let (mut given, declared_inactive) = self.collect_rules(&module, &derivatives)?;
-                given.retain(|rule| !ignored.contains(&rules::text(rule.function.get_name())));
-                indirect::make_direct(&module)?;
-                let wrapper = entries::wrapper(&module, &symbol, &plan, true)?;
-                self.installed = rules::install(&module, &given)?;
-                for entry in &wanted {
-                    entries::derivative(&module, *entry, wrapper, &plan, mask, &write_only, !given.is_empty())?;
-                }
-                linkage::mark_inactive(&module, &inactive)?;
-                linkage::mark_inactive(&module, &declared_inactive)?;
-                if rung == Rung::Typed {
-                    types::mark_local_memory(&module);
-                }
-                linkage::keep_only(&module, &wanted);
-                rules::keep(&module, &self.installed);
-                passes::before_differentiation(&module, rung)?;
-                if !self.installed.is_empty() {
-                    lifetimes::extend(&module, &entries::roots(&module, &wanted));
-                }
-                globals::mark_inactive(&module, &entries::roots(&module, &wanted));
+                let job = Derive {
+                    symbol: &symbol,
+                    plan: &plan,
+                    mask,
+                    write_only: &write_only,
+                    rung,
+                    inactive: &inactive,
+                    derivatives: &derivatives,
+                    ignored: &ignored,
+                };
+                let (module, notes) = self.derive(&job, &entries)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new() })
+                Ok(Response::Written { notes })
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
                 entries::define_markers(&module)?;
                 rules::finish(&module, &self.installed)?;
+                if let Some(runtime) = &self.openmp {
+                    openmp::after_engine(&module, &runtime.team)?;
+                }
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
         }
@@ -96,6 +119,92 @@ impl<'ctx> Session<'ctx> {
 
     fn module(&self) -> Result<&Module<'ctx>> {
         self.module.as_ref().ok_or_else(|| "no module is loaded".to_owned())
+    }
+
+    fn uses_openmp(&self) -> Result<bool> {
+        Ok(self.openmp.is_some() && openmp::is_used(self.module()?))
+    }
+
+    fn lower_openmp(&mut self, module: &Module<'ctx>, team: Team) -> Result<()> {
+        let lowered = match (&self.openmp, team) {
+            (Some(runtime), Team::One) => openmp::for_one_thread(module, &runtime.one),
+            (Some(runtime), Team::Many) => openmp::for_many_threads(module, &runtime.many),
+            _ => Ok(()),
+        };
+        lowered.map_err(|refusal| {
+            let headline = refusal.headline.clone();
+            self.refusal = Some(refusal);
+            headline
+        })
+    }
+
+    /// A module with the derivative entry points, ready for the engine, and remarks. Of an OpenMP program reverse mode
+    /// differentiates another form than forward mode does.
+    fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
+            vec![(entries.to_vec(), Team::None)]
+        } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
+            vec![(entries.to_vec(), Team::One)]
+        } else if self.has_rules(job)? {
+            notes.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
+            vec![(entries.to_vec(), Team::One)]
+        } else {
+            let (reverse, forward) = entries.iter().partition(|e| **e == Entry::Vjp);
+            vec![(reverse, Team::Many), (forward, Team::One)]
+        };
+        let mut all: Option<Module<'ctx>> = None;
+        for (entries, team) in parts.iter().filter(|(entries, _)| !entries.is_empty()) {
+            let module = self.derive_part(job, entries, *team, &mut notes)?;
+            match &all {
+                None => all = Some(module),
+                Some(first) => first.link_in_module(module).map_err(|e| e.to_string())?,
+            }
+        }
+        Ok((all.ok_or("no entry points are wanted")?, notes))
+    }
+
+    fn has_rules(&mut self, job: &Derive<'_>) -> Result<bool> {
+        let module = self.module()?.clone();
+        let (given, _) = self.collect_rules(&module, job.derivatives)?;
+        Ok(given.iter().any(|rule| !job.ignored.contains(&rules::text(rule.function.get_name()))))
+    }
+
+    fn derive_part(
+        &mut self,
+        job: &Derive<'_>,
+        entries: &[Entry],
+        team: Team,
+        notes: &mut Vec<String>,
+    ) -> Result<Module<'ctx>> {
+        let module = self.module()?.clone();
+        let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
+        given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
+        self.lower_openmp(&module, team)?;
+        indirect::make_direct(&module)?;
+        let wrapper = entries::wrapper(&module, job.symbol, job.plan, true)?;
+        self.installed = rules::install(&module, &given)?;
+        for entry in entries {
+            let has_rules = !given.is_empty();
+            entries::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
+        }
+        linkage::mark_inactive(&module, job.inactive)?;
+        linkage::mark_inactive(&module, &declared_inactive)?;
+        if job.rung == Rung::Typed {
+            types::mark_local_memory(&module);
+        }
+        linkage::keep_only(&module, entries);
+        rules::keep(&module, &self.installed);
+        if team == Team::Many {
+            passes::before_differentiation(&module, Rung::O1)?;
+            notes.extend(openmp::regions(&module)?);
+        }
+        passes::before_differentiation(&module, job.rung)?;
+        if !self.installed.is_empty() {
+            lifetimes::extend(&module, &entries::roots(&module, entries));
+        }
+        globals::mark_inactive(&module, &entries::roots(&module, entries));
+        Ok(module)
     }
 
     fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<Response> {
@@ -150,8 +259,11 @@ impl<'ctx> Session<'ctx> {
         Ok(Response::Checked { rules: rules.iter().map(rule_check::given).collect() })
     }
 
-    fn describe(&self, symbol: &str, function: &str) -> Result<Response> {
+    fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
         let module = self.module()?.clone();
+        // What a pointer is used for does not show through a fork.
+        let team = if self.uses_openmp()? { Team::One } else { Team::None };
+        self.lower_openmp(&module, team)?;
         linkage::keep_only_symbol(&module, symbol)?;
         passes::infer_attributes(&module)?;
         let text = module.print_to_string().to_string();
@@ -208,6 +320,9 @@ impl<'ctx> Session<'ctx> {
                 Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
                 None => self.bind_arena(module, path, &names, codegen, &machine)?,
             }
+        }
+        if self.openmp.is_some() {
+            openmp::bind(module, core_ad::protocol::openmp_table(&names))?;
         }
         if let Some(path) = ir {
             module.print_to_file(path).map_err(|e| e.to_string())?;

@@ -79,6 +79,7 @@ enum RungName {
     O2,
     Outlined,
     Typed,
+    Serial,
     Loose,
 }
 
@@ -146,6 +147,7 @@ impl From<RungName> for Rung {
             RungName::O2 => Rung::O2,
             RungName::Outlined => Rung::Outlined,
             RungName::Typed => Rung::Typed,
+            RungName::Serial => Rung::Serial,
             RungName::Loose => Rung::Loose,
         }
     }

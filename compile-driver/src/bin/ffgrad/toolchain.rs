@@ -36,6 +36,8 @@ pub struct Install {
 enum What {
     /// flang 22 and its runtime library, from Debian's packages
     Fortran,
+    /// LLVM's OpenMP runtime as Intel builds it, under Intel's licence
+    Openmp,
 }
 
 impl Verb {
@@ -44,12 +46,11 @@ impl Verb {
         match self {
             Self::Install(arguments) => {
                 let mut progress = toolchain::progress_on_stderr();
-                let report = if let Some(What::Fortran) = arguments.what {
-                    toolchain::install_fortran(progress.as_mut())?
-                } else if arguments.all {
-                    toolchain::install(&Component::ALL, progress.as_mut())?
-                } else {
-                    toolchain::install_missing(progress.as_mut())?
+                let report = match arguments.what {
+                    Some(What::Fortran) => toolchain::install_fortran(progress.as_mut())?,
+                    Some(What::Openmp) => toolchain::install(&[Component::OpenMp], progress.as_mut())?,
+                    None if arguments.all => toolchain::install(&Component::ALL, progress.as_mut())?,
+                    None => toolchain::install_missing(progress.as_mut())?,
                 };
                 Ok(Outcome::success(render(&report)))
             }
