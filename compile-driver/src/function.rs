@@ -170,7 +170,7 @@ impl Function {
     }
 
     /// Whether an artifact with the primal is loaded.
-    pub(crate) fn has_primal(&self) -> bool {
+    pub fn has_primal(&self) -> bool {
         self.primal.get().is_some()
     }
 

@@ -16,6 +16,7 @@ use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLPackExchangeAPI,
     DLTensor,
 };
+use ffgrad_torch::NewTensor;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyTuple};
@@ -358,10 +359,13 @@ pub struct Allocated {
     exchange: Option<Exchange>,
     /// `allocate(shape, dtype_name) -> array`, for frameworks without an exchange table.
     fallback: Py<PyAny>,
+    /// PyTorch makes its tensors itself, without a capsule around them.
+    is_torch: bool,
     made: Vec<(usize, Made)>,
 }
 
 enum Made {
+    Torch(NewTensor),
     Tensor(NonNull<DLManagedTensorVersioned>),
     Object(Py<PyAny>),
     Reversed(Py<PyAny>),
@@ -371,9 +375,11 @@ enum Made {
 unsafe impl Send for Allocated {}
 
 impl Allocated {
-    /// Results of the framework whose array type is `ty`.
-    pub fn new(ty: &Bound<'_, PyAny>, fallback: &Bound<'_, PyAny>) -> Self {
-        Allocated { exchange: Exchange::of_type(ty), fallback: fallback.clone().unbind(), made: Vec::new() }
+    /// Results of the framework whose array type is `ty`; `is_torch` where that is PyTorch's and [`NewTensor`] is
+    /// available.
+    pub fn new(ty: &Bound<'_, PyAny>, fallback: &Bound<'_, PyAny>, is_torch: bool) -> Self {
+        let exchange = if is_torch { None } else { Exchange::of_type(ty) };
+        Allocated { exchange, fallback: fallback.clone().unbind(), is_torch, made: Vec::new() }
     }
 
     /// The results as a list of `count` objects, `None` where none was asked for.
@@ -384,6 +390,13 @@ impl Allocated {
                 (Made::Tensor(tensor), Some(exchange)) => exchange.hand_over(py, tensor)?,
                 (Made::Tensor(_), None) => continue,
                 (Made::Object(object), _) => object.into_bound(py),
+                (Made::Torch(tensor), _) => {
+                    // SAFETY: `py` is the proof that the GIL is held.
+                    let object = unsafe { tensor.into_python() };
+                    // SAFETY: a new reference, or null.
+                    unsafe { Bound::from_owned_ptr_or_opt(py, object.cast()) }
+                        .ok_or_else(|| PyErr::take(py).unwrap_or_else(|| PyTypeError::new_err("no tensor")))?
+                }
                 (Made::Reversed(object), _) => reversed(object.into_bound(py))?,
             };
             if let Some(place) = objects.get_mut(position) {
@@ -407,6 +420,10 @@ impl Allocated {
 impl Results for Allocated {
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> compile_driver::Result<*mut u8> {
         let (made, data) = match self.exchange {
+            _ if self.is_torch => {
+                let (tensor, data) = new_tensor(dtype, shape, false)?;
+                (Made::Torch(tensor), data)
+            }
             Some(exchange) => {
                 let tensor = exchange.allocate(dtype, shape).map_err(|e| no_memory(&e))?;
                 // SAFETY: a fresh tensor of the framework.
@@ -430,6 +447,11 @@ impl Results for Allocated {
         dtype: DType,
         shape: &[i64],
     ) -> compile_driver::Result<Option<*mut u8>> {
+        if self.is_torch {
+            let (tensor, data) = new_tensor(dtype, shape, true)?;
+            self.made.push((position, Made::Torch(tensor)));
+            return Ok(Some(never_null(data)));
+        }
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let data = self.allocate(position, dtype, &reversed)?;
         if let Some((_, made)) = self.made.pop() {
@@ -437,6 +459,10 @@ impl Results for Allocated {
         }
         Ok(Some(data))
     }
+}
+
+fn new_tensor(dtype: DType, shape: &[i64], column_major: bool) -> compile_driver::Result<(NewTensor, *mut u8)> {
+    NewTensor::empty(dtype, shape, column_major).ok_or_else(|| no_memory("PyTorch said why on standard error"))
 }
 
 /// An empty array may have no address; the driver takes null for "no result wanted".
@@ -495,7 +521,7 @@ impl Made {
         match self {
             Made::Tensor(tensor) => Made::Tensor(Transposed::wrap(tensor)),
             Made::Object(object) => Made::Reversed(object),
-            reversed @ Made::Reversed(_) => reversed,
+            other @ (Made::Torch(_) | Made::Reversed(_)) => other,
         }
     }
 }

@@ -42,6 +42,7 @@ pub struct Function {
     inner: Arc<compile_driver::Function>,
     array_type: Py<PyAny>,
     allocate: Py<PyAny>,
+    is_torch: bool,
 }
 
 #[pymethods]
@@ -61,7 +62,9 @@ impl Function {
         let name = spec.function.clone();
         let opened = py.detach(|| compile_driver::Function::open(spec));
         let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
-        Ok(Function { inner: Arc::new(inner), array_type, allocate })
+        let is_torch = array_type.bind(py).getattr("__module__").is_ok_and(|m| m.eq("torch").unwrap_or(false));
+        let is_torch = is_torch && ffgrad_torch::NewTensor::available();
+        Ok(Function { inner: Arc::new(inner), array_type, allocate, is_torch })
     }
 
     /// The manifest as JSON: prototype, plan, tools, commands.
@@ -82,7 +85,7 @@ impl Function {
 
     /// Whether any output is an integer or a truth value.
     #[getter]
-    fn has_integer_outputs(&self) -> bool {
+    pub(crate) fn has_integer_outputs(&self) -> bool {
         let plan = &self.inner.manifest().plan;
         plan.outputs.iter().any(|&o| !plan.args[o].dtype.is_float())
     }
@@ -101,7 +104,7 @@ impl Function {
 
     /// The values of the function; `expected` is the mask of inputs whose gradient will be wanted.
     #[pyo3(signature = (inputs, expected, batch = None))]
-    fn primal<'py>(
+    pub(crate) fn primal<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
@@ -122,7 +125,7 @@ impl Function {
 
     /// Gradients of the inputs in `mask` for the given cotangents (`None`: zero).
     #[pyo3(signature = (inputs, cotangents, mask, batch = None))]
-    fn vjp<'py>(
+    pub(crate) fn vjp<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
@@ -205,6 +208,15 @@ fn bad_options(error: &serde_json::Error) -> PyErr {
 }
 
 impl Function {
+    /// Whether a call of the primal needs no build.
+    pub(crate) fn has_primal(&self) -> bool {
+        self.inner.has_primal()
+    }
+
+    pub(crate) fn input_count(&self) -> usize {
+        self.inner.manifest().plan.inputs.len()
+    }
+
     fn names(&self, args: &[usize]) -> Vec<String> {
         let plan = &self.inner.manifest().plan;
         args.iter().map(|&i| plan.args[i].name.clone()).collect()
@@ -233,7 +245,7 @@ impl Function {
     }
 
     fn results(&self, py: Python<'_>) -> Allocated {
-        Allocated::new(self.array_type.bind(py), self.allocate.bind(py))
+        Allocated::new(self.array_type.bind(py), self.allocate.bind(py), self.is_torch)
     }
 
     fn finish<'py>(

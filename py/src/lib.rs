@@ -4,6 +4,7 @@
 //! framework. The GIL is released while tools or foreign code run. Private: the Python package wraps it.
 
 mod arrays;
+mod eager;
 mod errors;
 mod function;
 
@@ -59,6 +60,8 @@ fn torch_warnings(py: Python<'_>) -> PyResult<()> {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<function::Function>()?;
+    module.add_class::<eager::Eager>()?;
+    module.add_class::<eager::Backward>()?;
     module.add_class::<function::Batch>()?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;

@@ -39,6 +39,8 @@ macro_rules! functions {
             $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
             /// `torch_library_def_with_tags`, of 2.12 and later, and the tags of our operators.
             pub tagged: Option<(DefineTagged, [i32; 1])>,
+            /// `torch_tensor_to_pyobject`, of 2.14 and later.
+            pub to_python: Option<ToPython>,
             /// Codes of the element types.
             pub types: [(DType, i32); 11],
             /// Code of the CPU.
@@ -56,6 +58,8 @@ macro_rules! functions {
             ///
             /// The library is LibTorch's, 2.10 or later, and stays loaded.
             unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
+                // SAFETY: the type is that of the C header.
+                let to_python = unsafe { library.get::<ToPython>(b"torch_tensor_to_pyobject\0") }.ok().map(|f| *f);
                 // SAFETY: passed on from the caller.
                 let (tagged, types, cpu, strided, throw) = unsafe {
                     (tagged(library), types(library)?, number(library, "aoti_torch_device_type_cpu")?,
@@ -69,7 +73,7 @@ macro_rules! functions {
                         let symbol: Symbol<Pointer> = unsafe { library.get(name) }?;
                         *symbol
                     },)*
-                    tagged, types, cpu, strided, throw,
+                    tagged, to_python, types, cpu, strided, throw,
                 })
             }
         }
@@ -108,6 +112,16 @@ functions! {
 
 /// `torch_library_def_with_tags`.
 pub type DefineTagged = unsafe extern "C" fn(*mut Registrar, *const c_char, *const i32, i32) -> c_int;
+
+/// `torch_tensor_to_pyobject`.
+pub type ToPython = unsafe extern "C" fn(*mut Tensor, *mut c_void, *mut *mut c_void) -> c_int;
+
+impl Api {
+    /// PyTorch's code of an element type.
+    pub fn code(&self, dtype: DType) -> i32 {
+        self.types.iter().find(|(known, _)| *known == dtype).map_or(0, |(_, code)| *code)
+    }
+}
 
 /// What the C++ runtime needs to throw a `std::runtime_error`, by the Itanium ABI.
 pub struct Throw {

@@ -23,10 +23,12 @@ mod api;
 mod failure;
 mod kernel;
 mod operators;
+mod python;
 mod tensors;
 mod warnings;
 
 pub use failure::take as take_failure;
+pub use python::NewTensor;
 pub use warnings::{keep as keep_warnings, take as take_warnings};
 
 use std::sync::OnceLock;

@@ -163,26 +163,72 @@ impl Results for Made<'_> {
         if self.mask >> position & 1 == 0 {
             return Ok(ptr::null_mut());
         }
-        let mut strides = vec![1_i64; shape.len()];
-        for d in (1..shape.len()).rev() {
-            strides[d - 1] = strides[d] * shape[d].max(1);
-        }
-        let api = self.api;
-        let code = api.types.iter().find(|(known, _)| *known == dtype).map_or(0, |(_, code)| *code);
-        let (mut raw, mut data): (*mut Tensor, *mut c_void) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: as many sizes and strides as dimensions, and room for the answer.
-        let made = unsafe {
-            let rank = shape.len() as i64;
-            (api.empty_strided)(rank, shape.as_ptr(), strides.as_ptr(), code, api.cpu, 0, &mut raw)
-        };
-        check(made).map_err(|_| no_memory())?;
-        let tensor = Held { api, raw };
-        // SAFETY: a live tensor, and room for the answer.
-        check(unsafe { (api.mutable_data)(raw, &mut data) }).map_err(|_| no_memory())?;
-        self.tensors[position] = Some(tensor);
-        // An empty array may have no address; the driver takes null for "no result wanted".
-        Ok(if data.is_null() { NonNull::<u64>::dangling().as_ptr().cast() } else { data.cast() })
+        self.make(position, dtype, shape, false)
     }
+
+    fn allocate_column_major(
+        &mut self,
+        position: usize,
+        dtype: DType,
+        shape: &[i64],
+    ) -> compile_driver::Result<Option<*mut u8>> {
+        if self.mask >> position & 1 == 0 {
+            return Ok(Some(ptr::null_mut()));
+        }
+        self.make(position, dtype, shape, true).map(Some)
+    }
+}
+
+impl Made<'_> {
+    fn make(
+        &mut self,
+        position: usize,
+        dtype: DType,
+        shape: &[i64],
+        column_major: bool,
+    ) -> compile_driver::Result<*mut u8> {
+        let (raw, data) = empty(self.api, dtype, shape, column_major).map_err(|_| no_memory())?;
+        self.tensors[position] = Some(Held { api: self.api, raw: raw.as_ptr() });
+        // An empty array may have no address; the driver takes null for "no result wanted".
+        Ok(if data.is_null() { NonNull::<u64>::dangling().as_ptr().cast() } else { data })
+    }
+}
+
+/// An uninitialised tensor without gaps on the CPU, owned by the caller, and its memory.
+pub fn empty(
+    api: &Api,
+    dtype: DType,
+    shape: &[i64],
+    column_major: bool,
+) -> Result<(NonNull<Tensor>, *mut u8), Refused> {
+    let (mut few, mut many) = ([1_i64; 8], Vec::new());
+    let strides = match few.get_mut(..shape.len()) {
+        Some(strides) => strides,
+        None => {
+            many.resize(shape.len(), 1);
+            &mut many[..]
+        }
+    };
+    let mut step = 1;
+    let mut fill = |d: usize| {
+        strides[d] = step;
+        step *= shape[d].max(1);
+    };
+    match column_major {
+        true => (0..shape.len()).for_each(&mut fill),
+        false => (0..shape.len()).rev().for_each(&mut fill),
+    }
+    let (mut raw, mut data): (*mut Tensor, *mut c_void) = (ptr::null_mut(), ptr::null_mut());
+    let (rank, code) = (shape.len() as i64, api.code(dtype));
+    // SAFETY: as many sizes and strides as dimensions, and room for the answer.
+    check(unsafe { (api.empty_strided)(rank, shape.as_ptr(), strides.as_ptr(), code, api.cpu, 0, &mut raw) })?;
+    let raw = NonNull::new(raw).ok_or(Refused)?;
+    // SAFETY: a live tensor, and room for the answer.
+    if check(unsafe { (api.mutable_data)(raw.as_ptr(), &mut data) }).is_err() {
+        drop(Held { api, raw: raw.as_ptr() });
+        return Err(Refused);
+    }
+    Ok((raw, data.cast()))
 }
 
 fn no_memory() -> Error {

@@ -11,57 +11,23 @@ Contiguous tensors are passed as they lie. Outputs are allocated by PyTorch.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 from typing_extensions import Unpack
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._torch.eager import short_way
 from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import allocate, pack, remember, unpack
 from ffgrad.errors import DtypeError, SignatureError
 
 __all__ = ["Enzyme", "enzyme"]
-
-
-class _Call(torch.autograd.Function):
-    """One call on plain tensors, as autograd sees it: the short way, for the first reverse derivative alone.
-
-    Forward mode, transforms and tracers take the operators (``_torch/formulas.py``) from the start; so does a backward that is itself
-    differentiated (``create_graph=True``) or mapped.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, operation: Enzyme, *inputs: Any) -> Any:
-        ctx.set_materialize_grads(False)
-        ctx.operation = operation
-        ctx.numbers = None
-        tensors = inputs
-        if not all(map(_is_tensor, inputs)):
-            ctx.numbers = tuple(None if _is_tensor(x) else x for x in inputs)
-            tensors = tuple(x for x in inputs if _is_tensor(x))
-        ctx.save_for_backward(*tensors)
-        native = operation._native
-        outputs = native.primal(inputs, _mask(ctx.needs_input_grad))
-        if native.has_integer_outputs:
-            ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
-        return outputs if len(outputs) > 1 else outputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        mask = _mask(ctx.needs_input_grad)
-        inputs = _inputs(ctx)
-        operation: Enzyme = ctx.operation
-        if torch.is_grad_enabled() or interposed(cotangents):
-            return (None, *operation._gradient(inputs, cotangents, mask))
-        return (None, *operation._native.vjp(inputs, cotangents, mask))
 
 
 def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
@@ -70,38 +36,6 @@ def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
         return outputs
     except RuntimeError as error:
         raise typed(error) from None
-
-
-def interposed(values: tuple[Any, ...]) -> bool:
-    """Whether something stands between a call and the data: a transform, forward mode, a tracer, a subclass of Tensor."""
-    if (
-        torch._C._are_functorch_transforms_active()
-        or torch._C._len_torch_dispatch_stack()
-        or forward_ad._current_level >= 0
-    ):
-        return True
-    return any(type(x) not in _PLAIN and isinstance(x, torch.Tensor) for x in values)
-
-
-_PLAIN = {torch.Tensor, torch.nn.Parameter, float, int, bool, type(None)}
-
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, torch.Tensor)
-
-
-@functools.lru_cache(maxsize=1024)
-def _mask(needs: tuple[bool, ...]) -> int:
-    """Bit i is set where input i needs a gradient; the first of ``needs`` is the native function's."""
-    return sum(1 << i for i, need in enumerate(needs[1:]) if need)
-
-
-def _inputs(ctx: Any) -> tuple[Any, ...]:
-    if ctx.numbers is None:
-        tensors: tuple[Any, ...] = ctx.saved_tensors
-        return tensors
-    saved = iter(ctx.saved_tensors)
-    return tuple(next(saved) if number is None else number for number in ctx.numbers)
 
 
 class Enzyme:
@@ -121,6 +55,7 @@ class Enzyme:
         self._native = native
         self._given = given
         self._spec, self._plan = remember(native, given)
+        self._eager = short_way(native, self._plan.function, self._gradient)
         self.inputs = native.inputs
         self.outputs = native.outputs
 
@@ -151,12 +86,11 @@ class Enzyme:
         ForeignError
             The function threw a C++ exception.
         """
-        if torch.compiler.is_compiling() or interposed(inputs):
-            return self._dispatch(inputs)
-        if torch.is_grad_enabled():
-            return _Call.apply(self, *inputs)
-        outputs = self._native.primal(inputs, 0)
-        return outputs if len(outputs) > 1 else outputs[0]
+        if not torch.compiler.is_compiling():
+            outputs = self._eager.call(inputs)
+            if outputs is not None:
+                return outputs
+        return self._dispatch(inputs)
 
     def _dispatch(self, inputs: tuple[Any, ...]) -> Any:
         """Call through PyTorch's dispatcher, where transforms and tracers can see the operation."""

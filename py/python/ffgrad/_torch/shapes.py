@@ -199,7 +199,16 @@ def _outputs(
     known = [x.shape for x in inputs]
     shapes = Shapes(plan, known, batch, [x.shape for x in more])
     device = inputs[0].device if inputs else torch.device("cpu")
-    return [torch.empty(shapes.output(p, known), dtype=plan.output_dtypes[p], device=device) for p in bits(wanted)]
+    return [
+        _empty(plan.args[plan.outputs[p]], shapes.output(p, known), plan.output_dtypes[p], device) for p in bits(wanted)
+    ]
+
+
+def _empty(arg: Mapping[str, Any], shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Make a tensor that lies as the kernel's: Fortran's arrays by columns, unless they are mapped over."""
+    if arg.get("column_major") and len(shape) == len(arg["shape"]):
+        return torch.empty(tuple(reversed(shape)), dtype=dtype, device=device).permute(*reversed(range(len(shape))))
+    return torch.empty(tuple(shape), dtype=dtype, device=device)
 
 
 def _primal(inputs: Sequence[torch.Tensor], spec: str, batch: int, expected: int) -> list[torch.Tensor]:
@@ -213,8 +222,11 @@ def _jvp(
 
 
 def _gradients(inputs: Sequence[torch.Tensor], spec: str, mask: int) -> list[torch.Tensor]:
-    wanted = mask & plan_of(spec).differentiable
-    return [torch.empty(inputs[i].shape, dtype=inputs[i].dtype, device=inputs[i].device) for i in bits(wanted)]
+    plan = plan_of(spec)
+    return [
+        _empty(plan.args[plan.inputs[i]], inputs[i].shape, inputs[i].dtype, inputs[i].device)
+        for i in bits(mask & plan.differentiable)
+    ]
 
 
 def _vjp(

@@ -1,0 +1,208 @@
+//! The short way of an eager call in PyTorch: plain tensors, at most a first reverse derivative.
+//!
+//! A Python class per operation (`ffgrad/_torch/eager.py`) ties these methods to autograd: [`Eager::forward`] is its `forward`,
+//! [`Backward::apply`] what the engine calls. No Python code runs between the user's call and the foreign function. Whatever is
+//! not plain (transforms, forward mode, tracers, subclasses of Tensor, a backward to be differentiated) is left to the operators.
+
+use crate::function::Function;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyTuple, PyType};
+
+/// What a call asks PyTorch, looked up once.
+struct Torch {
+    /// Types of tensors behind which nothing else stands.
+    plain: [Py<PyType>; 2],
+    tensor: Py<PyAny>,
+    is_grad_enabled: Py<PyAny>,
+    are_transforms_active: Py<PyAny>,
+    count_modes: Py<PyAny>,
+    forward_ad: Py<PyAny>,
+}
+
+impl Torch {
+    fn get(py: Python<'_>) -> PyResult<&'static Torch> {
+        static TORCH: PyOnceLock<Torch> = PyOnceLock::new();
+        TORCH.get_or_try_init(py, || {
+            let (torch, c) = (py.import("torch")?, py.import("torch._C")?);
+            let tensor = torch.getattr("Tensor")?;
+            let parameter = torch.getattr("nn")?.getattr("Parameter")?;
+            Ok(Torch {
+                plain: [tensor.clone().cast_into::<PyType>()?.unbind(), parameter.cast_into::<PyType>()?.unbind()],
+                tensor: tensor.unbind(),
+                is_grad_enabled: c.getattr("is_grad_enabled")?.unbind(),
+                are_transforms_active: c.getattr("_are_functorch_transforms_active")?.unbind(),
+                count_modes: c.getattr("_len_torch_dispatch_stack")?.unbind(),
+                forward_ad: py.import("torch.autograd.forward_ad")?.into_any().unbind(),
+            })
+        })
+    }
+
+    fn is_grad_enabled(&self, py: Python<'_>) -> PyResult<bool> {
+        self.is_grad_enabled.bind(py).call0()?.is_truthy()
+    }
+
+    /// Whether a transform or a tracer stands between calls and data.
+    fn is_interposed(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.are_transforms_active.bind(py).call0()?.is_truthy()?
+            || self.count_modes.bind(py).call0()?.is_truthy()?)
+    }
+
+    fn is_pushing_forward(&self, py: Python<'_>) -> PyResult<bool> {
+        self.forward_ad.bind(py).getattr(intern!(py, "_current_level"))?.ge(0)
+    }
+
+    fn is_plain(&self, value: &Bound<'_, PyAny>) -> bool {
+        let ty = value.get_type_ptr();
+        self.plain.iter().any(|known| known.as_ptr() == ty.cast())
+    }
+
+    fn is_tensor(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.is_plain(value) || value.is_instance(self.tensor.bind(value.py()))?)
+    }
+}
+
+/// An operation's calls and backward passes.
+#[pyclass(frozen, module = "ffgrad._native")]
+pub struct Eager {
+    function: Py<Function>,
+    /// The bound `apply` of the operation's `autograd.Function`.
+    apply: PyOnceLock<Py<PyAny>>,
+}
+
+#[pymethods]
+impl Eager {
+    #[new]
+    fn new(function: Py<Function>) -> Self {
+        Eager { function, apply: PyOnceLock::new() }
+    }
+
+    /// Sets the `apply` of the `autograd.Function` whose `forward` this is.
+    fn bind(&self, py: Python<'_>, apply: Py<PyAny>) {
+        let _ = self.apply.set(py, apply);
+    }
+
+    /// Calls the function; `None` where the call is not plain.
+    fn call<'py>(&self, py: Python<'py>, inputs: Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let torch = Torch::get(py)?;
+        if torch.is_interposed(py)? || torch.is_pushing_forward(py)? {
+            return Ok(None);
+        }
+        let mut watched = false;
+        for input in inputs.iter_borrowed() {
+            if torch.is_plain(&input) {
+                watched = watched || input.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
+            } else if torch.is_tensor(&input)? {
+                return Ok(None);
+            }
+        }
+        if watched
+            && torch.is_grad_enabled(py)?
+            && let Some(apply) = self.apply.get(py)
+        {
+            return apply.bind(py).call1(inputs).map(Some);
+        }
+        let outputs = self.function.get().primal(py, inputs, 0, None)?;
+        one_or_all(outputs).map(Some)
+    }
+
+    /// `forward` of the `autograd.Function`.
+    #[pyo3(signature = (context, *inputs))]
+    fn forward<'py>(
+        &self,
+        py: Python<'py>,
+        context: &Bound<'py, PyAny>,
+        inputs: Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let function = self.function.get();
+        let expected = if function.has_primal() { 0 } else { wanted(context)? };
+        let outputs = function.primal(py, inputs.clone(), expected, None)?;
+        save(py, context, inputs)?;
+        if outputs.len() > 1 {
+            // A cotangent that nobody asks for is `None`, not zeros that would be computed with.
+            context.setattr(intern!(py, "materialize_grads"), PyBool::new(py, false))?;
+        }
+        if function.has_integer_outputs() {
+            let floats = |y: &Bound<'py, PyAny>| y.call_method0(intern!(py, "is_floating_point"))?.is_truthy();
+            let mut integers = Vec::new();
+            for output in outputs.iter() {
+                if !floats(&output)? {
+                    integers.push(output);
+                }
+            }
+            context.setattr(intern!(py, "non_differentiable"), PyTuple::new(py, integers)?)?;
+        }
+        one_or_all(outputs)
+    }
+}
+
+/// Base of the class of backward nodes; see `eager.py`.
+#[pyclass(frozen, subclass, module = "ffgrad._native")]
+pub struct Backward;
+
+#[pymethods]
+impl Backward {
+    /// What autograd's engine calls: the gradients of the inputs, in their order.
+    #[pyo3(signature = (*cotangents))]
+    fn apply<'py>(
+        slf: &Bound<'py, Self>,
+        py: Python<'py>,
+        cotangents: Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (torch, node) = (Torch::get(py)?, slf.as_any());
+        let is_plain = |v: &Bound<'py, PyAny>| v.is_none() || torch.is_plain(v);
+        let plain = cotangents.iter_borrowed().all(|v| is_plain(&v));
+        if !plain || torch.is_grad_enabled(py)? || torch.is_interposed(py)? {
+            let backward = node.getattr(intern!(py, "_forward_cls"))?.getattr(intern!(py, "backward"))?;
+            let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(node.clone()).chain(cotangents.iter()).collect();
+            return backward.call1(PyTuple::new(py, arguments)?);
+        }
+        let eager = node.getattr(intern!(py, "_eager"))?;
+        let function = eager.cast::<Eager>()?.get().function.get();
+        let inputs = saved(py, node, function.input_count())?;
+        Ok(function.vjp(py, inputs, cotangents, wanted(node)?, None)?.into_any())
+    }
+}
+
+/// Mask of the inputs whose gradient is asked for.
+fn wanted(context: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let needs = context.getattr(intern!(context.py(), "needs_input_grad"))?.cast_into::<PyTuple>()?;
+    needs.iter_borrowed().enumerate().try_fold(0, |mask, (i, need)| Ok(mask | u64::from(need.is_truthy()?) << i))
+}
+
+fn one_or_all(outputs: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyAny>> {
+    if outputs.len() == 1 { outputs.get_item(0) } else { Ok(outputs.into_any()) }
+}
+
+/// Keeps the inputs for the backward pass: tensors with torch's guard against changes, numbers beside them.
+fn save<'py>(py: Python<'py>, context: &Bound<'py, PyAny>, inputs: Bound<'py, PyTuple>) -> PyResult<()> {
+    let torch = Torch::get(py)?;
+    let (to_save, none) = (intern!(py, "to_save"), py.None().into_bound(py));
+    if inputs.iter_borrowed().all(|x| torch.is_plain(&x)) {
+        return context.setattr(to_save, inputs);
+    }
+    let (mut tensors, mut numbers) = (Vec::new(), Vec::new());
+    for input in inputs.iter() {
+        if torch.is_tensor(&input)? {
+            tensors.push(input);
+            numbers.push(none.clone());
+        } else {
+            numbers.push(input);
+        }
+    }
+    context.setattr(to_save, PyTuple::new(py, tensors)?)?;
+    context.setattr(intern!(py, "numbers"), PyTuple::new(py, numbers)?)
+}
+
+/// The inputs that [`save`] kept.
+fn saved<'py>(py: Python<'py>, context: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyTuple>> {
+    let tensors = context.getattr(intern!(py, "saved_tensors"))?.cast_into::<PyTuple>()?;
+    if tensors.len() == count {
+        return Ok(tensors);
+    }
+    let numbers = context.getattr(intern!(py, "numbers"))?.cast_into::<PyTuple>()?;
+    let mut left = tensors.iter();
+    let inputs = numbers.iter().map(|number| if number.is_none() { left.next().unwrap_or(number) } else { number });
+    PyTuple::new(py, inputs.collect::<Vec<_>>())
+}
