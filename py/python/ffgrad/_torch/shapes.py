@@ -73,7 +73,7 @@ class Shapes:
     plan
         The function's.
     inputs
-        Shapes of the inputs, each with ``batch`` leading dimensions to map over.
+        Shapes of the inputs, each with ``batch`` leading dimensions to map over, then those of a ``...``.
     batch
         Their number.
     more
@@ -95,6 +95,9 @@ class Shapes:
     def _core(self, inputs: Sequence[Shape], batch: int) -> None:
         plan = self.plan
         given = [(plan.args[arg], shape[batch:]) for arg, shape in zip(plan.inputs, inputs, strict=True)]
+        own = [shape[: len(shape) - len(arg["shape"])] for arg, shape in given if arg["batched"]]
+        self.own = _broadcast(own) if own else ()
+        given = [(arg, shape[len(shape) - len(arg["shape"]) :] if arg["batched"] else shape) for arg, shape in given]
         for arg, shape in given:
             self._rank(arg, shape)
         for arg, shape in given:
@@ -152,8 +155,8 @@ class Shapes:
         plan, index = self.plan, self.plan.outputs[position]
         arg = plan.args[index]
         if index in plan.inputs:
-            core: Shape = inputs[plan.inputs.index(index)]
-            core = core[len(core) - len(arg["shape"]) :] if not arg["flat"] else core[len(self.batch) :]
+            given: Shape = inputs[plan.inputs.index(index)]
+            core = given[len(self.batch) :] if arg["flat"] else given[len(given) - len(arg["shape"]) :]
         elif arg["flat"] and self.flat is not None:
             core = self.flat
         else:
@@ -167,7 +170,7 @@ class Shapes:
                         argument=arg["name"],
                     )
                 _require(arg["name"], extent >= 0, lambda: f"a dimension of `{arg['name']}` would be negative")
-        return (*self.batch, *core)
+        return (*self.batch, *(self.own if arg["batched"] else ()), *core)
 
 
 def _count(shape: Shape) -> Any:
@@ -249,7 +252,11 @@ def _hvp(
 
 
 def _broadcast(shapes: Sequence[Shape]) -> tuple[Any, ...]:
-    return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+    try:
+        return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        listed = ", ".join(str(list(shape)) for shape in shapes)
+        raise ShapeError(f"the batch dimensions {listed} do not fit together\n  {error}", code="shape") from None
 
 
 _RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp}
