@@ -20,6 +20,7 @@ pub struct Artifact {
     vjp: Option<EntryPoint>,
     jvp: Option<EntryPoint>,
     hvp: Option<EntryPoint>,
+    jvp2: Option<EntryPoint>,
     /// How to say how many threads its parallel regions have, where it has any.
     pub teams: Option<Teams>,
     _library: Library,
@@ -55,8 +56,8 @@ impl Artifact {
         };
         let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
         let (primal, vjp) = (find(Entry::Primal)?, optional(Entry::Vjp)?);
-        let (jvp, hvp) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?);
-        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, teams, _library: library }))
+        let (jvp, hvp, jvp2) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?, optional(Entry::Jvp2)?);
+        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, jvp2, teams, _library: library }))
     }
 
     /// The entry point, where this artifact has it.
@@ -66,6 +67,7 @@ impl Artifact {
             Entry::Vjp => self.vjp,
             Entry::Jvp => self.jvp,
             Entry::Hvp => self.hvp,
+            Entry::Jvp2 => self.jvp2,
         }
     }
 }
@@ -84,32 +86,54 @@ pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
 pub struct Wanted {
     /// Bit i: the i-th input is differentiated.
     pub mask: u64,
-    /// Highest order of derivatives, 1 or 2.
-    pub order: u8,
+    /// Which of them.
+    pub order: Order,
+}
+
+/// Sets of derivative entry points that are built together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Vjp and jvp.
+    First,
+    /// With hvp.
+    Second,
+    /// With hvp and jvp2: few callers differentiate the forward mode forwards, so only they build it.
+    Forward,
 }
 
 impl Wanted {
     /// First derivatives of the inputs in `mask`.
     pub fn first(mask: u64) -> Self {
-        Wanted { mask, order: 1 }
+        Wanted { mask, order: Order::First }
     }
 
     /// First and second derivatives of the inputs in `mask`.
     pub fn second(mask: u64) -> Self {
-        Wanted { mask, order: 2 }
+        Wanted { mask, order: Order::Second }
+    }
+
+    /// First and second derivatives, and the forward mode of the forward mode.
+    pub fn forward(mask: u64) -> Self {
+        Wanted { mask, order: Order::Forward }
     }
 
     /// Entry points beside the primal.
     pub fn entries(self) -> &'static [Entry] {
         match self.order {
-            1 => &[Entry::Vjp, Entry::Jvp],
-            _ => &[Entry::Vjp, Entry::Jvp, Entry::Hvp],
+            Order::First => &[Entry::Vjp, Entry::Jvp],
+            Order::Second => &[Entry::Vjp, Entry::Jvp, Entry::Hvp],
+            Order::Forward => &[Entry::Vjp, Entry::Jvp, Entry::Hvp, Entry::Jvp2],
         }
     }
 
     /// Its part of file names, `d1-3`.
     pub fn name(self) -> String {
-        format!("d{}-{:x}", self.order, self.mask)
+        let order = match self.order {
+            Order::First => "d1",
+            Order::Second => "d2",
+            Order::Forward => "f2",
+        };
+        format!("{order}-{:x}", self.mask)
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Batch<'a> {
     pub cotangents: u64,
     /// Tangents that have them.
     pub tangents: u64,
+    /// Directions that have them.
+    pub directions: u64,
     /// Inputs whose gradient is wanted for each element, though they are shared; else it is summed.
     pub separate: u64,
 }
@@ -100,7 +102,23 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task { entry: Entry::Hvp, inputs, cotangents, tangents, mask }, results)
+        self.perform_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
+    }
+
+    /// [`Function::jvp2`] for each element of a batch.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn jvp2_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        directions: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::jvp2(inputs, tangents, directions), results)
     }
 
     pub(crate) fn perform_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
@@ -111,6 +129,7 @@ impl Function {
             inputs: &split.inputs.first,
             cotangents: &split.cotangents.first,
             tangents: &split.tangents.first,
+            directions: &split.directions.first,
             ..*task
         };
         let resolved = self.resolve_element(first.inputs)?;
@@ -206,7 +225,7 @@ impl Function {
             Ok(())
         };
         match task.entry {
-            Entry::Primal | Entry::Jvp => {
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 => {
                 let is_wanted = |arg: usize| task.entry == Entry::Primal || plan.has_shadow(arg, wanted.mask);
                 for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| is_wanted(arg)) {
                     take(position, arg, (split.whole(), &split.shape), false)?;
@@ -246,6 +265,7 @@ pub(crate) struct Split<'a> {
     pub inputs: Arrays<Input<'a>>,
     pub cotangents: Arrays<Option<View<'a>>>,
     pub tangents: Arrays<Option<View<'a>>>,
+    pub directions: Arrays<Option<View<'a>>>,
 }
 
 impl<'a> Split<'a> {
@@ -262,8 +282,11 @@ impl<'a> Split<'a> {
                 number => inputs.add_shared(*number),
             }
         }
+        let takes = |entries: &[Entry]| entries.contains(&task.entry);
         let mut cotangents = Arrays::default();
-        for (position, view) in shadows(function, "cotangent", &plan.outputs, task.cotangents, task, Entry::Vjp)? {
+        for (position, view) in
+            shadows(function, "cotangent", &plan.outputs, task.cotangents, takes(&[Entry::Vjp, Entry::Hvp]))?
+        {
             let arg = plan.outputs[position];
             let Some(view) = view else {
                 cotangents.add_shared(None);
@@ -273,19 +296,25 @@ impl<'a> Split<'a> {
             function.check_lead("cotangent", arg, &view, lead, &inner)?;
             cotangents.add(&view, lead, shape.len(), Some);
         }
-        let mut tangents = Arrays::default();
-        for (position, view) in shadows(function, "tangent", &plan.inputs, task.tangents, task, Entry::Jvp)? {
-            let arg = plan.inputs[position];
-            let Some(view) = view else {
-                tangents.add_shared(None);
-                continue;
-            };
-            let lead = batch::lead(plan, arg, view.shape, batch.shape, has(batch.tangents, position))?;
-            let own = &shapes[position][leads[position].mapped..leads[position].count()];
-            function.check_lead("tangent", arg, &view, lead, own)?;
-            tangents.add(&view, lead, shape.len(), Some);
-        }
-        Ok(Split { shape, mapped: batch.shape.len(), inputs, cotangents, tangents })
+        let along = |what: &str, views: &[Option<View<'a>>], mapped: u64, taken: bool| {
+            let mut arrays = Arrays::default();
+            for (position, view) in shadows(function, what, &plan.inputs, views, taken)? {
+                let arg = plan.inputs[position];
+                let Some(view) = view else {
+                    arrays.add_shared(None);
+                    continue;
+                };
+                let lead = batch::lead(plan, arg, view.shape, batch.shape, has(mapped, position))?;
+                let own = &shapes[position][leads[position].mapped..leads[position].count()];
+                function.check_lead(what, arg, &view, lead, own)?;
+                arrays.add(&view, lead, shape.len(), Some);
+            }
+            Ok::<_, Error>(arrays)
+        };
+        let given = takes(&[Entry::Jvp, Entry::Hvp, Entry::Jvp2]);
+        let tangents = along("tangent", task.tangents, batch.tangents, given)?;
+        let directions = along("direction", task.directions, batch.directions, takes(&[Entry::Jvp2]))?;
+        Ok(Split { shape, mapped: batch.shape.len(), inputs, cotangents, tangents, directions })
     }
 
     /// The batch dimensions of a result that has all of them.
@@ -311,16 +340,15 @@ fn input_leads<'a>(plan: &CallPlan, batch: &Batch<'_>, inputs: &[Input<'a>]) -> 
     Ok((shapes, leads))
 }
 
-/// The shadows that a task takes, with their positions; `None` where there is none or the argument has none.
+/// The shadows of one kind if the task takes it, with their positions; `None` where there is none or the argument has none.
 fn shadows<'a>(
     function: &Function,
     what: &str,
     args: &[usize],
     views: &[Option<View<'a>>],
-    task: &Task<'_>,
-    first_order: Entry,
+    taken: bool,
 ) -> Result<Vec<(usize, Option<View<'a>>)>> {
-    if task.entry != first_order && task.entry != Entry::Hvp {
+    if !taken {
         return Ok(Vec::new());
     }
     if args.len() != views.len() {

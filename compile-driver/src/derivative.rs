@@ -25,21 +25,44 @@ pub(crate) struct Task<'t> {
     pub inputs: &'t [Input<'t>],
     pub cotangents: &'t [Option<View<'t>>],
     pub tangents: &'t [Option<View<'t>>],
+    /// Second tangents, of the forward mode of the forward mode.
+    pub directions: &'t [Option<View<'t>>],
     /// Inputs whose gradient is wanted; for the primal: will be wanted.
     pub mask: u64,
 }
 
 impl<'t> Task<'t> {
+    fn of(entry: Entry, inputs: &'t [Input<'t>]) -> Self {
+        Task { entry, inputs, cotangents: &[], tangents: &[], directions: &[], mask: 0 }
+    }
+
+    pub(crate) fn hvp(
+        inputs: &'t [Input<'t>],
+        cotangents: &'t [Option<View<'t>>],
+        tangents: &'t [Option<View<'t>>],
+        mask: u64,
+    ) -> Self {
+        Task { cotangents, tangents, mask, ..Self::of(Entry::Hvp, inputs) }
+    }
+
+    pub(crate) fn jvp2(
+        inputs: &'t [Input<'t>],
+        tangents: &'t [Option<View<'t>>],
+        directions: &'t [Option<View<'t>>],
+    ) -> Self {
+        Task { tangents, directions, ..Self::of(Entry::Jvp2, inputs) }
+    }
+
     pub(crate) fn primal(inputs: &'t [Input<'t>], expected: u64) -> Self {
-        Task { entry: Entry::Primal, inputs, cotangents: &[], tangents: &[], mask: expected }
+        Task { mask: expected, ..Self::of(Entry::Primal, inputs) }
     }
 
     pub(crate) fn vjp(inputs: &'t [Input<'t>], cotangents: &'t [Option<View<'t>>], mask: u64) -> Self {
-        Task { entry: Entry::Vjp, inputs, cotangents, tangents: &[], mask }
+        Task { cotangents, mask, ..Self::of(Entry::Vjp, inputs) }
     }
 
     pub(crate) fn jvp(inputs: &'t [Input<'t>], tangents: &'t [Option<View<'t>>]) -> Self {
-        Task { entry: Entry::Jvp, inputs, cotangents: &[], tangents, mask: 0 }
+        Task { tangents, ..Self::of(Entry::Jvp, inputs) }
     }
 }
 
@@ -87,7 +110,24 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task { entry: Entry::Hvp, inputs, cotangents, tangents, mask }, results)
+        self.perform(&Task::hvp(inputs, cotangents, tangents, mask), results)
+    }
+
+    /// Second derivatives of the outputs along two directions: how J t of [`Function::jvp`] changes when the inputs move
+    /// along `directions` (`None` is zero), t held fixed. The same with both swapped. Written to memory from `results` in the order
+    /// of the plan's outputs; outputs that are integers get nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn jvp2(
+        &self,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        directions: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform(&Task::jvp2(inputs, tangents, directions), results)
     }
 
     /// One call: checked, proven, run.
@@ -114,8 +154,11 @@ impl Function {
         if matches!(task.entry, Entry::Vjp | Entry::Hvp) {
             self.check_shadows("cotangent", &plan.outputs, task.cotangents, resolved)?;
         }
-        if matches!(task.entry, Entry::Jvp | Entry::Hvp) {
+        if matches!(task.entry, Entry::Jvp | Entry::Hvp | Entry::Jvp2) {
             self.check_shadows("tangent", &plan.inputs, task.tangents, resolved)?;
+        }
+        if task.entry == Entry::Jvp2 {
+            self.check_shadows("direction", &plan.inputs, task.directions, resolved)?;
         }
         Ok(())
     }
@@ -127,6 +170,7 @@ impl Function {
             Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
             Entry::Jvp => Wanted::first(given_mask(task.tangents) & possible),
             Entry::Hvp => Wanted::second((task.mask | given_mask(task.tangents)) & possible),
+            Entry::Jvp2 => Wanted::forward((given_mask(task.tangents) | given_mask(task.directions)) & possible),
         }
     }
 
@@ -157,6 +201,7 @@ impl Function {
                 (Entry::Vjp, _) => self.vjp_slot(call, task, wanted.mask, slot.arg, results)?,
                 (Entry::Jvp, _) => self.jvp_slot(call, task, slot.arg, results)?,
                 (Entry::Hvp, _) => self.hvp_slot(call, task, slot, results)?,
+                (Entry::Jvp2, _) => self.jvp2_slot(call, task, slot, results)?,
             };
             slots.push(address.cast());
         }
@@ -203,7 +248,7 @@ impl Function {
 
     fn jvp_slot(&self, call: &Call<'_>, task: &Task<'_>, arg: usize, results: &mut dyn Results) -> Result<*mut u8> {
         let memory = self.output_memory(call, arg, results)?;
-        let tangent = self.tangent(task, arg);
+        let tangent = self.along(task.tangents, arg);
         match (self.manifest.plan.args[arg].role, tangent) {
             (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
             (Role::InOut, tangent) => Ok(copied(call, arg, memory, tangent.as_ref())),
@@ -215,7 +260,7 @@ impl Function {
         let (plan, arg, nowhere) = (&self.manifest.plan, slot.arg, std::ptr::null_mut());
         match slot.part {
             Part::ShadowChange => self.gradient(call, arg, task.mask & plan.differentiable_mask(), results),
-            Part::Direction => match (plan.args[arg].role, self.tangent(task, arg)) {
+            Part::Direction => match (plan.args[arg].role, self.along(task.tangents, arg)) {
                 (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
                 (_, tangent) => Ok(copied(call, arg, nowhere, tangent.as_ref())),
             },
@@ -223,6 +268,19 @@ impl Function {
                 let output = plan.outputs.iter().position(|&o| o == arg);
                 Ok(copied(call, arg, nowhere, output.and_then(|p| task.cotangents[p].as_ref())))
             }
+        }
+    }
+
+    fn jvp2_slot(&self, call: &Call<'_>, task: &Task<'_>, slot: Slot, results: &mut dyn Results) -> Result<*mut u8> {
+        let (plan, arg) = (&self.manifest.plan, slot.arg);
+        if slot.part == Part::ShadowChange {
+            let memory = self.output_memory(call, arg, results)?;
+            return Ok(zero(memory, call.bytes(arg), call.frame));
+        }
+        let given = if slot.part == Part::Direction { task.directions } else { task.tangents };
+        match (plan.args[arg].role, self.along(given, arg)) {
+            (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
+            (_, tangent) => Ok(copied(call, arg, std::ptr::null_mut(), tangent.as_ref())),
         }
     }
 
@@ -250,8 +308,9 @@ impl Function {
         self.manifest.plan.inputs.iter().position(|&i| i == arg).filter(|&p| mask >> p & 1 == 1)
     }
 
-    fn tangent<'t>(&self, task: &Task<'t>, arg: usize) -> Option<View<'t>> {
-        self.manifest.plan.inputs.iter().position(|&i| i == arg).and_then(|p| task.tangents[p])
+    /// The tangent of an argument, if it is an input that has one.
+    fn along<'t>(&self, tangents: &[Option<View<'t>>], arg: usize) -> Option<View<'t>> {
+        self.manifest.plan.inputs.iter().position(|&i| i == arg).and_then(|p| tangents[p])
     }
 
     /// The primal of an argument in a derivative call: what the caller gave, or working memory.

@@ -111,6 +111,59 @@ impl Function {
         self.climb(wanted, inputs, resolved)
     }
 
+    /// Builds the derivatives on the first rung that the engine takes, and proves nothing: the first call does. So a function
+    /// that cannot be differentiated is refused before there are numbers.
+    ///
+    /// # Errors
+    ///
+    /// As the first call of the derivative, but for what only numbers tell.
+    pub fn prepare(&self, wanted: Wanted) -> Result<()> {
+        let wanted = Wanted { mask: wanted.mask & self.manifest.plan.differentiable_mask(), ..wanted };
+        // Tuning builds by itself, and only with arguments to time.
+        if wanted.mask == 0 || self.spec.options.tune || self.is_known(wanted) {
+            return Ok(());
+        }
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        if let Some(diagnosis) = refused {
+            return Err(Error::Differentiation(diagnosis));
+        }
+        if self.has_artifact(wanted) {
+            return Ok(());
+        }
+        let _lock = self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?;
+        let mut refusal: Option<Box<Diagnosis>> = None;
+        for rung in self.rungs() {
+            if self.has_artifact(wanted) {
+                return Ok(());
+            }
+            match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
+                Ok(_) => return Ok(()),
+                Err(Error::Differentiation(d)) => {
+                    let is_final = FINAL.contains(&d.code.as_str());
+                    refusal.get_or_insert(d);
+                    if is_final {
+                        break;
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let Some(diagnosis) = refusal else { return Ok(()) };
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
+        Err(Error::Differentiation(diagnosis))
+    }
+
+    fn is_known(&self, wanted: Wanted) -> bool {
+        self.derivatives.read().unwrap_or_else(PoisonError::into_inner).contains_key(&wanted)
+    }
+
+    /// Whether any rung is built.
+    fn has_artifact(&self, wanted: Wanted) -> bool {
+        let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+        self.rungs().any(|rung| folder(rung).join("artifact.json").is_file())
+    }
+
     fn choice_file(&self, wanted: Wanted) -> PathBuf {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }

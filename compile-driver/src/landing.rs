@@ -33,7 +33,7 @@ impl<'r> Landing<'r> {
     fn arg(&self, position: usize) -> &'r Arg {
         let plan = self.call.plan;
         match self.entry {
-            Entry::Primal | Entry::Jvp => &plan.args[plan.outputs[position]],
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 => &plan.args[plan.outputs[position]],
             Entry::Vjp | Entry::Hvp => &plan.args[plan.inputs[position]],
         }
     }

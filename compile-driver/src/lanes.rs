@@ -219,13 +219,21 @@ impl<'w> Worker<'w> {
         let mut inputs = split.inputs.first.clone();
         let mut cotangents = split.cotangents.first.clone();
         let mut tangents = split.tangents.first.clone();
+        let mut directions = split.directions.first.clone();
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * split.inputs.first.len() + 8);
         for element in range {
             inputs.copy_from_slice(&split.inputs.first);
             advance_inputs(&mut inputs, &split.inputs.lanes, &self.index);
             advance(&mut cotangents, &split.cotangents.first, &split.cotangents.lanes, &self.index);
             advance(&mut tangents, &split.tangents.first, &split.tangents.lanes, &self.index);
-            let task = Task { inputs: &inputs, cotangents: &cotangents, tangents: &tangents, ..job.task };
+            advance(&mut directions, &split.directions.first, &split.directions.lanes, &self.index);
+            let task = Task {
+                inputs: &inputs,
+                cotangents: &cotangents,
+                tangents: &tangents,
+                directions: &directions,
+                ..job.task
+            };
             slots.clear();
             self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?;
             self.add_up();

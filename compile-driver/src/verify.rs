@@ -91,31 +91,48 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
 
 /// Second derivatives on top of first ones that passed.
 fn check_second(probe: &mut Probe<'_>, values: &Point, first: Outcome) -> Result<Outcome> {
-    let look = probe.look_twice(values)?;
+    let looked = probe.look_twice(values)?;
+    let second = judge_second(probe, &looked, first, "second derivatives are not symmetric");
+    match second {
+        Outcome::Passed(_) | Outcome::Doubtful(..) if probe.artifact.entry(Entry::Jvp2).is_some() => {
+            let looked = probe.look_twice_forward(values)?;
+            Ok(judge_second(
+                probe,
+                &looked,
+                second,
+                "the forward mode of the forward mode is not that of the reverse mode",
+            ))
+        }
+        other => Ok(other),
+    }
+}
+
+/// What one look at second derivatives says, where `first` was said before.
+fn judge_second(probe: &Probe<'_>, look: &Look, first: Outcome, unequal: &str) -> Outcome {
     let tolerance = probe.tolerance.coarser();
     if !look.is_finite() {
-        return Ok(Outcome::Undecided("second derivatives are not finite at these arguments".to_owned()));
+        return Outcome::Undecided("second derivatives are not finite at these arguments".to_owned());
     }
     let agrees = look.differences_agree(&tolerance);
     // Of a function that is linear here all second derivatives are zero.
     if look.scale == 0.0 && agrees {
-        return Ok(first);
+        return first;
     }
     if look.scale == 0.0 || look.identity_error() > tolerance.identity {
         let text = format!(
-            "second derivatives are not symmetric: {:.6e} against {:.6e}, finite differences {:.6e}",
+            "{unequal}: {:.6e} against {:.6e}, finite differences {:.6e}",
             look.forward, look.reverse, look.differences
         );
-        return Ok(Outcome::Wrong(look.record(&tolerance), text));
+        return Outcome::Wrong(look.record(&tolerance), text);
     }
     if !agrees && look.converged {
         let text = format!(
             "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
             look.forward, look.differences
         );
-        return Ok(Outcome::Doubtful(look.record(&tolerance), text));
+        return Outcome::Doubtful(look.record(&tolerance), text);
     }
-    Ok(first)
+    first
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -424,13 +441,23 @@ impl<'a> Probe<'a> {
 
     /// Runs the second derivative along `direction`: how the gradients change.
     fn hvp(&self, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
+        Ok(self.gradients(&self.run_second(Entry::Hvp, point, cotangent, direction)?))
+    }
+
+    /// Runs the second derivative along two directions: how the outputs change.
+    fn jvp2(&self, point: &Point, tangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
+        Ok(self.results(&self.run_second(Entry::Jvp2, point, tangent, direction)?))
+    }
+
+    /// Runs a second derivative and returns the changes of the shadows.
+    fn run_second(&self, entry: Entry, point: &Point, shadow: &Numbers, direction: &Numbers) -> Result<Point> {
         let plan = self.call.plan;
         let mut values = point.clone();
         self.add_produced(&mut values);
-        let (mut directions, mut shadows) = (self.filled(direction), self.filled(cotangent));
+        let (mut directions, mut shadows) = (self.filled(direction), self.filled(shadow));
         let mut changes = self.filled(&vec![Vec::new(); plan.args.len()]);
         let mut slots: Vec<*mut c_void> = Vec::new();
-        for slot in plan.slots(Entry::Hvp, self.mask()) {
+        for slot in plan.slots(entry, self.mask()) {
             let memory = match slot.part {
                 Part::Primal => &mut values[slot.arg],
                 Part::Direction => &mut directions[slot.arg],
@@ -439,8 +466,8 @@ impl<'a> Probe<'a> {
             };
             slots.push(memory.as_mut_ptr().cast());
         }
-        self.call.run(self.artifact, Entry::Hvp, &mut slots)?;
-        Ok(self.gradients(&changes))
+        self.call.run(self.artifact, entry, &mut slots)?;
+        Ok(changes)
     }
 
     /// Checks second derivatives: the Hessian of ⟨v, f⟩ is symmetric, ⟨s, H t⟩ = ⟨t, H s⟩, and coarsely it is
@@ -453,6 +480,20 @@ impl<'a> Probe<'a> {
         let scale = size_forward.max(size_reverse);
         let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
         let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
+        self.difference(&along, &mut look)?;
+        Ok(look)
+    }
+
+    /// Checks the forward mode of the forward mode: ⟨v, f''(s, t)⟩ = ⟨s, H t⟩ with H the Hessian of ⟨v, f⟩, and coarsely it is
+    /// the central difference of J t.
+    fn look_twice_forward(&mut self, point: &Point) -> Result<Look> {
+        let v = self.random_cotangent();
+        let (s, t) = (self.random_tangent(point), self.random_tangent(point));
+        let (forward, size_forward) = dot(&v, &self.jvp2(point, &t, &s)?);
+        let (reverse, size_reverse) = dot(&s, &self.hvp(point, &v, &t)?);
+        let scale = size_forward.max(size_reverse);
+        let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
+        let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?)) };
         self.difference(&along, &mut look)?;
         Ok(look)
     }

@@ -158,7 +158,7 @@ impl CallPlan {
         let parts: &'static [Part] = match entry {
             Entry::Primal => &[Part::Primal],
             Entry::Vjp | Entry::Jvp => &[Part::Primal, Part::Shadow],
-            Entry::Hvp => &[Part::Primal, Part::Direction, Part::Shadow, Part::ShadowChange],
+            Entry::Hvp | Entry::Jvp2 => &[Part::Primal, Part::Direction, Part::Shadow, Part::ShadowChange],
         };
         (0..self.args.len()).flat_map(move |arg| {
             let count = if self.has_shadow(arg, mask) { parts.len() } else { 1 };

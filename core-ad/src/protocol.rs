@@ -21,6 +21,8 @@ pub enum Entry {
     Jvp,
     /// Derivative of [`Entry::Vjp`] along a direction (forward over reverse).
     Hvp,
+    /// Derivative of [`Entry::Jvp`] along a direction (forward over forward).
+    Jvp2,
 }
 
 impl Entry {
@@ -31,6 +33,7 @@ impl Entry {
             Entry::Vjp => "ffgrad_vjp",
             Entry::Jvp => "ffgrad_jvp",
             Entry::Hvp => "ffgrad_hvp",
+            Entry::Jvp2 => "ffgrad_jvp2",
         }
     }
 }

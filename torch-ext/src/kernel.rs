@@ -157,7 +157,7 @@ fn call(api: &Api, task: Task, arguments: &Arguments<'_>) -> Result<u64, Failure
         _ => {
             let shape = batch_shape(&seen, arguments.batch);
             let all = u64::MAX;
-            let batch = &Batch { shape: &shape, inputs: all, cotangents: all, tangents: all, separate: 0 };
+            let batch = &Batch { shape: &shape, inputs: all, cotangents: all, tangents: all, ..Batch::default() };
             match task {
                 Task::Primal => function.primal_over(batch, &inputs, mask, &mut results),
                 Task::Vjp => function.vjp_over(batch, &inputs, &cotangents, mask, &mut results),

@@ -296,7 +296,8 @@ pub fn derivative<'ctx>(
     has_rules: bool,
 ) -> Result<()> {
     let differentiated = match entry {
-        Entry::Hvp => gradient_function(module, wrapper, plan, mask, write_only)?,
+        Entry::Hvp => first_derivative(module, Entry::Vjp, wrapper, plan, mask, write_only)?,
+        Entry::Jvp2 => first_derivative(module, Entry::Jvp, wrapper, plan, mask, write_only)?,
         _ => wrapper,
     };
     let frame = Frame::open(module, entry)?;
@@ -310,7 +311,7 @@ pub fn derivative<'ctx>(
         let arg = &plan.args[slot.arg];
         let shadowed = plan.has_shadow(slot.arg, mask);
         match (entry, slot.part) {
-            (Entry::Hvp, Part::Primal | Part::Shadow) if shadowed => {
+            (Entry::Hvp | Entry::Jvp2, Part::Primal | Part::Shadow) if shadowed => {
                 values.push(frame.activity("enzyme_dup")?.into());
                 values.push(frame.pointer(number)?.into());
             }
@@ -325,10 +326,11 @@ pub fn derivative<'ctx>(
     frame.close()
 }
 
-/// `void ffgrad.gradient(x, dx, ...)`: the reverse mode as a function that the forward mode differentiates
+/// `void ffgrad.first(x, dx, ...)`: the reverse or the forward mode as a function that the forward mode differentiates
 /// again.
-fn gradient_function<'ctx>(
+fn first_derivative<'ctx>(
     module: &Module<'ctx>,
+    entry: Entry,
     wrapper: FunctionValue<'ctx>,
     plan: &CallPlan,
     mask: u64,
@@ -336,7 +338,7 @@ fn gradient_function<'ctx>(
 ) -> Result<FunctionValue<'ctx>> {
     let context = module.get_context();
     let pointer = context.ptr_type(AddressSpace::default());
-    let slots: Vec<Slot> = plan.slots(Entry::Vjp, mask).collect();
+    let slots: Vec<Slot> = plan.slots(entry, mask).collect();
     let types: Vec<BasicMetadataTypeEnum<'ctx>> = slots
         .iter()
         .map(|slot| match by_value(&plan.args[slot.arg]) {
@@ -345,7 +347,8 @@ fn gradient_function<'ctx>(
         })
         .collect();
     let ty = context.void_type().fn_type(&types, false);
-    let function = module.add_function("ffgrad.gradient", ty, Some(Linkage::Internal));
+    let name = if entry == Entry::Vjp { "ffgrad.gradient" } else { "ffgrad.tangent" };
+    let function = module.add_function(name, ty, Some(Linkage::Internal));
     let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
     for (i, _) in slots.iter().enumerate().filter(|(_, s)| !by_value(&plan.args[s.arg])) {
         for name in ["noalias", "nonnull", "noundef"] {
@@ -364,7 +367,7 @@ fn gradient_function<'ctx>(
         }
         values.push(function.get_nth_param(i as u32).ok_or("gradient parameter")?.into());
     }
-    frame.builder.build_call(engine_function(module, Entry::Vjp), &values, "").map_err(|e| e.to_string())?;
+    frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
     frame.builder.build_return(None).map_err(|e| e.to_string())?;
     Ok(function)
 }
@@ -388,7 +391,7 @@ fn activity(arg: &Arg, shadowed: bool, write_only: bool) -> &'static str {
 
 fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'ctx> {
     let name = match entry {
-        Entry::Jvp | Entry::Hvp => "__enzyme_fwddiff_ffgrad",
+        Entry::Jvp | Entry::Hvp | Entry::Jvp2 => "__enzyme_fwddiff_ffgrad",
         Entry::Vjp | Entry::Primal => "__enzyme_autodiff_ffgrad",
     };
     let declare = |name: &str| {
