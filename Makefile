@@ -5,8 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env env-tf tools build demo test test-rust test-torch test-fortran test-tf test-julia lint fmt bench bench-tf bench-julia \
-	wheel clean
+.PHONY: help env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
+	bench-tf bench-jax bench-julia wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,7 @@ test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
 	@$(MAKE) test-tf
+	@$(MAKE) test-jax
 	@$(MAKE) test-julia
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
@@ -32,6 +33,9 @@ test-fortran: build ## Fortran programs in PyTorch, with flang 22 from Debian's 
 
 test-tf: env-tf tools ## the tests of the TensorFlow front end (ARGS="..." goes to pytest)
 	@scripts/test.sh tf $(ARGS)
+
+test-jax: env-jax tools ## the tests of the JAX front end (ARGS="..." goes to pytest)
+	@scripts/test.sh jax $(ARGS)
 
 test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
 	@scripts/test.sh julia $(ARGS)
@@ -47,9 +51,13 @@ fmt: env ## format every source
 bench-tf: env-tf tools ## what a call costs in TensorFlow (part of bench)
 	@.venv-tf/bin/python benches/tf_overhead.py $(ARGS)
 
+bench-jax: env-jax tools ## what a call costs in JAX (part of bench)
+	@.venv-jax/bin/python benches/jax_overhead.py $(ARGS)
+
 bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
 	@scripts/bench.sh $(ARGS)
 	@$(MAKE) bench-tf ARGS=
+	@$(MAKE) bench-jax ARGS=
 	@$(MAKE) bench-julia ARGS=
 
 bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of bench)
@@ -64,6 +72,9 @@ env: ## the Python environment (about 6 GB, shared by all clones of a user) and 
 env-tf: ## the same for TensorFlow (about 1.6 GB) and .venv-tf
 	@scripts/env.sh tf
 
+env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
+	@scripts/env.sh jax
+
 tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
 
@@ -72,5 +83,5 @@ wheel: build ## the Python package as a wheel, in target/wheels
 	@ls target/wheels/*.whl
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv .venv-tf py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf .venv-jax py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# env.sh [torch|tf]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
+# env.sh [torch|tf|jax]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
 #   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
 #   .venv/                                                 this clone's: sees the shared one and py/python
 #   .../tf-<key>/, .venv-tf/                               the same for TensorFlow and requirements/tf.txt (about 1.6 GB)
+#   .../jax-<key>/, .venv-jax/                             the same for JAX and requirements/jax.txt (about 0.6 GB)
 #
 # Does nothing where both are there.
 # shellcheck source=lib.sh
@@ -14,7 +15,8 @@ FLAVOUR=${1:-torch}
 case $FLAVOUR in
 torch) VENV=$ROOT/.venv CONTENT="PyTorch: about 6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt} ;;
 tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.6 GB" REQUIREMENTS=$ROOT/requirements/tf.txt ;;
-*) die "unknown environment $FLAVOUR" "Environments: torch, tf." ;;
+jax) VENV=$ROOT/.venv-jax CONTENT="JAX: about 0.6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/jax.txt} ;;
+*) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax." ;;
 esac
 PYTHON=${PYTHON:-python3}
 # Raise where the layout of either environment changes: all are made anew then.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|tf|julia [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest, or
+# test.sh rust|torch|tf|jax|julia [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest, or
 # are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -35,6 +35,9 @@ tf)
     # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
     TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"
     ;;
+jax)
+    MPLBACKEND=Agg .venv-jax/bin/python -m pytest -o testpaths=tests/jax "$@"
+    ;;
 julia)
     status=0
     julia=$(scripts/julia.sh) || status=$?
@@ -51,6 +54,6 @@ julia)
         JULIA_NUM_THREADS=4 JULIA_DEPOT_PATH=$ROOT/target/julia-depot \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch, tf, julia." ;;
+*) die "unknown suite $suite" "Suites: rust, torch, tf, jax, julia." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"

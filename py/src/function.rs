@@ -31,7 +31,7 @@ impl Batch {
 impl Batch {
     fn borrowed(&self) -> compile_driver::Batch<'_> {
         let [inputs, cotangents, tangents, separate] = self.masks;
-        compile_driver::Batch { shape: &self.shape, inputs, cotangents, tangents, separate }
+        compile_driver::Batch { shape: &self.shape, inputs, cotangents, tangents, separate, ..Default::default() }
     }
 }
 
@@ -39,7 +39,7 @@ impl Batch {
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Function {
-    inner: Arc<compile_driver::Function>,
+    pub(crate) inner: Arc<compile_driver::Function>,
     array_type: Py<PyAny>,
     allocate: Py<PyAny>,
     is_torch: bool,

@@ -7,6 +7,7 @@ mod arrays;
 mod eager;
 mod errors;
 mod function;
+mod xla;
 
 use compile_driver::call::COPIES;
 use pyo3::prelude::*;
@@ -67,5 +68,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;
     module.add_function(wrap_pyfunction!(torch_warnings, module)?)?;
-    module.add_function(wrap_pyfunction!(add_worker_dir, module)?)
+    module.add_function(wrap_pyfunction!(add_worker_dir, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::xla_register, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::result_types, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::prepare, module)?)
 }

@@ -136,8 +136,9 @@ class GradientWarning(UserWarning):
 
 def _warn(text: str) -> None:
     """Warn at the innermost line that is neither ours nor the framework's."""
-    frame = sys._getframe(1)
-    inner = ("ffgrad", "torch")
+    # A thread of XLA's has no frame but this one.
+    frame = sys._getframe(0)
+    inner = ("ffgrad", "torch", "jax", "contextlib")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inner:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})

@@ -1,0 +1,300 @@
+"""The primitive ``ffgrad``: any foreign function and its derivatives, with the rules for every transformation.
+
+Closed under differentiation up to second order. With x the inputs, v cotangents, t tangents, s directions:
+
+======================  ========================  ===============  ===================  ===================
+call                    changes with x            linear in v      linear in t          linear in s
+======================  ========================  ===============  ===================  ===================
+``primal`` f(x)         ``jvp``
+``jvp`` J t             ``jvp2``                                   transposed ``vjp``
+``vjp`` J^T v           ``hvp``                   ``jvp``
+``hvp`` d(J^T v)/dx t   refused (third order)     ``jvp2``         ``hvp``, symmetric
+``jvp2`` d(J t)/dx s    refused (third order)                      ``hvp``              ``hvp``
+======================  ========================  ===============  ===================  ===================
+
+So every composition of forward and reverse mode that is of second order exists, and none is a zero by mistake.
+A batch is one call: what is mapped has leading dimensions, what is shared has not (``call.py``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ffgrad import _native
+from ffgrad._jax import compat
+from ffgrad._jax.call import Array, Call, Foreign, Group, Groups, bits, make, mask_of
+from ffgrad.errors import DeviceError, DifferentiationError, DtypeError
+
+TARGET = "ffgrad"
+
+jax.ffi.register_ffi_target(TARGET, _native.xla_handler(), platform="cpu")
+
+
+def bind(
+    foreign: Foreign,
+    kind: str,
+    inputs: Group,
+    *,
+    cotangents: Group | None = None,
+    tangents: Group | None = None,
+    directions: Group | None = None,
+    wanted: int = 0,
+    batch: tuple[int, ...] = (),
+    separate: int = 0,
+) -> dict[int, Any]:
+    """Bind the primitive; return results by position."""
+    groups = Groups(inputs, cotangents or {}, tangents or {}, directions or {})
+    call, operands = make(foreign, kind, groups, wanted, batch, separate)
+    results = foreign_p.bind(*compat.vary_alike(operands), call=call)
+    return dict(zip(call.results, results, strict=True))
+
+
+# --- evaluation ---------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(call: Call) -> Any:
+    return jax.jit(lambda *operands: foreign_p.bind(*operands, call=call))
+
+
+def _evaluate(*operands: Any, call: Call) -> Any:
+    if jax.config.jax_disable_jit:
+        # A primitive has no other implementation than its compiled one.
+        with jax.disable_jit(False):
+            return _compiled(call)(*operands)
+    return _compiled(call)(*operands)
+
+
+def _types(*operands: Any, call: Call) -> list[Any]:
+    """Shapes and types of the results; what does not fit is refused with the parameter's name."""
+    foreign, rank = call.foreign, len(call.batch)
+    groups = call.split(operands)
+    elements = [(str(a.value.dtype), list(a.value.shape[rank * a.mapped :])) for a in groups.inputs.values()]
+    outputs = _native.result_types(foreign.native, elements)
+    for name, (dtype, _) in zip(foreign.outputs, outputs, strict=True):
+        require_type(foreign, name, dtype)
+    types = []
+    for i in call.results:
+        if call.makes_gradients:
+            like = groups.inputs[i].value
+            shape = (*call.batch, *elements[i][1]) if call.separate >> i & 1 else like.shape
+            element: Any = like.dtype
+        else:
+            shape = (*call.batch, *outputs[i][1])
+            element = foreign.output_dtypes[i]
+        types.append(compat.array_type(shape, element, operands))
+    return types
+
+
+def require_type(foreign: Foreign, parameter: str, dtype: Any) -> None:
+    """Refuse 64-bit types while JAX has none."""
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        hint = 'Switch 64-bit types on before the first use of JAX: jax.config.update("jax_enable_x64", True).'
+        raise DtypeError(
+            f"`{parameter}` of `{foreign.name}` is {dtype}, which JAX has not got while `jax_enable_x64` is off\n  {hint}",
+            code="x64-disabled",
+            function=foreign.name,
+            expected=str(dtype),
+            found=str(jax.dtypes.canonicalize_dtype(dtype)),
+            hints=[hint],
+        )
+
+
+def _lower(context: Any, *operands: Any, call: Call) -> Any:
+    if call.order is not None:
+        # What cannot be differentiated at all is refused here, not by an error of the executable.
+        _native.prepare(call.foreign.native, call.differentiated, call.order)
+    return jax.ffi.ffi_lowering(TARGET)(context, *operands, op=call.attribute())
+
+
+def _lower_elsewhere(context: Any, *operands: Any, call: Call) -> Any:
+    name = call.foreign.name
+    hint = 'Let that part run on the CPU: jax.jit(f, device=jax.devices("cpu")[0]), or with jax.default_device(...).'
+    raise DeviceError(
+        f"`{name}` is compiled for the CPU, but is called in a computation for another device\n  {hint}",
+        code="device",
+        function=name,
+        hints=[hint],
+    )
+
+
+# --- differentiation ----------------------------------------------------------------------------------
+
+
+def _present(group: Group) -> Group:
+    """Return what is not known to be zero."""
+    return {i: array for i, array in group.items() if not compat.is_zero(array.value)}
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[list[Any], list[Any]]:
+    given, moving = call.split(primals), Groups(*map(_present, call.split(tangents)))
+    dx, dv, dt, ds = moving
+    wanted = mask_of(dx) if call.kind == "primal" else call.wanted
+    again = functools.partial(bind, call.foreign, inputs=given.inputs, batch=call.batch, separate=call.separate)
+    rest: dict[str, Any] = {"cotangents": given.cotangents, "tangents": given.tangents, "directions": given.directions}
+    values = again(kind=call.kind, wanted=wanted, **rest)
+    terms: list[dict[int, Any]] = []
+    if dx:
+        terms.append(_changed(call, given, dx, again))
+    # In these it is linear.
+    for name, group in (("cotangents", dv), ("tangents", dt), ("directions", ds)):
+        if group:
+            terms.append(again(kind=call.kind, wanted=call.wanted, **{**rest, name: group}))
+    changes = []
+    for i, value in values.items():
+        parts = [term[i] for term in terms if i in term]
+        changes.append(functools.reduce(jnp.add, parts) if parts else compat.zero_like(value))
+    return list(values.values()), changes
+
+
+def _changed(call: Call, given: Groups, dx: Group, again: Any) -> dict[int, Any]:
+    """Return how the results change when the inputs move along dx."""
+    results: dict[int, Any]
+    if call.kind == "primal":
+        results = again(kind="jvp", tangents=dx)
+    elif call.kind == "jvp":
+        results = again(kind="jvp2", tangents=given.tangents, directions=dx)
+    elif call.kind == "vjp":
+        results = again(kind="hvp", cotangents=given.cotangents, tangents=dx, wanted=call.wanted)
+    else:
+        raise third_derivative(call.foreign)
+    return results
+
+
+def third_derivative(foreign: Foreign) -> DifferentiationError:
+    """Return the refusal of what no entry point computes."""
+    hint = "Use jax.lax.stop_gradient where a third derivative is not meant."
+    return DifferentiationError(
+        f"third derivatives of the foreign function `{foreign.name}` are not available\n"
+        f"  Values, first and second derivatives are. {hint}",
+        code="third-derivative",
+        function=foreign.name,
+        hints=[hint],
+    )
+
+
+def _transpose(cotangents: Sequence[Any], *operands: Any, call: Call) -> list[Any]:
+    """Cotangents of the operands in which the call is linear, one group at a time."""
+    given = call.split(operands)
+    (name,) = [
+        n for n, g in zip(Groups._fields, given, strict=True) if any(compat.is_unknown(a.value) for a in g.values())
+    ]
+    unknown: Group = getattr(given, name)
+    arriving = _present({i: _like_result(call, given, i, ct) for i, ct in zip(call.results, cotangents, strict=True)})
+    answers: dict[int, Any] = {}
+    if arriving:
+        answers = _transposed(call, given, name, arriving)
+    places = zip(call.places(), operands, strict=True)
+    return [
+        None if not compat.is_unknown(operand) else answers.get(i, compat.zero_like(unknown[i].value))
+        for (_, i, _), operand in places
+    ]
+
+
+def _like_result(call: Call, given: Groups, i: int, cotangent: Any) -> Array:
+    """Return the cotangent of a result, which has the result's batch dimensions."""
+    if not call.makes_gradients:
+        return Array(cotangent, bool(call.batch))
+    return Array(cotangent, bool(call.separate >> i & 1) or given.inputs[i].mapped)
+
+
+def _transposed(call: Call, given: Groups, name: str, arriving: Group) -> dict[int, Any]:
+    inputs, v, t, s = given
+    unknown: Group = getattr(given, name)
+    again = functools.partial(bind, call.foreign, inputs=inputs, batch=call.batch)
+    if name == "cotangents":
+        if call.kind == "vjp":
+            results = again(kind="jvp", tangents=arriving)
+        else:
+            results = again(kind="jvp2", tangents=t, directions=arriving)
+        return {i: _summed(results[i], True, unknown[i], call.batch) for i in unknown}
+    wanted = mask_of(unknown)
+    # The gradient of an input has the input's batch dimensions, unless it is asked for element by element.
+    alike = [i for i in unknown if _same_dims(unknown[i], inputs[i])]
+    separate = 0 if not call.batch else wanted & ~mask_of(alike)
+    if call.kind == "jvp":
+        results = again(kind="vjp", cotangents=arriving, wanted=wanted, separate=separate)
+    elif call.kind == "hvp":
+        results = again(kind="hvp", cotangents=v, tangents=arriving, wanted=wanted, separate=separate)
+    else:
+        other = s if name == "tangents" else t
+        results = again(kind="hvp", cotangents=arriving, tangents=other, wanted=wanted, separate=separate)
+    return {i: _summed(results[i], bool(separate >> i & 1), unknown[i], call.batch) for i in unknown}
+
+
+def _shape(array: Array) -> tuple[int, ...]:
+    value = array.value
+    return tuple(value.aval.shape if compat.is_unknown(value) else value.shape)
+
+
+def _same_dims(one: Array, other: Array) -> bool:
+    return one.mapped == other.mapped and _shape(one) == _shape(other)
+
+
+def _summed(result: Any, whole: bool, target: Array, batch: tuple[int, ...]) -> Any:
+    """Sum a result that has all batch dimensions over those that the target has not."""
+    if not whole or not batch:
+        return result
+    rank = len(batch)
+    if not target.mapped:
+        return result.sum(axis=tuple(range(rank)))
+    axes = tuple(d for d in range(rank) if _shape(target)[d] == 1 and batch[d] != 1)
+    return result.sum(axis=axes, keepdims=True) if axes else result
+
+
+# --- batching -----------------------------------------------------------------------------------------
+
+
+def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: Call) -> tuple[list[Any], list[int]]:
+    """One more batch dimension, in front of those there are."""
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    old = len(call.batch)
+    batch = (size, *call.batch)
+    groups: Groups = Groups({}, {}, {}, {})
+    for (group, i, mapped), operand, dim in zip(call.places(), operands, dims, strict=True):
+        groups[group][i] = _with_dim(Array(operand, mapped), dim, old)
+    separate, squeezed = call.separate, []
+    if call.makes_gradients:
+        is_new = {i: d is not None for (group, i, _), d in zip(call.places(), dims, strict=True) if group == 0}
+        for i in bits(call.wanted & ~call.separate):
+            x = groups.inputs[i]
+            if not old and not is_new[i]:
+                separate |= 1 << i
+            elif old and not is_new[i]:
+                # Summed over the batch dimensions that it has not, but not over the new one.
+                ones = x.value if x.mapped else x.value.reshape((1,) * (old + 1) + x.value.shape)
+                groups.inputs[i] = Array(jnp.broadcast_to(ones, (size, *ones.shape[1:])), True)
+            if old and not call.mapped[0] >> i & 1:
+                squeezed.append(i)
+    results = bind(
+        call.foreign,
+        call.kind,
+        groups.inputs,
+        cotangents=groups.cotangents,
+        tangents=groups.tangents,
+        directions=groups.directions,
+        wanted=call.wanted,
+        batch=batch,
+        separate=separate,
+    )
+    for i in squeezed:
+        results[i] = results[i].squeeze(tuple(range(1, old + 1)))
+    return list(results.values()), [0] * len(results)
+
+
+def _with_dim(array: Array, dim: int | None, old: int) -> Array:
+    value, mapped = array
+    if dim is None:
+        return Array(value[None] if mapped else value, mapped)
+    value = jnp.moveaxis(value, dim, 0)
+    if not mapped and old:
+        value = value.reshape(value.shape[:1] + (1,) * old + value.shape[1:])
+    return Array(value, True)
+
+
+foreign_p = compat.primitive("ffgrad", _evaluate, _types, _jvp, _transpose, _batch, _lower, _lower_elsewhere)
