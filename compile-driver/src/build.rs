@@ -16,6 +16,7 @@ use crate::rules;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
 use crate::{artifact, key};
+use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
@@ -48,13 +49,13 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
     let headers = library::include_folder(cache)?;
-    let mut compiled = frontend::compile(tools, spec, staging.path(), &headers, false)?;
+    let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
     let openmp = openmp::around_engine(context)?;
     let mut loaded = load(&mut worker, &compiled.modules, openmp.clone())?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
-        if let Ok(all) = frontend::compile(tools, spec, staging.path(), &headers, true) {
+        if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true) {
             compiled = all;
             loaded = load(&mut worker, &compiled.modules, openmp)?;
         }
@@ -118,7 +119,10 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
     match worker.request(&request) {
         Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
         Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
-        Err(Error::Differentiation(d)) if d.code != "openmp-construct" => Err(undescribed(spec, d.headline)),
+        Err(Error::Differentiation(d)) if d.code != "openmp-construct" => match d.headline.split_once(UNSET_CONSTANT) {
+            Some((_, name)) => Err(crate::cuda::frontend::unset_constant(spec, name)),
+            None => Err(undescribed(spec, d.headline)),
+        },
         Err(other) => Err(other),
     }
 }
@@ -273,8 +277,10 @@ impl<'a> Build<'a> {
         })
     }
 
-    fn codegen(&self) -> CodeGen {
-        CodeGen { math: self.manifest.math, cpu: "native".to_owned(), exceptions: self.manifest.exceptions }
+    fn codegen(&self) -> Result<CodeGen> {
+        let kernel = crate::cuda::is_kernel(self.context.spec);
+        let launch = kernel.then(|| crate::runtime::launch(self.context.tools, self.context.cache)).transpose()?;
+        Ok(CodeGen { math: self.manifest.math, cpu: "native".to_owned(), exceptions: self.manifest.exceptions, launch })
     }
 
     fn primal(&mut self) -> Result<()> {
@@ -282,7 +288,7 @@ impl<'a> Build<'a> {
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
-            codegen: self.codegen(),
+            codegen: self.codegen()?,
             output: output.clone(),
         })?;
         self.objects.push(output);
@@ -303,7 +309,7 @@ impl<'a> Build<'a> {
             inactive: self.context.spec.options.inactive.clone(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
-            codegen: self.codegen(),
+            codegen: self.codegen()?,
             output: before.clone(),
         })?;
         if let Response::Written { notes } = derived {
@@ -328,7 +334,7 @@ impl<'a> Build<'a> {
             input: after,
             arena,
             entries: wanted.entries().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
-            codegen: self.codegen(),
+            codegen: self.codegen()?,
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),
         })?;

@@ -331,6 +331,8 @@ impl<'a> Call<'a> {
             message.add(MESSAGE_BYTES - 1).write(0);
         }
         slots.push(message.cast());
+        let launch = self.resolved.launch.map(|launch| launch.words());
+        slots.extend(launch.as_ref().map(|words| words.as_ptr().cast_mut().cast::<c_void>()));
         // SAFETY: the array has every slot of the plan, each with memory of the planned size, and the
         // message buffer after them. What the foreign code does with it is its author's promise.
         let run = || unsafe { function(slots.as_ptr()) };

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::process::{self, ProcessError};
-use crate::toolchain::{self, Tools};
+use crate::toolchain::{self, CudaTools, Tools};
 use core_ad::diagnostics::{self, Diagnosis};
 use core_ad::protocol::Math;
 use std::path::{Path, PathBuf};
@@ -113,6 +113,30 @@ impl Engine for Plugin {
         let mut command = Command::new(&self.opt);
         command.arg(format!("-load-pass-plugin={plugin}")).arg("-load").arg(&self.plugin);
         command.args(enzyme_options(job)).arg("-passes=enzyme,default<O2>").arg("-S");
+        command.arg(job.input).arg("-o").arg(job.output);
+        Ok(execute(job, command, None)?.done)
+    }
+}
+
+/// The plugin of LLVM 15, for a GPU's code: derivatives there are added up by atomics.
+struct DevicePlugin<'t> {
+    tools: &'t CudaTools,
+    /// What stands before differentiation.
+    before: &'static str,
+}
+
+/// The engine for a GPU's code; `before` is the optimisation that stands before it (`default<O1>`).
+pub fn for_device<'t>(tools: &'t CudaTools, before: &'static str) -> Box<dyn Engine + 't> {
+    Box::new(DevicePlugin { tools, before })
+}
+
+impl Engine for DevicePlugin<'_> {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let plugin = &self.tools.plugin;
+        let mut command = self.tools.command(&self.tools.opt);
+        command.arg(format!("-load-pass-plugin={}", plugin.display())).arg("-load").arg(plugin);
+        command.args(["-vectorize-loops=false", "-vectorize-slp=false"]).args(enzyme_options(job));
+        command.arg(format!("-passes={},enzyme,default<O1>", self.before)).arg("-S");
         command.arg(job.input).arg("-o").arg(job.output);
         Ok(execute(job, command, None)?.done)
     }

@@ -3,6 +3,8 @@
 //! The source is compiled once, without optimisation but with everything optimisation needs (type-based
 //! aliasing, lifetimes); each rung of the ladder optimises that bitcode in its own way.
 
+use crate::cache::Cache;
+use crate::cuda;
 use crate::error::{CacheError, Error, Result};
 use crate::fortran;
 use crate::options::Spec;
@@ -24,6 +26,8 @@ pub enum Language {
     Cpp,
     /// `.f90` and later years, `.f`, `.for` (fixed form), all also in capitals (with the preprocessor)
     Fortran,
+    /// `.cu`
+    Cuda,
 }
 
 impl Language {
@@ -37,12 +41,14 @@ impl Language {
             Some("c") => Ok(Language::C),
             Some("cpp" | "cc" | "cxx" | "C" | "c++") => Ok(Language::Cpp),
             Some(other) if FORTRAN.contains(&other.to_lowercase().as_str()) => Ok(Language::Fortran),
+            _ if cuda::is_cuda(path) => Ok(Language::Cuda),
             other => {
                 let found = other.map_or("no extension".to_owned(), |e| format!("`.{e}`"));
                 let headline = format!("`{}` has {found}, which no front end takes", path.display());
                 Err(compile_error(
                     Diagnosis::new("unknown-language", function, headline)
-                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f."),
+                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f,")
+                        .advise("CUDA files in .cu."),
                 ))
             }
         }
@@ -73,7 +79,14 @@ pub fn is_cpp(spec: &Spec) -> Result<bool> {
 
 /// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
 /// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`.
-pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, headers: &Path, all_declarations: bool) -> Result<Compiled> {
+pub fn compile(
+    tools: &Tools,
+    spec: &Spec,
+    cache: &Cache,
+    staging: &Path,
+    headers: &Path,
+    all_declarations: bool,
+) -> Result<Compiled> {
     let mut result = Compiled::default();
     fortran::compile(tools, spec, staging, &mut result)?;
     for (i, source) in spec.sources.iter().enumerate() {
@@ -81,16 +94,24 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, headers: &Path, all_d
         if language == Language::Fortran {
             continue;
         }
-        let module = staging.join(format!("source{i}.bc"));
+        let on_device = language == Language::Cuda;
+        let module = staging.join(format!("source{i}.{}", if on_device { "ll" } else { "bc" }));
         let deps = staging.join(format!("source{i}.d"));
         let unit = translation_unit(spec, source, language, staging, i)?;
-        let mut command = clang(tools, spec, language, headers);
+        let mut command =
+            if on_device { cuda::frontend::clang(tools, spec, cache)? } else { clang(tools, spec, language) };
+        command.arg("-idirafter").arg(headers);
+        user_flags(&mut command, spec);
         if all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
-        command.args(["-c", "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
+        let form = if on_device { "-S" } else { "-c" };
+        command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
         result.commands.push(process::command_line(&command));
         execute(spec, &mut command)?;
+        if on_device {
+            cuda::frontend::make_host(spec, &module, i)?;
+        }
         result.dependencies.extend(read_dependencies(&deps, staging));
         result.modules.push(module);
     }
@@ -99,11 +120,11 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, headers: &Path, all_d
     Ok(result)
 }
 
-fn clang(tools: &Tools, spec: &Spec, language: Language, headers: &Path) -> Command {
+fn clang(tools: &Tools, spec: &Spec, language: Language) -> Command {
     let options = &spec.options;
     let mut command = Command::new(match language {
         Language::C | Language::Fortran => &tools.clang.path,
-        Language::Cpp => &tools.clangxx.path,
+        Language::Cpp | Language::Cuda => &tools.clangxx.path,
     });
     // -O2 makes the front end emit what the optimiser needs; the optimiser itself is the worker.
     command.args(["-O2", "-g", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
@@ -117,7 +138,12 @@ fn clang(tools: &Tools, spec: &Spec, language: Language, headers: &Path) -> Comm
     if language == Language::Cpp {
         command.args(&tools.stdlib_flags);
     }
-    command.arg("-idirafter").arg(headers);
+    command
+}
+
+/// Folders, macros and flags that the user gave.
+pub fn user_flags(command: &mut Command, spec: &Spec) {
+    let options = &spec.options;
     command.args(options.include_dirs.iter().map(|d| format!("-I{}", d.display())));
     for (name, value) in &options.defines {
         command.arg(match value {
@@ -127,7 +153,6 @@ fn clang(tools: &Tools, spec: &Spec, language: Language, headers: &Path) -> Comm
     }
     command.args(&options.flags);
     command.args(crate::openmp::header_flags(options));
-    command
 }
 
 /// The file given to the compiler. A template instance must be asked for in the source's own language:
@@ -147,7 +172,12 @@ fn translation_unit(spec: &Spec, source: &Path, language: Language, staging: &Pa
     Ok(path)
 }
 
-fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
+/// Runs a compiler.
+///
+/// # Errors
+///
+/// A compile error with its first message.
+pub fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
     let timeout = Duration::from_secs(spec.options.timeout);
     let output = process::run(command, None, timeout).map_err(|e| not_run(spec, e))?;
     if output.status.success() {

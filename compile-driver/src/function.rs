@@ -7,6 +7,8 @@ use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::Cache;
 use crate::call::{self, Call, Input, Results};
+use crate::cuda::ptx::{self, Ptx};
+use crate::cuda::{Chooser, Launcher};
 use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::fortran;
@@ -18,7 +20,7 @@ use crate::scratch::Frame;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
-use core_ad::protocol::Rung;
+use core_ad::protocol::{Entry, Rung};
 use core_ad::shapes::{self, Resolved};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +41,7 @@ pub struct Function {
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
     warnings: Mutex<Vec<String>>,
     warned: AtomicBool,
+    launcher: Option<Launcher>,
 }
 
 impl Function {
@@ -48,7 +51,17 @@ impl Function {
     /// # Errors
     ///
     /// Toolchain, compile, signature and cache errors.
-    pub fn open(mut spec: Spec) -> Result<Self> {
+    pub fn open(spec: Spec) -> Result<Self> {
+        Self::open_launched(spec, None)
+    }
+
+    /// Opens a CUDA kernel whose launches a callable chooses.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::open`].
+    pub fn open_launched(spec: Spec, chooser: Option<Chooser>) -> Result<Self> {
+        let mut spec = spec;
         if fortran::is_fortran(&spec) {
             // As every name in Fortran.
             let sizes = std::mem::take(&mut spec.options.sizes);
@@ -63,6 +76,7 @@ impl Function {
                 return Err(no_such_file(&spec, source));
             }
         }
+        let launcher = Launcher::of(&spec, chooser)?;
         let cache = Cache::open()?;
         let found = tools_for(&spec);
         let records = found.as_ref().ok().map(build::records);
@@ -96,6 +110,7 @@ impl Function {
             refusals: Mutex::default(),
             warnings: Mutex::default(),
             warned: AtomicBool::new(false),
+            launcher,
         })
     }
 
@@ -121,6 +136,22 @@ impl Function {
             build::derivative(&self.context()?, &self.manifest, Wanted::first(mask), rung)?;
         }
         Ok(folder)
+    }
+
+    /// The PTX of a kernel's entry points: what would run on a GPU of the architecture `arch` (`sm_80`) or a later one.
+    /// No GPU is needed to build it.
+    ///
+    /// # Errors
+    ///
+    /// As [`ptx::build`]; a device error for a function that is no kernel, or one whose shared memory differs from call
+    /// to call.
+    pub fn ptx(&self, entries: &[Entry], mask: u64, arch: &str, rung: Rung) -> Result<Ptx> {
+        let shared = match &self.launcher {
+            Some(launcher) => launcher.fixed_shared(&self.spec)?,
+            None => return Err(crate::cuda::no_kernel(&self.spec)),
+        };
+        let wanted = ptx::Wanted { entries: entries.to_vec(), mask, arch: arch.to_owned(), shared, rung };
+        ptx::build(&self.context()?, &self.manifest, &wanted)
     }
 
     /// Warnings that arose since the last call of this, oldest first.
@@ -206,7 +237,11 @@ impl Function {
                 _ => &[],
             })
             .collect();
-        Ok(shapes::resolve(&self.manifest.plan, &shapes, &self.spec.options.sizes)?)
+        let mut resolved = shapes::resolve(&self.manifest.plan, &shapes, &self.spec.options.sizes)?;
+        if let Some(launcher) = &self.launcher {
+            resolved.launch = Some(launcher.launch(&self.spec, &self.manifest.plan, &resolved)?);
+        }
+        Ok(resolved)
     }
 
     pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {

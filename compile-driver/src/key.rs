@@ -5,6 +5,7 @@
 
 use crate::cache::{self, Cache};
 use crate::cpu;
+use crate::cuda;
 use crate::error::Result;
 use crate::options::Spec;
 use core_ad::manifest::{FORMAT, Source, ToolRecord};
@@ -41,6 +42,8 @@ fn options_text(spec: &Spec) -> Vec<u8> {
     options.verify = Default::default();
     options.timeout = 0;
     options.threads = 1;
+    // The launch is chosen call by call.
+    (options.grid, options.block, options.shared) = Default::default();
     serde_json::to_vec(&options).unwrap_or_default()
 }
 
@@ -50,6 +53,9 @@ fn common(fields: &mut Fields, spec: &Spec) {
         .add("signature", spec.signature.as_deref().unwrap_or("\0none").as_bytes())
         .add("options", &options_text(spec))
         .add("cpu", cpu::identity().as_bytes());
+    if cuda::is_kernel(spec) {
+        fields.add("cuda-header", cuda::frontend::HEADER.as_bytes());
+    }
 }
 
 /// Digest of a request: sources with their folders, function, signature, options, CPU.

@@ -17,6 +17,7 @@ pub mod build;
 pub mod cache;
 pub mod call;
 pub mod cpu;
+pub mod cuda;
 mod derivative;
 pub mod engine;
 pub mod error;

@@ -1,6 +1,7 @@
 //! The options of `enzyme(...)`, the same in every front end. They arrive as JSON or are set field by
 //! field; those that change the compiled code are part of the cache key.
 
+use core_ad::cuda::Extent;
 use core_ad::protocol::{Math, Rung};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,6 +65,27 @@ pub struct Options {
     pub engine: String,
     /// Seconds that each compiler and engine run may take.
     pub timeout: u64,
+    /// Blocks of a CUDA kernel's grid along x, y, z; one extent alone may stand without a list.
+    #[serde(deserialize_with = "one_or_several")]
+    pub grid: Vec<Extent>,
+    /// Threads of a block along x, y, z.
+    #[serde(deserialize_with = "one_or_several")]
+    pub block: Vec<Extent>,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: Option<Extent>,
+}
+
+fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Extent>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a number, an expression over the dimensions, or a list of up to three of them")]
+    enum Given {
+        One(Extent),
+        Several(Vec<Extent>),
+    }
+    Ok(match Given::deserialize(deserializer)? {
+        Given::One(extent) => vec![extent],
+        Given::Several(extents) => extents,
+    })
 }
 
 impl Default for Options {
@@ -87,6 +109,9 @@ impl Default for Options {
             pipeline: None,
             engine: "auto".to_owned(),
             timeout: 120,
+            grid: Vec::new(),
+            block: Vec::new(),
+            shared: None,
         }
     }
 }

@@ -14,6 +14,8 @@ use std::time::Duration;
 const ARENA: &str = include_str!("../runtime/arena.c");
 const OPENMP: &str = include_str!("../runtime/openmp.c");
 
+const LAUNCH: &str = include_str!("../runtime/launch.c");
+
 /// Bitcode of the tape arena.
 ///
 /// # Errors
@@ -21,6 +23,15 @@ const OPENMP: &str = include_str!("../runtime/openmp.c");
 /// A compile error where the C compiler cannot build it (no headers), or a cache error.
 pub fn arena(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
     bitcode(tools, cache, "arena", ARENA, &["-O2"])
+}
+
+/// Bitcode of the loops that run a CUDA kernel on the CPU.
+///
+/// # Errors
+///
+/// As [`arena`].
+pub fn launch(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
+    bitcode(tools, cache, "launch", LAUNCH, &["-O2"])
 }
 
 /// Bitcode of what takes the place of OpenMP's runtime around differentiation.

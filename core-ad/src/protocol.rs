@@ -108,6 +108,9 @@ pub struct CodeGen {
     pub cpu: String,
     /// The C++ exception boundary is needed.
     pub exceptions: bool,
+    /// Bitcode that runs the threads of a CUDA kernel on the CPU, where the function is one.
+    #[serde(default)]
+    pub launch: Option<PathBuf>,
 }
 
 /// A function with derivatives of its own, all named as the user does.

@@ -7,6 +7,7 @@
 pub mod batch;
 pub(crate) mod dims;
 
+use crate::cuda::Launch;
 use crate::{Arg, CallPlan, DType, Dim, Role};
 use dims::{Trouble, evaluate, solve, unknown};
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub struct Resolved {
     pub shapes: Vec<Vec<i64>>,
     /// Value of each of `plan.args` that is a [`Role::Size`], else 0.
     pub sizes: Vec<i64>,
+    /// How a kernel is launched; `None` for other functions.
+    pub launch: Option<Launch>,
 }
 
 /// A shape that the signature does not allow.
@@ -162,7 +165,8 @@ impl<'a> Call<'a> {
 
     fn resolved(&self) -> Result<Resolved, ShapeError> {
         let args = &self.plan.args;
-        let mut resolved = Resolved { shapes: Vec::with_capacity(args.len()), sizes: vec![0; args.len()] };
+        let mut resolved =
+            Resolved { shapes: Vec::with_capacity(args.len()), sizes: vec![0; args.len()], launch: None };
         for (i, arg) in args.iter().enumerate() {
             if arg.role == Role::Size {
                 resolved.sizes[i] = self.size(arg)?;

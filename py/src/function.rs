@@ -2,10 +2,14 @@
 
 use crate::arrays::{Allocated, Given};
 use crate::errors;
+use compile_driver::cuda::Chooser;
 use compile_driver::{Error, Input, Options, Spec, View};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::protocol::{Entry, Rung};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,6 +52,8 @@ pub struct Function {
 #[pymethods]
 impl Function {
     #[new]
+    #[pyo3(signature = (sources, function, signature, options, array_type, allocate, launch=None))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         sources: Vec<PathBuf>,
@@ -56,11 +62,13 @@ impl Function {
         options: &str,
         array_type: Py<PyAny>,
         allocate: Py<PyAny>,
+        launch: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let options: Options = serde_json::from_str(options).map_err(|e| bad_options(&e))?;
         let spec = Spec { sources, function, signature, options };
         let name = spec.function.clone();
-        let opened = py.detach(|| compile_driver::Function::open(spec));
+        let chooser = launch.map(|callable| chooser(callable, name.clone()));
+        let opened = py.detach(|| compile_driver::Function::open_launched(spec, chooser));
         let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
         let is_torch = array_type.bind(py).getattr("__module__").is_ok_and(|m| m.eq("torch").unwrap_or(false));
         let is_torch = is_torch && ffgrad_torch::NewTensor::available();
@@ -75,6 +83,27 @@ impl Function {
     /// Lets the operators of this process find the function by this text.
     fn register(&self, spec: &str) {
         compile_driver::registry::insert(spec, self.inner.clone());
+    }
+
+    /// The PTX of a kernel's entry points, and what ptxas says that they need; the file's folder has every stage.
+    #[pyo3(signature = (entries, mask, arch))]
+    fn ptx(
+        &self,
+        py: Python<'_>,
+        entries: Vec<String>,
+        mask: u64,
+        arch: &str,
+    ) -> PyResult<(String, Vec<String>, PathBuf)> {
+        let entry = |name: &String| match name.as_str() {
+            "primal" => Ok(Entry::Primal),
+            "vjp" => Ok(Entry::Vjp),
+            "jvp" => Ok(Entry::Jvp),
+            other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp and jvp are"))),
+        };
+        let entries = entries.iter().map(entry).collect::<PyResult<Vec<Entry>>>()?;
+        let ptx = py.detach(|| self.inner.ptx(&entries, mask, arch, Rung::O1));
+        let ptx = ptx.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
+        Ok((ptx.text, ptx.needs, ptx.folder))
     }
 
     /// Bit i is set where input i can have a gradient.
@@ -198,6 +227,22 @@ impl Function {
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
     }
+}
+
+/// A Python callable as the chooser of launches: it takes the dimensions by name and returns seven numbers.
+fn chooser(callable: Py<PyAny>, function: String) -> Chooser {
+    Arc::new(move |dimensions: &BTreeMap<String, i64>| {
+        Python::attach(|py| {
+            let given = callable.call1(py, (dimensions.clone(),))?;
+            let numbers: [i64; 7] = given.extract(py)?;
+            let [a, b, c, d, e, f, shared] = numbers;
+            Ok(([a, b, c], [d, e, f], shared))
+        })
+        .map_err(|error: PyErr| {
+            let headline = format!("the launch of `{function}` could not be chosen: {error}");
+            Error::Device(Box::new(Diagnosis::new("launch", &function, headline)))
+        })
+    })
 }
 
 /// An option that does not exist or has the wrong type, without the position in the JSON between us.

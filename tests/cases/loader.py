@@ -16,7 +16,8 @@ inputs
     ``"positive"`` (0.5 to 2), ``"uniform(lo,hi)"``, ``"int(lo,hi)"`` (hi excluded), ``"bool"``, ``"spd"`` (a symmetric
     positive definite matrix); or ``value`` in place of shape and kind; ``dtype``; ``const`` (declared so in the signature).
 options
-    ``flags``, ``include_dirs`` (relative to this folder), ``defines``, ``sizes``: as ``enzyme(...)`` takes them.
+    ``flags``, ``include_dirs`` (relative to this folder), ``defines``, ``sizes``; ``grid``, ``block``, ``shared`` of CUDA
+    kernels: as ``enzyme(...)`` takes them.
 tolerance
     Overrides of :class:`Tolerance`.
 tags
@@ -37,7 +38,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,7 @@ class Case:
     include_dirs: tuple[Path, ...] = ()
     defines: dict[str, str | int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    launch: dict[str, Any] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
     folder: Path = HERE
 
@@ -159,6 +161,7 @@ class Case:
             "include_dirs": [str(path) for path in self.include_dirs],
             "defines": dict(self.defines),
             "sizes": dict(self.sizes),
+            **self.launch,
         }
         return {key: value for key, value in options.items() if value}
 
@@ -251,6 +254,7 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
         include_dirs=tuple(folder / include for include in options.get("include_dirs", ())),
         defines=options.get("defines", {}),
         sizes=options.get("sizes", {}),
+        launch={key: options[key] for key in ("grid", "block", "shared") if key in options},
         tags=frozenset(table.get("tags", ())),
         folder=folder,
     )
@@ -295,10 +299,18 @@ def _draw(item: Input, rng: np.random.Generator) -> np.ndarray:
 
 
 @lru_cache
-def _references(folder: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ffgrad_case_references", folder / "reference.py")
+def _references(folder: Path) -> SimpleNamespace:
+    """Return the references of a table: those of ``reference.py`` and of files named ``reference_*.py`` beside it."""
+    found: dict[str, Any] = {}
+    for path in [*sorted(folder.glob("reference_*.py")), folder / "reference.py"]:
+        found.update(vars(_module(path)))
+    return SimpleNamespace(**found)
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"ffgrad_case_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {folder / 'reference.py'}")
+        raise ImportError(f"cannot load {path}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

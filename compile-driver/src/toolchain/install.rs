@@ -144,6 +144,9 @@ fn install_one(
             // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
             let _ = fs::remove_dir_all(&downloads);
         }
+        if component == Component::Cuda {
+            super::cuda::complete(prefix, staging, progress)?;
+        }
         let piece = |pin: &Pin| Piece {
             package: pin.package.to_owned(),
             version: pin.version.to_owned(),

@@ -10,6 +10,7 @@
 //! | ld.lld | `FFGRAD_LLD`, beside clang, `ld.lld-22` on PATH, installed; optional |
 //! | catalyst | `FFGRAD_CATALYST`, installed |
 //! | plugin, opt | the option, `FFGRAD_ENZYME_PLUGIN`, well-known places; `FFGRAD_OPT`, `opt-NN` |
+//! | LLVM 15, its Enzyme plugin, libdevice, ptxas (for CUDA) | installed, by `ffgrad toolchain install cuda` |
 //! | ffgrad-llvm | `FFGRAD_WORKER`, beside this program, [`add_worker_dir`], PATH |
 //! | flang | `FFGRAD_FLANG`, `flang-22`, `flang-new`, `flang` of LLVM 22 on PATH, installed; for Fortran sources only |
 //! | libLLVM | `FFGRAD_LLVM_LIB_DIR`, the system's folders, installed |
@@ -18,6 +19,7 @@
 
 mod apt;
 mod clang;
+mod cuda;
 mod doctor;
 mod engine;
 mod error;
@@ -40,6 +42,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
 pub use fortran::{Fortran, find_fortran, install_fortran};

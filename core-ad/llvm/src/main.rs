@@ -18,6 +18,7 @@ mod passes;
 mod rule_check;
 mod rules;
 mod session;
+mod threads;
 mod types;
 mod vecmath;
 

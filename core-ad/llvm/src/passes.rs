@@ -17,6 +17,19 @@ pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
     run(module, "default<O1>", &emit::target_machine("generic")?, scalar_only())
 }
 
+/// Drops functions and variables that nothing visible uses.
+pub fn drop_unused(module: &Module<'_>) -> Result<()> {
+    run(module, "globaldce", &emit::target_machine("generic")?, scalar_only())
+}
+
+/// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet
+/// looks to other passes as if it never returned.
+pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
+    let passes = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),\
+                  coro-early,cgscc(coro-split),coro-cleanup,globaldce";
+    run(module, passes, &emit::target_machine("generic")?, scalar_only())
+}
+
 /// What stands before differentiation on each rung of the ladder.
 pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
     let machine = emit::target_machine("generic")?;

@@ -1,10 +1,11 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, openmp, passes, rule_check, rules, types,
-    vecmath,
+    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, openmp, passes, rule_check, rules,
+    threads, types, vecmath,
 };
 use core_ad::CallPlan;
+use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Derivative, Entry, Math, OpenMp, Request, Response, Rung};
@@ -38,6 +39,8 @@ struct Derive<'a> {
     inactive: &'a [String],
     derivatives: &'a [Derivative],
     ignored: &'a [String],
+    /// A CUDA kernel, for the CPU as a device.
+    kernel: bool,
 }
 
 /// Who runs the parallel regions of an OpenMP program.
@@ -72,7 +75,7 @@ impl<'ctx> Session<'ctx> {
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
-                let module = self.module()?.clone();
+                let module = self.user_code(&symbol, codegen.launch.is_some())?;
                 rules::forget(&module);
                 let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
                 entries::primal(&module, wrapper, &plan)?;
@@ -88,7 +91,7 @@ impl<'ctx> Session<'ctx> {
                 inactive,
                 derivatives,
                 ignored,
-                codegen: _,
+                codegen,
                 output,
             } => {
                 let job = Derive {
@@ -100,6 +103,7 @@ impl<'ctx> Session<'ctx> {
                     inactive: &inactive,
                     derivatives: &derivatives,
                     ignored: &ignored,
+                    kernel: codegen.launch.is_some(),
                 };
                 let (module, notes) = self.derive(&job, &entries)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
@@ -119,6 +123,16 @@ impl<'ctx> Session<'ctx> {
 
     fn module(&self) -> Result<&Module<'ctx>> {
         self.module.as_ref().ok_or_else(|| "no module is loaded".to_owned())
+    }
+
+    /// The loaded module; of a kernel's only what it uses, since what matters is whether that has barriers.
+    fn user_code(&self, symbol: &str, kernel: bool) -> Result<Module<'ctx>> {
+        let module = self.module()?.clone();
+        if kernel {
+            linkage::keep_only_symbol(&module, symbol)?;
+            passes::drop_unused(&module)?;
+        }
+        Ok(module)
     }
 
     fn uses_openmp(&self) -> Result<bool> {
@@ -177,7 +191,8 @@ impl<'ctx> Session<'ctx> {
         team: Team,
         notes: &mut Vec<String>,
     ) -> Result<Module<'ctx>> {
-        let module = self.module()?.clone();
+        let module = self.user_code(job.symbol, job.kernel)?;
+        threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         self.lower_openmp(&module, team)?;
@@ -210,7 +225,7 @@ impl<'ctx> Session<'ctx> {
     fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<Response> {
         let mut linked: Option<Module<'ctx>> = None;
         for path in paths {
-            let module = self.read_bitcode(path)?;
+            let module = self.read(path)?;
             match &linked {
                 None => linked = Some(module),
                 Some(all) => all.link_in_module(module).map_err(|e| e.to_string())?,
@@ -219,7 +234,7 @@ impl<'ctx> Session<'ctx> {
         let module = linked.ok_or("no modules were given")?;
         linkage::rename_declarations(&module, renamed);
         for path in library {
-            module.link_in_module(self.read_bitcode(path)?).map_err(|e| e.to_string())?;
+            module.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
         }
         linkage::trim_arguments(&module, renamed)?;
         let functions = module
@@ -230,11 +245,6 @@ impl<'ctx> Session<'ctx> {
         let undefined = linkage::undefined(&module);
         self.module = Some(module);
         Ok(Response::Loaded { functions, undefined })
-    }
-
-    fn read_bitcode(&self, path: &Path) -> Result<Module<'ctx>> {
-        Module::parse_bitcode_from_path(path, self.context)
-            .map_err(|e| format!("{}: {}", path.display(), e.to_string()))
     }
 
     fn collect_rules(
@@ -266,10 +276,24 @@ impl<'ctx> Session<'ctx> {
         self.lower_openmp(&module, team)?;
         linkage::keep_only_symbol(&module, symbol)?;
         passes::infer_attributes(&module)?;
+        if let Some(name) = threads::unset_constant(&module) {
+            return Err(format!("{UNSET_CONSTANT}`{name}`"));
+        }
         let text = module.print_to_string().to_string();
         let prototype = metadata::discover(&text, symbol, function).map_err(|e| e.to_string())?;
         let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
         Ok(Response::Described { prototype, single_precision })
+    }
+
+    /// Bitcode, or the textual IR of a device made the machine's own.
+    fn read(&self, path: &Path) -> Result<Module<'ctx>> {
+        if path.extension().is_some_and(|e| e == "ll") {
+            let module = self.read_ir(path)?;
+            emit::lay_out(&module, &emit::target_machine("generic")?);
+            return Ok(module);
+        }
+        Module::parse_bitcode_from_path(path, self.context)
+            .map_err(|e| format!("{}: {}", path.display(), e.to_string()))
     }
 
     fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
@@ -288,6 +312,10 @@ impl<'ctx> Session<'ctx> {
     ) -> Result<Response> {
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
+        if let Some(runtime) = &codegen.launch {
+            threads::launch(self.context, module, runtime, entries)?;
+            linkage::keep_only(module, &names);
+        }
         if codegen.exceptions {
             for &(entry, slots) in entries {
                 exceptions::guard(module, entry, slots)?;

@@ -12,9 +12,9 @@ mod lexer;
 mod parser;
 mod symbols;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-use crate::{Arg, CallPlan, Prototype, Role};
+use crate::{Arg, CallPlan, Dim, Prototype, Role};
 use std::collections::BTreeMap;
 
 /// Joins `prototype` with `signature`, or with the defaults where there is none.
@@ -41,6 +41,15 @@ pub fn plan(
             None => defaults::suggest(prototype),
         },
     })
+}
+
+/// Reads one dimension: an integer, a symbol, or `+ - * //` over them.
+///
+/// # Errors
+///
+/// What is wrong with it, with a caret.
+pub fn dimension(text: &str) -> Result<Dim, String> {
+    parser::dimension(text).map_err(|problems| problems.join("; "))
 }
 
 /// The inputs to differentiate are chosen by the bits of one `u64`.

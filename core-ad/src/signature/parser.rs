@@ -38,6 +38,18 @@ pub(super) fn parse(text: &str) -> Result<Tree, Vec<String>> {
     if parser.problems.is_empty() { Ok(tree) } else { Err(parser.problems) }
 }
 
+/// Parses a dimension that stands alone.
+pub(super) fn dimension(text: &str) -> Result<Dim, Vec<String>> {
+    let mut parser = Parser { text, tokens: tokens(text), next: 0, nodes: 0, problems: Vec::new() };
+    if let Ok(dim) = parser.dim() {
+        if parser.at_end() {
+            return Ok(dim);
+        }
+        parser.expected("one of `+ - * //` or the end");
+    }
+    Err(parser.problems)
+}
+
 /// Bounds the recursion on a dimension, here and in whoever reads it from JSON.
 const MAX_NODES: usize = 48;
 

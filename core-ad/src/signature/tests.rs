@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// A prototype from a C declaration; pointers say their access: `double* r:x`.
-fn prototype(declaration: &str) -> Prototype {
+pub(crate) fn prototype(declaration: &str) -> Prototype {
     let (head, params) = declaration.trim_end_matches(')').split_once('(').unwrap();
     let (returns, function) = head.split_once(' ').unwrap();
     Prototype {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -15,6 +15,9 @@ __version__: str = _native.__version__
 _native.add_worker_dir(str(Path(__file__).with_name("bin")))
 
 Source = str | os.PathLike[str]
+Chooser = Callable[[dict[str, int]], int | Sequence[int]]
+Extent = int | str | Chooser
+Extents = Extent | Sequence[int | str]
 
 
 class Options(TypedDict, total=False):
@@ -57,6 +60,12 @@ class Options(TypedDict, total=False):
         ``"auto"``, ``"catalyst"``, ``"plugin"`` or the path of an Enzyme plugin.
     timeout : int
         Seconds that each compiler and engine run may take.
+    grid, block : int, str, sequence of them, or callable
+        For CUDA kernels: blocks of the grid and threads of a block, along x, y, z; numbers or expressions over the
+        dimensions, ``"(n + 255) // 256"``. A callable takes a dict of the dimensions and returns one or several
+        numbers. Without them there is one thread for each element of the first output.
+    shared : int, str or callable
+        For CUDA kernels: bytes of dynamic shared memory of a block.
     """
 
     flags: Iterable[str]
@@ -76,6 +85,9 @@ class Options(TypedDict, total=False):
     engine_options: Iterable[str]
     engine: str
     timeout: int
+    grid: Extents
+    block: Extents
+    shared: Extent
 
 
 def copies() -> dict[str, int]:
@@ -135,7 +147,50 @@ def open_function(
     ------
     ToolchainError, CompileError, SignatureError, CacheError
     """
-    return _native.Function(source_files(source), function, signature, json.dumps(plain(options)), array_type, allocate)
+    return _native.Function(
+        source_files(source),
+        function,
+        signature,
+        json.dumps(plain(options)),
+        array_type,
+        allocate,
+        launch_chooser(options),
+    )
+
+
+_LAUNCH = ("grid", "block", "shared")
+
+
+def launch_chooser(options: Options) -> Chooser | None:
+    """Return the launch as one callable, where any of its options is one.
+
+    Returns
+    -------
+    callable or None
+        Takes the dimensions by name, returns seven numbers: grid x, y, z, block x, y, z, bytes of shared memory.
+    """
+    given = {name: options.get(name) for name in _LAUNCH}
+    if not any(map(callable, given.values())):
+        return None
+    if odd := [name for name, value in given.items() if _has_expression(value)]:
+        raise TypeError(
+            f"options of enzyme(): `{odd[0]}` must be numbers or a callable where another one is a callable"
+        )
+
+    def choose(dims: dict[str, int]) -> list[int]:
+        def extents(name: str, default: int) -> list[int]:
+            value = given[name]
+            value = default if value is None else value(dims) if callable(value) else value
+            numbers = [int(n) for n in value] if isinstance(value, Sequence) else [int(value)]  # type: ignore[arg-type]
+            return [*numbers, 1, 1][:3]
+
+        return [*extents("grid", 1), *extents("block", 256), extents("shared", 0)[0]]
+
+    return choose
+
+
+def _has_expression(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, Sequence) and any(isinstance(v, str) for v in value))
 
 
 def source_files(source: Source | Iterable[Source]) -> list[str]:
@@ -145,7 +200,9 @@ def source_files(source: Source | Iterable[Source]) -> list[str]:
 
 def plain(options: Options) -> dict[str, Any]:
     """Return the options as the driver takes them, ready for JSON."""
-    result = {name: _plain(value) for name, value in options.items()}
+    # A launch chosen by a callable is not text: it goes beside the options.
+    left_out = _LAUNCH if any(callable(options.get(name)) for name in _LAUNCH) else ()
+    result = {name: _plain(value) for name, value in options.items() if name not in left_out}
     if "defines" in options:
         result["defines"] = {name: _define(value) for name, value in options["defines"].items()}
     return result

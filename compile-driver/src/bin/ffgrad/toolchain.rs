@@ -38,6 +38,8 @@ enum What {
     Fortran,
     /// LLVM's OpenMP runtime as Intel builds it, under Intel's licence
     Openmp,
+    /// LLVM 15 with its Enzyme plugin, libdevice and ptxas: for CUDA kernels on a GPU
+    Cuda,
 }
 
 impl Verb {
@@ -49,6 +51,7 @@ impl Verb {
                 let report = match arguments.what {
                     Some(What::Fortran) => toolchain::install_fortran(progress.as_mut())?,
                     Some(What::Openmp) => toolchain::install(&[Component::OpenMp], progress.as_mut())?,
+                    Some(What::Cuda) => toolchain::install(&[Component::Cuda], progress.as_mut())?,
                     None if arguments.all => toolchain::install(&Component::ALL, progress.as_mut())?,
                     None => toolchain::install_missing(progress.as_mut())?,
                 };

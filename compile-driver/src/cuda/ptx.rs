@@ -1,0 +1,245 @@
+//! A kernel's entry points as PTX.
+//!
+//! ```text
+//! k.cu ─ clang 15 ─ core-ad: entry points ─ opt 15 with Enzyme ─ core-ad: libdevice's names ─ clang 15 ─ k.ptx ─ ptxas
+//! ```
+//!
+//! No GPU takes part: ptxas only checks the PTX, for a GPU of today, and tells what it needs. The driver of the GPU that
+//! runs it compiles it for itself.
+
+use crate::build::Context;
+use crate::cache;
+use crate::cuda::frontend;
+use crate::engine::{self, Job};
+use crate::error::{Error, Result};
+use crate::process;
+use crate::toolchain::CudaTools;
+use core_ad::cuda::device;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
+use core_ad::protocol::{Entry, Rung};
+use core_ad::{Access, cuda};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
+const CHECKED_FOR: &str = "sm_90";
+
+/// Which code is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// The kernels.
+    pub entries: Vec<Entry>,
+    /// Inputs with a derivative.
+    pub mask: u64,
+    /// The oldest GPU it runs on, `sm_80`.
+    pub arch: String,
+    /// Bytes of dynamic shared memory.
+    pub shared: i64,
+    /// Preparation before differentiation.
+    pub rung: Rung,
+}
+
+impl Wanted {
+    fn name(&self) -> String {
+        let entries: Vec<&str> = self.entries.iter().map(|e| e.symbol().trim_start_matches("ffgrad_")).collect();
+        format!("{}-{:x}-{}-{}-{}", entries.join("-"), self.mask, self.arch, self.shared, self.rung.name())
+    }
+}
+
+/// A finished artifact.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    /// Its folder; the IR of each stage lies there too.
+    pub folder: PathBuf,
+    /// The PTX.
+    pub text: String,
+    /// What ptxas said of registers, shared and local memory.
+    pub needs: Vec<String>,
+}
+
+/// Builds the PTX, or takes it from the cache.
+///
+/// # Errors
+///
+/// Toolchain errors where the tools for GPUs are not installed, compile and differentiation errors, a device error for
+/// a kernel that no GPU can hold.
+pub fn build(context: &Context<'_>, manifest: &Manifest, wanted: &Wanted) -> Result<Ptx> {
+    let tools = CudaTools::find()?;
+    let entry = context.cache.entry(&manifest.key);
+    let folder = entry.join(format!("ptx-{}-{}", tools.identity, wanted.name()));
+    if let Some(found) = read(&folder) {
+        return Ok(found);
+    }
+    let _lock = context.cache.lock(&format!("{}-{}", manifest.key, wanted.name()))?;
+    if let Some(found) = read(&folder) {
+        return Ok(found);
+    }
+    let staging = context.cache.staging()?;
+    let job = Build { context, manifest, wanted, tools: &tools, folder: staging.path() };
+    let record = job.run()?;
+    cache::write_json(&staging.path().join("artifact.json"), &record)?;
+    context.cache.publish(staging, &folder)?;
+    read(&folder).ok_or_else(|| {
+        let reason = "it was removed while in use".to_owned();
+        crate::error::CacheError::Damaged { path: folder, reason }.into()
+    })
+}
+
+fn read(folder: &Path) -> Option<Ptx> {
+    let record: ArtifactRecord = cache::read_json(&folder.join("artifact.json"))?;
+    let path = folder.join(&record.file);
+    let intact = record.format == FORMAT && cache::digest_file(&path).is_ok_and(|d| d == record.digest);
+    let text = intact.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    Some(Ptx { folder: folder.to_owned(), text, needs: record.diagnostics })
+}
+
+struct Build<'a> {
+    context: &'a Context<'a>,
+    manifest: &'a Manifest,
+    wanted: &'a Wanted,
+    tools: &'a CudaTools,
+    folder: &'a Path,
+}
+
+impl Build<'_> {
+    fn run(&self) -> Result<ArtifactRecord> {
+        let mut commands = Vec::new();
+        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
+        let source = self.front_end(&mut commands)?;
+        let params = self.manifest.prototype.params.iter().enumerate();
+        let write_only: Vec<usize> = params.filter(|(_, p)| p.access == Some(Access::Write)).map(|(i, _)| i).collect();
+        let job = device::Job {
+            symbol: &self.manifest.prototype.symbol,
+            plan: &self.manifest.plan,
+            mask: self.wanted.mask,
+            write_only: &write_only,
+            entries: &self.wanted.entries,
+            shared: self.wanted.shared,
+        };
+        write(&before, &device::with_entries(&source, &job))?;
+        commands.push(self.differentiate(&before, &after)?);
+        let final_ir = self.folder.join("final.ll");
+        write(&final_ir, &device::for_back_end(&read_text(&after)?))?;
+        let ptx = self.folder.join("kernels.ptx");
+        self.back_end(&final_ir, &ptx, &mut commands)?;
+        let needs = self.check(&ptx, &mut commands)?;
+        Ok(ArtifactRecord {
+            format: FORMAT,
+            file: "kernels.ptx".to_owned(),
+            kind: "ptx".to_owned(),
+            digest: cache::digest_file(&ptx)?,
+            entries: self.wanted.entries.clone(),
+            mask: self.wanted.mask,
+            rung: Some(self.wanted.rung),
+            diagnostics: needs,
+            commands,
+        })
+    }
+
+    fn front_end(&self, commands: &mut Vec<String>) -> Result<String> {
+        let spec = self.context.spec;
+        let [source] = spec.sources.as_slice() else {
+            let headline =
+                format!("`{}` has {} source files; for a GPU there can be one", spec.function, spec.sources.len());
+            return Err(crate::frontend::compile_error(
+                Diagnosis::new("several-sources", &spec.function, headline).advise("Include the others in it."),
+            ));
+        };
+        let output = self.folder.join("source.ll");
+        let mut command = self.tools.command(&self.tools.clang);
+        command.args(&self.tools.clang_flags);
+        frontend::common(&mut command, spec, &frontend::headers(self.context.cache)?, &self.wanted.arch);
+        crate::frontend::user_flags(&mut command, spec);
+        command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(source);
+        commands.push(process::command_line(&command));
+        crate::frontend::execute(spec, &mut command)?;
+        read_text(&output)
+    }
+
+    fn differentiate(&self, before: &Path, after: &Path) -> Result<String> {
+        let spec = self.context.spec;
+        let pipeline = if self.wanted.rung == Rung::O2 { "default<O2>" } else { "default<O1>" };
+        let done = engine::for_device(self.tools, pipeline).differentiate(&Job {
+            function: &spec.function,
+            input: before,
+            output: after,
+            math: self.manifest.math,
+            options: &spec.options.engine_options,
+            loose_types: self.wanted.rung == Rung::Loose || spec.options.loose_types,
+            timeout: Duration::from_secs(spec.options.timeout),
+        });
+        done.map(|d| d.command).map_err(|error| match error {
+            Error::Differentiation(mut diagnosis) => {
+                diagnosis.location = diagnosis.location.take().map(crate::frontend::with_text);
+                Error::Differentiation(diagnosis)
+            }
+            other => other,
+        })
+    }
+
+    fn back_end(&self, ir: &Path, ptx: &Path, commands: &mut Vec<String>) -> Result<()> {
+        let linked = self.folder.join("linked.bc");
+        let mut command = self.tools.command(&self.tools.llvm_link);
+        command.args(["--internalize", "--only-needed", "--suppress-warnings"]);
+        command.arg(ir).arg(&self.tools.libdevice).arg("-o").arg(&linked);
+        commands.push(process::command_line(&command));
+        crate::frontend::execute(self.context.spec, &mut command)?;
+        let mut command = self.tools.command(&self.tools.clang);
+        command.args(["-x", "ir", "--target=nvptx64-nvidia-cuda", "-nocudalib", "-O3", "-S"]);
+        for flag in ["-target-cpu", &self.wanted.arch, "-target-feature", "+ptx75"] {
+            command.args(["-Xclang", flag]);
+        }
+        command.arg("-Wno-override-module").arg("-o").arg(ptx).arg(&linked);
+        commands.push(process::command_line(&command));
+        crate::frontend::execute(self.context.spec, &mut command)
+    }
+
+    /// Has ptxas assemble the PTX, and returns what it says of registers and memory.
+    fn check(&self, ptx: &Path, commands: &mut Vec<String>) -> Result<Vec<String>> {
+        let function = &self.context.spec.function;
+        let mut command = std::process::Command::new(&self.tools.ptxas);
+        command.args(["-v", &format!("-arch={CHECKED_FOR}"), "-o", "/dev/null"]).arg(ptx);
+        commands.push(process::command_line(&command));
+        let timeout = Duration::from_secs(self.context.spec.options.timeout);
+        let device = |code: &str, headline: String| Diagnosis::new(code, function, headline);
+        let output = process::run(&mut command, None, timeout).map_err(|e| {
+            Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
+        })?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        if output.status.success() {
+            let wanted = |l: &&str| l.contains("Used ") || l.contains("stack frame") || l.contains("Compiling entry");
+            return Ok(said
+                .lines()
+                .filter(wanted)
+                .map(|l| l.trim_start_matches("ptxas info    :").trim().to_owned())
+                .collect());
+        }
+        let diagnosis = match said.contains("too much shared data") {
+            true => device(
+                "shared-memory",
+                format!("`{function}` and its derivative need more shared memory than a block has"),
+            )
+            .advise("The shadow of shared memory is as large as shared memory itself: a gradient needs twice as much.")
+            .advise(format!("Use smaller tiles, or a smaller `shared` (here {} bytes).", self.wanted.shared)),
+            false => device("ptxas", format!("the GPU's assembler refused the code of `{function}`"))
+                .advise("This is a bug of ffgrad: please report it with the source."),
+        };
+        let shown: Vec<&str> = said.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
+        Err(Error::Device(Box::new(diagnosis.quote(shown.join("\n")))))
+    }
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    Ok(fs::read_to_string(path).map_err(cache::io("read", path))?)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    Ok(fs::write(path, text).map_err(cache::io("write", path))?)
+}
+
+/// What a launch has to know of the PTX.
+pub fn needs_pool(ptx: &Ptx) -> bool {
+    cuda::device::needs_pool(&ptx.text)
+}

@@ -1,0 +1,28 @@
+//! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
+//!
+//! [`geometry`] turns the options `grid`, `block` and `shared` into the launch of one call. [`host`] rewrites device
+//! IR into IR for the CPU as a device.
+
+pub mod device;
+pub mod geometry;
+pub mod host;
+
+pub use geometry::{Extent, Geometry, Launch};
+
+/// Bytes of dynamic shared memory a block may ask for: what the largest GPUs give a block.
+pub const MOST_SHARED: i64 = 227 << 10;
+
+/// Prefix of the globals that stand for shared memory on the CPU. The linkage step leaves names of the engine alone.
+pub const SHARED: &str = "enzyme_shared.";
+
+/// Prefix of their shadows.
+pub const SHARED_SHADOW: &str = "enzyme_shared_shadow.";
+
+/// The part of both names that marks dynamic shared memory.
+pub const DYNAMIC: &str = "dynamic";
+
+/// How the worker says that a kernel reads constant memory without a value; the variable's name follows.
+pub const UNSET_CONSTANT: &str = "constant memory without a value: ";
+
+/// Section of constant memory without a value, in the IR for the CPU.
+pub const UNSET_SECTION: &str = ".ffgrad.unset";
