@@ -26,12 +26,12 @@ print(y.tolist(), x.grad.tolist())
 
 def entries(cache: Path) -> set[str]:
     """Keys of what lies in the cache."""
-    return {folder.name for folder in (cache / "v1" / "entries").iterdir()}
+    return {folder.name for folder in (next(cache.glob("v*")) / "entries").iterdir()}
 
 
 def shared_objects(cache: Path) -> list[Path]:
     """Every artifact's code."""
-    return sorted((cache / "v1" / "entries").rglob("*.so"))
+    return sorted((next(cache.glob("v*")) / "entries").rglob("*.so"))
 
 
 def no_tools(tmp_path: Path) -> dict[str, str | None]:
@@ -151,7 +151,7 @@ def test_processes_that_race_for_one_key_are_all_right(cache: Path, tmp_path: Pa
     outputs = {child.finish().stdout.strip() for child in running}
     assert outputs == {"[8.0, 8.0] [12.0, 12.0]"}
     assert len(entries(cache)) == 1
-    assert not list((cache / "v1" / "staging").iterdir())
+    assert not list((next(cache.glob("v*")) / "staging").iterdir())
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
