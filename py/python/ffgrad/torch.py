@@ -11,9 +11,12 @@ Contiguous tensors are passed as they lie. Outputs are allocated by PyTorch.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,7 +30,7 @@ from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import allocate, pack, remember, unpack
 from ffgrad.errors import DtypeError, SignatureError
 
-__all__ = ["Enzyme", "enzyme"]
+__all__ = ["Enzyme", "EnzymeModule", "enzyme"]
 
 
 def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
@@ -54,8 +57,11 @@ class Enzyme:
     def __init__(self, native: _native.Function, given: dict[str, Any]) -> None:
         self._native = native
         self._given = given
+        self._digests = _digests(given["sources"])
         self._spec, self._plan = remember(native, given)
         self._eager = short_way(native, self._plan.function, self._gradient)
+        # What torch.func and torch.compile call it by.
+        self.__name__ = self._plan.function
         self.inputs = native.inputs
         self.outputs = native.outputs
 
@@ -139,7 +145,7 @@ class Enzyme:
     @property
     def signature(self) -> str:
         """The signature in use, defaults included."""
-        return str(self.manifest["plan"]["signature"])
+        return self._plan.signature
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -147,10 +153,21 @@ class Enzyme:
         manifest: dict[str, Any] = json.loads(self._native.manifest())
         return manifest
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled by what it was made from, and by the sources' content, which is compared where it is opened again."""
+        return _reopen, (self._given, self._digests)
+
+    def __copy__(self) -> Enzyme:
+        """Return itself: an operation has no state."""
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Enzyme:
+        """Return itself: an operation has no state."""
+        return self
+
     def __repr__(self) -> str:
         """Return the function and its signature."""
-        manifest = self.manifest
-        return f"<enzyme {manifest['prototype']['function']}: {manifest['plan']['signature']}>"
+        return f"<enzyme {self._plan.function}: {self._plan.signature}>"
 
 
 def enzyme(
@@ -196,3 +213,26 @@ def enzyme(
         options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
     native = open_function(files, function, signature, options, torch.Tensor, allocate)
     return Enzyme(native, {"sources": files, "function": function, "signature": signature, "options": plain(options)})
+
+
+def _digests(files: list[str]) -> list[str]:
+    return [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+
+
+def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:
+    """Open the operation of a pickle."""
+    native = open_function(
+        given["sources"], given["function"], given["signature"], given["options"], torch.Tensor, allocate
+    )
+    operation = Enzyme(native, given)
+    now = zip(given["sources"], digests, operation._digests, strict=True)
+    changed = [file for file, before, after in now if before != after]
+    if changed:
+        warnings.warn(
+            f"{', '.join(changed)} changed since `{given['function']}` was pickled", UserWarning, stacklevel=2
+        )
+    return operation
+
+
+# Last: it is built on this module.
+from ffgrad._torch.module import EnzymeModule  # noqa: E402
