@@ -26,11 +26,19 @@ def _front(tensors: Sequence[torch.Tensor], dims: Any, size: int, own: int) -> l
         if dim is not None:
             tensor = tensor.movedim(dim, 0)
         elif own >> i & 1:
-            tensor = tensor.unsqueeze(0).expand(size, *tensor.shape)
+            tensor = _repeated(tensor, size)
         else:
             tensor = tensor.unsqueeze(0)
         moved.append(tensor)
     return moved
+
+
+def _repeated(tensor: torch.Tensor, size: int) -> torch.Tensor:
+    """Return the tensor ``size`` times along a new first dimension, without a copy where torch can trace that."""
+    if torch._C._len_torch_dispatch_stack():
+        # Traced under a forward-mode level, torch fails an internal assertion on the layout of an expanded tangent.
+        return tensor.repeat(size, *[1] * tensor.dim())
+    return tensor.unsqueeze(0).expand(size, *tensor.shape)
 
 
 def _mapped(results: list[torch.Tensor]) -> Mapped:

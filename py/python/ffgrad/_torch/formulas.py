@@ -51,9 +51,9 @@ def _watched(*lists: Tensors) -> bool:
     """Whether a derivative of what follows may be asked for."""
     if torch.is_grad_enabled() and any(x.requires_grad for tensors in lists for x in tensors):
         return True
-    # Not `forward_ad._current_level`: a graph of torch.compile enters its level without Python's knowledge.
-    return forward_ad._is_fwd_grad_enabled() and any(
-        torch._VF._unpack_dual(x, level=0)[1] is not None for tensors in lists for x in tensors
+    # `forward_ad._current_level` alone does not tell: a graph of torch.compile enters its level without Python's knowledge.
+    return forward_ad._is_fwd_grad_enabled() and bool(
+        forward_ad._current_level >= 0 or _C._are_functorch_transforms_active() or _C._len_torch_dispatch_stack()
     )
 
 
@@ -84,13 +84,18 @@ class _Modes:
 
 
 @contextmanager
-def _pushing(ctx: Any) -> Iterator[list[Any]]:
-    """Give what was saved without the tangents of this level, and let other levels push theirs.
+def _pushing(ctx: Any) -> Iterator[tuple[list[Any], Callable[..., list[torch.Tensor]]]]:
+    """Give what was saved, and a way to call operators on it without the tangents of this level.
 
-    torch switches forward-mode AD off while a ``jvp`` runs, so that a second forward derivative silently lacks its terms.
+    torch switches forward-mode AD off while a ``jvp`` runs, so that a second forward derivative silently lacks its terms: here other
+    levels push theirs. A level of ``torch.func`` is called below its autograd; outside of them reverse mode may look on.
     """
     with forward_ad._set_fwd_grad_enabled(True):
-        yield [torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors]
+        if _C._are_functorch_transforms_active():
+            yield list(ctx.saved_tensors), lambda op, *arguments: _below(op, ctx.keyset, *arguments)
+        else:
+            primals = [torch._VF._unpack_dual(x, level=0)[0] for x in ctx.saved_tensors]
+            yield primals, lambda op, *arguments: op(*arguments)
 
 
 def _wanted(ctx: Any, skipped: int, count: int, plan: Plan) -> int:
@@ -136,7 +141,7 @@ class _Primal(_Formula):
         expected = _wanted(ctx, 4, len(inputs), plan)
         with modes:
             outputs = _below(PRIMAL, keyset, list(inputs), spec, batch, expected)
-        ctx.spec, ctx.batch = spec, batch
+        ctx.keyset, ctx.spec, ctx.batch = keyset, spec, batch
         _save(ctx, inputs)
         ctx.mark_non_differentiable(*[y for i, y in enumerate(outputs) if not plan.floats >> i & 1])
         return tuple(outputs)
@@ -155,8 +160,8 @@ class _Primal(_Formula):
         along, moving = pack(tangents, plan.differentiable)
         if not moving:
             return (None,) * len(plan.outputs)
-        with _pushing(ctx) as inputs:
-            return tuple(unpack(JVP(inputs, along, ctx.spec, ctx.batch, moving), plan.floats, len(plan.outputs)))
+        with _pushing(ctx) as (inputs, call):
+            return tuple(unpack(call(JVP, inputs, along, ctx.spec, ctx.batch, moving), plan.floats, len(plan.outputs)))
 
 
 class _Vjp(_Formula):
@@ -165,7 +170,7 @@ class _Vjp(_Formula):
         count, mask, present = masks
         with modes:
             gradients = _below(VJP, keyset, list(tensors[:count]), list(tensors[count:]), spec, batch, mask, present)
-        ctx.spec, ctx.batch, ctx.masks = spec, batch, masks
+        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
         _save(ctx, tensors)
         return tuple(gradients)
 
@@ -191,12 +196,12 @@ class _Vjp(_Formula):
         along, moving = pack(tangents[:count], plan.differentiable)
         changed, changing = pack(unpack(tangents[count:], present, len(plan.outputs)), present)
         change: list[Any] | None = None
-        with _pushing(ctx) as tensors:
+        with _pushing(ctx) as (tensors, call):
             inputs, given = tensors[:count], tensors[count:]
             if moving:
-                change = HVP(inputs, given, along, ctx.spec, ctx.batch, mask, present, moving)
+                change = call(HVP, inputs, given, along, ctx.spec, ctx.batch, mask, present, moving)
             if changing:
-                change = _plus(change, VJP(inputs, changed, ctx.spec, ctx.batch, mask, changing))
+                change = _plus(change, call(VJP, inputs, changed, ctx.spec, ctx.batch, mask, changing))
         return tuple(change or [None] * len(bits(mask)))
 
 
@@ -206,7 +211,7 @@ class _Jvp(_Formula):
         count, moving = masks
         with modes:
             outputs = _below(JVP, keyset, list(tensors[:count]), list(tensors[count:]), spec, batch, moving)
-        ctx.spec, ctx.batch, ctx.masks = spec, batch, masks
+        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
         _save(ctx, tensors)
         return tuple(outputs)
 
@@ -233,8 +238,8 @@ class _Jvp(_Formula):
         changed, changing = pack(unpack(tangents[count:], moving, count), moving)
         if not changing:
             return (None,) * len(bits(plan.floats))
-        with _pushing(ctx) as tensors:
-            return tuple(JVP(tensors[:count], changed, ctx.spec, ctx.batch, changing))
+        with _pushing(ctx) as (tensors, call):
+            return tuple(call(JVP, tensors[:count], changed, ctx.spec, ctx.batch, changing))
 
 
 class _Hvp(_Formula):
@@ -244,7 +249,7 @@ class _Hvp(_Formula):
         inputs, given, along = tensors[:count], tensors[count : count + held], tensors[count + held :]
         with modes:
             changes = _below(HVP, keyset, list(inputs), list(given), list(along), spec, batch, mask, present, moving)
-        ctx.spec, ctx.batch, ctx.masks = spec, batch, masks
+        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
         _save(ctx, tensors)
         return tuple(changes)
 
@@ -268,12 +273,12 @@ class _Hvp(_Formula):
         moved, turning = pack(unpack(tangents[count + held :], moving, count), moving)
         changed, changing = pack(unpack(tangents[count : count + held], present, len(plan.outputs)), present)
         change: list[Any] | None = None
-        with _pushing(ctx) as tensors:
+        with _pushing(ctx) as (tensors, call):
             inputs, given, along = tensors[:count], tensors[count : count + held], tensors[count + held :]
             if turning:
-                change = HVP(inputs, given, moved, ctx.spec, ctx.batch, mask, present, turning)
+                change = call(HVP, inputs, given, moved, ctx.spec, ctx.batch, mask, present, turning)
             if changing:
-                change = _plus(change, HVP(inputs, changed, along, ctx.spec, ctx.batch, mask, changing, moving))
+                change = _plus(change, call(HVP, inputs, changed, along, ctx.spec, ctx.batch, mask, changing, moving))
         return tuple(change or [None] * len(bits(mask)))
 
 
