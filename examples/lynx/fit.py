@@ -42,7 +42,9 @@ class Ecosystem(nn.Module):
 def fit(steps: int) -> tuple[Ecosystem, list[float]]:
     """Minimise the squared error of the logarithms: counts err in proportion."""
     model = Ecosystem(len(FURS))
-    optimiser = torch.optim.LBFGS(model.parameters(), max_iter=steps, line_search_fn="strong_wolfe", tolerance_grad=1e-9)
+    optimiser = torch.optim.LBFGS(
+        model.parameters(), max_iter=steps, line_search_fn="strong_wolfe", tolerance_grad=1e-9
+    )
     losses: list[float] = []
 
     def closure() -> torch.Tensor:

@@ -1,0 +1,94 @@
+"""What a call costs in PyTorch on each path, at n = 16: eager, forward mode, double backward, torch.func, torch.compile.
+
+Each path beside the same formula, x * sin(x), written in torch. Interleaved; the smallest of many short runs, because a machine's noise only
+ever adds.
+
+    python benches/torch_paths.py [--quick] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from ffgrad.torch import enzyme
+from torch.autograd import forward_ad, grad
+
+SOURCE = Path(__file__).resolve().parents[1] / "examples" / "test.c"
+N = 16
+
+
+def paths(f: Callable[..., Any]) -> dict[str, Callable[[], Any]]:
+    """Return one call of each path."""
+    x = torch.linspace(-2.0, 2.0, N, requires_grad=True)
+    plain, seed, batch = x.detach(), torch.ones(N), torch.randn(32, N)
+    compiled = torch.compile(f, fullgraph=True)
+    each = torch.func.vmap(torch.func.grad(lambda x: f(x).sum()))
+
+    def double() -> Any:
+        (first,) = grad(f(x), x, seed, create_graph=True)
+        return grad(first, x, seed)
+
+    def dual() -> Any:
+        with forward_ad.dual_level():
+            return forward_ad.unpack_dual(f(forward_ad.make_dual(plain, seed))).tangent
+
+    def step() -> Any:
+        return grad(compiled(x), x, seed)
+
+    return {
+        "forward, no gradient asked": lambda: f(plain),
+        "forward + autograd.grad": lambda: grad(f(x), x, seed),
+        "forward mode (dual tensors)": dual,
+        "grad of grad": double,
+        "torch.func.grad": lambda: torch.func.grad(lambda x: f(x).sum())(plain),
+        "vmap(grad) over 32": lambda: each(batch),
+        "torch.compile, forward": lambda: compiled(plain),
+        "torch.compile, forward + autograd.grad": step,
+    }
+
+
+def measure(rounds: int, calls: int) -> dict[str, dict[str, float]]:
+    """Return microseconds by path and competitor."""
+    torch.set_num_threads(1)
+    competitors = {"ffgrad": enzyme(SOURCE, "f"), "PyTorch": lambda x: x * torch.sin(x)}
+    functions = {(path, name): f for name, g in competitors.items() for path, f in paths(g).items()}
+    best = dict.fromkeys(functions, float("inf"))
+    for function in functions.values():
+        for _ in range(20):
+            function()
+    for _ in range(rounds):
+        for key, function in functions.items():
+            start = time.perf_counter()
+            for _ in range(calls):
+                function()
+            best[key] = min(best[key], (time.perf_counter() - start) / calls * 1e6)
+    table: dict[str, dict[str, float]] = {}
+    for (path, name), value in best.items():
+        table.setdefault(path, {})[name] = value
+    return table
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    table = measure(*((40, 10) if arguments.quick else (300, 20)))
+    print(f"| µs a call, n = {N} | ffgrad | x * sin(x) in PyTorch |\n|---|--:|--:|")
+    for path, row in table.items():
+        print(f"| {path} | {row['ffgrad']:.1f} | {row['PyTorch']:.1f} |")
+    if arguments.out:
+        arguments.out.write_text(json.dumps({"n": N, "torch": torch.__version__, "microseconds": table}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)
