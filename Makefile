@@ -52,7 +52,7 @@ bench-tf: env-tf tools ## what a call costs in TensorFlow (part of bench)
 	@.venv-tf/bin/python benches/tf_overhead.py $(ARGS)
 
 bench-jax: env-jax tools ## what a call costs in JAX (part of bench)
-	@.venv-jax/bin/python benches/jax_overhead.py $(ARGS)
+	@scripts/bench_jax.sh $(ARGS)
 
 bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
 	@scripts/bench.sh $(ARGS)

@@ -40,6 +40,11 @@ def zero_like(value: Any) -> Any:
     return Zero((typeof(value) if aval is None else aval).to_tangent_aval())
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an operand, also of one whose cotangent is asked for, or of a number."""
+    return tuple((value.aval if is_unknown(value) else typeof(value)).shape)
+
+
 def is_weak(value: Any) -> bool:
     """Whether a value takes the type of what it meets, as Python numbers do."""
     return bool(getattr(typeof(value), "weak_type", False))

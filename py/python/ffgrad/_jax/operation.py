@@ -97,7 +97,7 @@ class Enzyme:
         if not isinstance(value, jax.Array | np.ndarray | np.generic):
             found = type(value).__name__
             raise TypeError(f"`{self.inputs[i]}` must be an array or a number, not {found}")
-        if value.dtype == dtype:
+        if isinstance(value, jax.Array) and value.dtype == dtype:
             return value
         require_type(self._foreign, self.inputs[i], dtype)
         if isinstance(value, jax.Array) and compat.is_weak(value) and _takes(dtype, value.dtype.kind):

@@ -228,8 +228,7 @@ def _transposed(call: Call, given: Groups, name: str, arriving: Group) -> dict[i
 
 
 def _shape(array: Array) -> tuple[int, ...]:
-    value = array.value
-    return tuple(value.aval.shape if compat.is_unknown(value) else value.shape)
+    return compat.shape_of(array.value)
 
 
 def _same_dims(one: Array, other: Array) -> bool:
@@ -267,7 +266,7 @@ def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: Call) -> tuple
                 separate |= 1 << i
             elif old and not is_new[i]:
                 # Summed over the batch dimensions that it has not, but not over the new one.
-                ones = x.value if x.mapped else x.value.reshape((1,) * (old + 1) + x.value.shape)
+                ones = x.value if x.mapped else jnp.reshape(x.value, (1,) * (old + 1) + _shape(x))
                 groups.inputs[i] = Array(jnp.broadcast_to(ones, (size, *ones.shape[1:])), True)
             if old and not call.mapped[0] >> i & 1:
                 squeezed.append(i)
