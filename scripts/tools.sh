@@ -18,6 +18,7 @@ if ! [ -x "$BIN/ffgrad" ]; then say "building ffgrad (about a minute)"; fi
 build --package compile-driver
 # Says nothing where nothing is missing.
 "$BIN/ffgrad" toolchain install >/dev/null
+"$BIN/ffgrad" toolchain install blas >/dev/null
 with_llvm
 # None of them needs a framework to be built. libffgrad finds the worker beside itself, in the build folder.
 build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-torch --package ffgrad-capi

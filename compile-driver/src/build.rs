@@ -91,8 +91,9 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         modules: compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect(),
         library: rules.library,
         renamed: rules.renamed,
+        external: rules.external,
         rules: rules.given,
-        link: link_arguments(spec, tools)?,
+        link: [link_arguments(spec, tools)?, rules.link].concat(),
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
     cache.publish(staging, &cache.entry(&key))?;
@@ -107,7 +108,8 @@ struct Loaded {
 }
 
 fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
-    let request = Request::Load { modules: modules.to_vec(), renamed: Vec::new(), library: Vec::new(), openmp };
+    let (renamed, library, external) = (Vec::new(), Vec::new(), Vec::new());
+    let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp };
     match worker.request(&request)? {
         Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
         _ => Ok(Loaded::default()),
@@ -264,7 +266,8 @@ impl<'a> Build<'a> {
         let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
         let openmp = openmp::around_engine(context)?;
-        worker.request(&Request::Load { modules, renamed: manifest.renamed.clone(), library, openmp })?;
+        let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
+        worker.request(&Request::Load { modules, renamed, library, external, openmp })?;
         Ok(Build {
             context,
             manifest,

@@ -9,7 +9,7 @@ use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::frontend;
 use crate::process;
-use crate::toolchain::Tools;
+use crate::toolchain::{self, Tools};
 use core_ad::diagnostics::Diagnosis;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,10 +28,15 @@ macro_rules! files {
 }
 
 /// Every rule.
-const FILES: &[File] = files!["gamma.c"];
+const FILES: &[File] = files!["blas_d.c", "blas_s.c", "gamma.c", "math.c"];
 
 /// Headers, by their path below the include folder. The first is for users too.
-const HEADERS: &[File] = files!["include/ffgrad/derivatives.h"];
+const HEADERS: &[File] = files![
+    "include/ffgrad/derivatives.h",
+    "include/ffgrad/rules/blas.h",
+    "include/ffgrad/rules/blas_names.h",
+    "include/ffgrad/rules/lapack.h",
+];
 
 /// What a module needs of the library.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Selection {
     pub files: Vec<&'static str>,
     /// Functions that are called by another name from here on.
     pub renamed: Vec<(String, String)>,
+    /// They call BLAS or LAPACK.
+    pub needs_blas: bool,
 }
 
 /// Chooses rules for the functions that a module uses and does not define. Functions in `except` are the user's business.
@@ -50,6 +57,7 @@ pub fn select(undefined: &[String], except: &dyn Fn(&str) -> bool) -> Selection 
         let renamed: Vec<_> = replacements(file.text).filter(asked).collect();
         if !renamed.is_empty() {
             selection.files.push(file.name);
+            selection.needs_blas |= file.text.contains("\nFFGRAD_LIBRARY(blas)\n");
             selection.renamed.extend(renamed.into_iter().map(|(old, new)| (old.to_owned(), new.to_owned())));
         }
     }
@@ -70,6 +78,8 @@ pub fn digest() -> String {
     for file in FILES.iter().chain(HEADERS) {
         hash.update(file.name.as_bytes()).update(&[0]).update(file.text.as_bytes()).update(&[0]);
     }
+    hash.update(toolchain::Component::Blas.version().as_bytes());
+    hash.update(std::env::var_os("FFGRAD_BLAS").unwrap_or_default().as_encoded_bytes());
     hash.finalize().to_hex()[..16].to_owned()
 }
 
@@ -118,6 +128,7 @@ fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Res
     let mut command = Command::new(&tools.clang.path);
     // As the user's code is compiled, without its options: the optimiser is the worker.
     command.args(["-O2", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-ffp-contract=off"]);
+    command.arg("-fcomplex-arithmetic=improved");
     command.arg(format!("-I{}", include.display()));
     command.args(["-c", "-emit-llvm", "-o"]).arg(staging.path().join("rule.bc")).arg(&source);
     let failed = |text: String| {

@@ -10,6 +10,7 @@ use crate::frontend;
 use crate::library;
 use crate::openmp;
 use crate::options::Spec;
+use crate::toolchain;
 use crate::worker::Worker;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Derivative, GivenRule, Request, Response};
@@ -22,6 +23,10 @@ pub struct Prepared {
     pub library: Vec<String>,
     /// Functions that are called by another name.
     pub renamed: Vec<(String, String)>,
+    /// Functions of libraries that are linked by another name.
+    pub external: Vec<(String, String)>,
+    /// Arguments for the linker.
+    pub link: Vec<String>,
     /// Functions whose derivative the user gave.
     pub given: Vec<GivenRule>,
 }
@@ -91,10 +96,49 @@ pub fn prepare(
         library.push(name);
         paths.push(copy);
     }
+    let mut prepared = Prepared { library, renamed: selection.renamed, given, ..Prepared::default() };
+    let mut undefined = undefined.to_vec();
     if !paths.is_empty() {
-        let renamed = selection.renamed.clone();
+        let renamed = prepared.renamed.clone();
         let openmp = openmp::around_engine(context)?;
-        worker.request(&Request::Load { modules: modules.to_vec(), renamed, library: paths, openmp })?;
+        let request =
+            Request::Load { modules: modules.to_vec(), renamed, library: paths, external: Vec::new(), openmp };
+        if let Response::Loaded { undefined: now, .. } = worker.request(&request)? {
+            undefined = now;
+        }
     }
-    Ok(Prepared { library, renamed: selection.renamed, given })
+    let own = options.libraries.iter().any(|l| OWN_BLAS.iter().any(|b| l.to_lowercase().contains(b)));
+    if !own && (selection.needs_blas || undefined.iter().any(|u| is_blas(u))) {
+        link_blas(&mut prepared, &undefined, selection.needs_blas)?;
+    }
+    Ok(prepared)
+}
+
+/// Parts of the names of libraries that have a BLAS.
+const OWN_BLAS: [&str; 6] = ["blas", "lapack", "mkl", "blis", "armpl", "flexi"];
+
+/// Whether a name looks like one of BLAS or LAPACK.
+fn is_blas(name: &str) -> bool {
+    let typed = |n: &str| n.starts_with(['s', 'd', 'c', 'z', 'i']) && (4..=8).contains(&n.len()) && !n.contains('_');
+    name.starts_with("cblas_") || name.starts_with("LAPACKE_") || name.strip_suffix('_').is_some_and(typed)
+}
+
+/// Links the functions that look like BLAS and are in ours to it.
+fn link_blas(prepared: &mut Prepared, undefined: &[String], needed: bool) -> Result<()> {
+    let blas = match toolchain::find_blas() {
+        Ok(blas) => blas,
+        Err(missing) if needed => return Err(missing.into()),
+        // Perhaps the name is not one of BLAS at all; the linker will tell.
+        Err(_) => return Ok(()),
+    };
+    let ours: Vec<&String> = undefined.iter().filter(|u| is_blas(u) && blas.has(u)).collect();
+    if ours.is_empty() {
+        return Ok(());
+    }
+    if !blas.prefix.is_empty() {
+        prepared.external = ours.iter().map(|u| ((*u).clone(), format!("{}{u}", blas.prefix))).collect();
+    }
+    prepared.link.push(blas.library.display().to_string());
+    prepared.link.extend(blas.library.parent().map(|folder| format!("-Wl,-rpath,{}", folder.display())));
+    Ok(())
 }

@@ -196,7 +196,8 @@ fn explain(function: &str, message: &str, all: &str) -> Diagnosis {
 
 fn missing_derivative(function: &str, rest: &str) -> Diagnosis {
     let callee = rest.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("?");
-    let callee = crate::names::demangle(callee);
+    // Our BLAS has a prefix before the names that the user knows.
+    let callee = crate::names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
     let name = callee.split('(').next().unwrap_or(&callee).to_owned();
     Diagnosis::new(
         "missing-derivative",

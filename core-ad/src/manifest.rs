@@ -42,6 +42,9 @@ pub struct Manifest {
     /// Functions that are called by another name: old and new.
     #[serde(default)]
     pub renamed: Vec<(String, String)>,
+    /// Functions of libraries that are linked by another name: old and new.
+    #[serde(default)]
+    pub external: Vec<(String, String)>,
     /// Functions whose derivative the user gave, by option or in the source.
     #[serde(default)]
     pub rules: Vec<GivenRule>,

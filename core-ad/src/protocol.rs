@@ -170,6 +170,8 @@ pub enum Request {
         library: Vec<PathBuf>,
         /// Bitcode of what takes the place of OpenMP's runtime, where the source may use OpenMP.
         openmp: Option<OpenMp>,
+        /// Functions without a body that are called by another name once all is linked.
+        external: Vec<(String, String)>,
     },
     /// Check the derivatives given by the user.
     CheckRules {

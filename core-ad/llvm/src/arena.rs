@@ -29,7 +29,9 @@ const BOUND: [(&str, &str); 12] = [
 ];
 
 /// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
-const HARMLESS: [&str; 30] = [
+const HARMLESS: [&str; 32] = [
+    "qsort",
+    "bsearch",
     "memcpy",
     "memmove",
     "memset",

@@ -32,7 +32,11 @@ pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
 }
 
 /// Functions that the roots call or mention, directly or not.
-unsafe fn reachable(roots: &[FunctionValue<'_>]) -> HashSet<LLVMValueRef> {
+///
+/// # Safety
+///
+/// The roots are live functions.
+pub unsafe fn reachable(roots: &[FunctionValue<'_>]) -> HashSet<LLVMValueRef> {
     let mut found: HashSet<LLVMValueRef> = roots.iter().map(AsValueRef::as_value_ref).collect();
     let mut open: Vec<LLVMValueRef> = found.iter().copied().collect();
     while let Some(function) = open.pop() {

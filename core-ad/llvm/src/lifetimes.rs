@@ -21,11 +21,12 @@ const FREEING: [&str; 5] = ["free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
 /// What takes their place.
 const LATER: &str = "ffgrad.free_later";
 
-/// Lets all memory live until the entry point returns. `keeps` names functions whose stack does so anyway.
-pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>]) {
+/// Lets all memory live until the entry point returns. `keeps` are functions whose stack does so anyway, `parts` names
+/// the parts of rules: they free what they alone hold.
+pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>], parts: &[String]) {
     for name in FREEING {
         if let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) {
-            delay(module, function);
+            delay(module, function, parts);
         }
     }
     for function in module.get_functions().filter(|f| !keeps.contains(f)) {
@@ -85,12 +86,12 @@ fn calls(function: FunctionValue<'_>) -> Vec<LLVMValueRef> {
     all
 }
 
-fn delay(module: &Module<'_>, freeing: FunctionValue<'_>) {
+fn delay(module: &Module<'_>, freeing: FunctionValue<'_>, parts: &[String]) {
     let later = later(module);
     // SAFETY: each call is live until it is erased, after its replacement stands before it.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
-        for call in calls(freeing).into_iter().filter(|&c| !is_ours(c)) {
+        for call in calls(freeing).into_iter().filter(|&c| !is_in(c, parts)) {
             LLVMPositionBuilderBefore(builder, call);
             let mut argument = LLVMGetOperand(call, 0);
             let ty = LLVMGlobalGetValueType(later.as_value_ref());
@@ -102,14 +103,16 @@ fn delay(module: &Module<'_>, freeing: FunctionValue<'_>) {
     }
 }
 
-/// Whether a call stands in one of the functions around a rule, which free what they alone allocate.
-unsafe fn is_ours(call: LLVMValueRef) -> bool {
+/// Whether a call stands in a part of a rule, or in the function around it.
+unsafe fn is_in(call: LLVMValueRef, parts: &[String]) -> bool {
     // SAFETY: see the caller.
     unsafe {
         let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
         let mut length = 0;
         let name = LLVMGetValueName2(function, &mut length);
-        std::slice::from_raw_parts(name.cast::<u8>(), length).starts_with(b"ffgrad.reverse.")
+        let name = std::slice::from_raw_parts(name.cast::<u8>(), length);
+        let around: [&[u8]; 3] = [b"ffgrad.reverse.", b"ffgrad.forward.", b"ffgrad.save."];
+        around.iter().any(|a| name.starts_with(a)) || parts.iter().any(|p| p.as_bytes() == name)
     }
 }
 

@@ -128,6 +128,40 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
     Ok(())
 }
 
+/// Functions of the C library that only put something out, format it, or tell the time.
+const OUTPUT: [&str; 24] = [
+    "fflush",
+    "snprintf",
+    "sprintf",
+    "vsnprintf",
+    "vsprintf",
+    "vprintf",
+    "vfprintf",
+    "fputs",
+    "fputc",
+    "putc",
+    "fwrite",
+    "perror",
+    "fopen",
+    "fclose",
+    "time",
+    "clock",
+    "clock_gettime",
+    "gettimeofday",
+    "strftime",
+    "localtime",
+    "ctime",
+    "getenv",
+    "syslog",
+    "isatty",
+];
+
+/// Marks output as carrying no derivative, as far as the engine does not know by itself.
+pub fn mark_output(module: &Module<'_>) -> Result<()> {
+    let called = OUTPUT.iter().filter(|n| module.get_function(n).is_some_and(|f| f.count_basic_blocks() == 0));
+    mark_inactive(module, &called.map(|n| (*n).to_owned()).collect::<Vec<_>>())
+}
+
 /// Marks functions whose value and effects carry no derivative.
 pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
     for name in names {
@@ -136,10 +170,14 @@ pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
             .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
         set_string_attribute(module, function, "enzyme_inactive", "");
         set_string_attribute(module, function, "enzyme_nofree", "");
-        // An inlined body would lose the mark.
-        let noinline = inkwell::attributes::Attribute::get_named_enum_kind_id("noinline");
-        let context = module.get_context();
-        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(noinline, 0));
+        // Without this the engine looks for a derivative all the same if there is a pointer among the arguments.
+        set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
+        // An inlined body would lose the mark; of a function without one the engine wants to know that it frees nothing.
+        let flags: &[&str] = if function.count_basic_blocks() > 0 { &["noinline"] } else { &["noinline", "nofree"] };
+        for flag in flags {
+            let kind = inkwell::attributes::Attribute::get_named_enum_kind_id(flag);
+            function.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
+        }
     }
     Ok(())
 }

@@ -17,6 +17,7 @@
 //! shadow there; the rule gets a null pointer. Once the engine is done, the shim gets its body, a call of `f`, and
 //! everything is inlined away.
 
+use crate::globals;
 use crate::rule_check::{self, Refusal};
 use crate::session::Result;
 use core_ad::names::{self, Lookup};
@@ -70,6 +71,7 @@ pub fn collect<'ctx>(
         rules.push(named(module, derivative)?);
     }
     let (declared, inactive) = take_markers(module);
+    let declared = in_use(module, declared);
     for rule in declared {
         if !rules.iter().any(|r| r.function == rule.function) {
             rules.push(rule);
@@ -79,6 +81,29 @@ pub fn collect<'ctx>(
         rule_check::prototypes(rule)?;
     }
     Ok((rules, inactive))
+}
+
+/// Start of the names of everything in the rules library.
+const LIBRARY: &str = "ffgrad_";
+
+/// Leaves out rules of the library for functions that nobody calls, neither the user's code nor another rule in use.
+fn in_use<'ctx>(module: &Module<'ctx>, mut declared: Vec<Rule<'ctx>>) -> Vec<Rule<'ctx>> {
+    let of_library = |f: FunctionValue<'ctx>| text(f.get_name()).starts_with(LIBRARY);
+    let mut roots: Vec<FunctionValue<'ctx>> = module.get_functions().filter(|&f| !of_library(f)).collect();
+    let mut used: Vec<Rule<'ctx>> = Vec::new();
+    loop {
+        // SAFETY: live functions of the module.
+        let reached = unsafe { globals::reachable(&roots) };
+        let (new, rest): (Vec<_>, Vec<_>) = declared
+            .into_iter()
+            .partition(|rule| !of_library(rule.function) || reached.contains(&rule.function.as_value_ref()));
+        if new.is_empty() {
+            return used;
+        }
+        roots.extend(new.iter().flat_map(|r| [Some(r.forward), Some(r.reverse), r.save]).flatten());
+        used.extend(new);
+        declared = rest;
+    }
 }
 
 fn named<'ctx>(module: &Module<'ctx>, derivative: &Derivative) -> std::result::Result<Rule<'ctx>, Refusal> {
@@ -156,6 +181,12 @@ fn functions_in<'ctx>(module: &Module<'ctx>, global: GlobalValue<'ctx>) -> Vec<F
 /// The functions that have rules: they keep no pointer that they are given (`docs/custom-derivatives.md`).
 pub fn targets(installed: &[Installed<'_>]) -> Vec<String> {
     installed.iter().map(|rule| rule.target.clone()).collect()
+}
+
+/// Names of the parts of rules, the functions themselves among them.
+pub fn parts(rules: &[Rule<'_>]) -> Vec<String> {
+    let all = rules.iter().flat_map(|r| [Some(r.function), Some(r.forward), Some(r.reverse), r.save]);
+    all.flatten().map(|f| text(f.get_name())).collect()
 }
 
 /// Whether every function marked inactive is there.
@@ -266,6 +297,8 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         }
         shim.add_attribute(AttributeLoc::Param(0), flag(module, "captures"));
         shim.add_attribute(AttributeLoc::Function, flag(module, "noinline"));
+        // It frees nothing of the caller's, which the engine wants to know of a function without a body.
+        shim.add_attribute(AttributeLoc::Function, flag(module, "nofree"));
         let target = if function.count_basic_blocks() > 0 {
             let aside = format!("{PRIMAL}{name}");
             function.as_global_value().set_name(&aside);

@@ -68,9 +68,11 @@ impl<'ctx> Session<'ctx> {
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
         match request {
-            Request::Load { modules, renamed, library, openmp } => {
+            Request::Load { modules, renamed, library, external, openmp } => {
                 self.openmp = openmp;
-                self.load(&modules, &renamed, &library)
+                self.load(&modules, &renamed, &library)?;
+                linkage::rename_declarations(self.module()?, &external);
+                self.loaded()
             }
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
@@ -205,6 +207,7 @@ impl<'ctx> Session<'ctx> {
         }
         linkage::mark_inactive(&module, job.inactive)?;
         linkage::mark_inactive(&module, &declared_inactive)?;
+        linkage::mark_output(&module)?;
         if job.rung == Rung::Typed {
             types::mark_local_memory(&module);
         }
@@ -216,13 +219,13 @@ impl<'ctx> Session<'ctx> {
         }
         passes::before_differentiation(&module, job.rung)?;
         if !self.installed.is_empty() {
-            lifetimes::extend(&module, &entries::roots(&module, entries));
+            lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));
         }
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)
     }
 
-    fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<Response> {
+    fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<()> {
         let mut linked: Option<Module<'ctx>> = None;
         for path in paths {
             let module = self.read(path)?;
@@ -237,14 +240,18 @@ impl<'ctx> Session<'ctx> {
             module.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
         }
         linkage::trim_arguments(&module, renamed)?;
+        self.module = Some(module);
+        Ok(())
+    }
+
+    fn loaded(&self) -> Result<Response> {
+        let module = self.module()?;
         let functions = module
             .get_functions()
             .filter(|f| f.count_basic_blocks() > 0)
             .map(|f| f.get_name().to_string_lossy().into_owned())
             .collect();
-        let undefined = linkage::undefined(&module);
-        self.module = Some(module);
-        Ok(Response::Loaded { functions, undefined })
+        Ok(Response::Loaded { functions, undefined: linkage::undefined(module) })
     }
 
     fn collect_rules(

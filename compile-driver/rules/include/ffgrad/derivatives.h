@@ -12,20 +12,23 @@
 #define FFGRAD_DERIVATIVES_H
 
 /* A function, its forward and its reverse derivative. */
-#define FFGRAD_DERIVATIVES(function, forward, reverse)                            \
-  __attribute__((used)) static void *const ffgrad_derivatives_##function[3] = {   \
-      (void *)(function), (void *)(forward), (void *)(reverse)}
+#define FFGRAD_DERIVATIVES(function, forward, reverse) \
+  FFGRAD_MARK(derivatives, function, (void *)(function), (void *)(forward), (void *)(reverse))
 
 /* The same with a function that saves what the reverse derivative needs. */
-#define FFGRAD_DERIVATIVES_SAVING(function, forward, reverse, save)               \
-  __attribute__((used)) static void *const ffgrad_derivatives_##function[4] = {   \
-      (void *)(function), (void *)(forward), (void *)(reverse), (void *)(save)}
+#define FFGRAD_DERIVATIVES_SAVING(function, forward, reverse, save) \
+  FFGRAD_MARK(derivatives, function, (void *)(function), (void *)(forward), (void *)(reverse), (void *)(save))
 
 /* A function whose value and effects carry no derivative. */
-#define FFGRAD_INACTIVE(function) \
-  __attribute__((used)) static void *const ffgrad_inactive_##function[1] = {(void *)(function)}
+#define FFGRAD_INACTIVE(function) FFGRAD_MARK(inactive, function, (void *)(function))
+
+#define FFGRAD_MARK(kind, function, ...) FFGRAD_MARK_(kind, function, __VA_ARGS__)
+#define FFGRAD_MARK_(kind, function, ...) \
+  __attribute__((used)) static void *const ffgrad_##kind##_##function[] = {__VA_ARGS__}
 
 /* Read by ffgrad in its own rules: calls of the first become calls of the second. */
 #define FFGRAD_REPLACES(old, new)
+/* The same: the library that the rule calls. */
+#define FFGRAD_LIBRARY(name)
 
 #endif

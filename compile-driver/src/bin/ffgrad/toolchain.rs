@@ -34,6 +34,8 @@ pub struct Install {
 /// Tools that only some sources need.
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
+    /// OpenBLAS, for code that calls BLAS or LAPACK
+    Blas,
     /// flang 22 and its runtime library, from Debian's packages
     Fortran,
     /// LLVM's OpenMP runtime as Intel builds it, under Intel's licence
@@ -49,6 +51,7 @@ impl Verb {
             Self::Install(arguments) => {
                 let mut progress = toolchain::progress_on_stderr();
                 let report = match arguments.what {
+                    Some(What::Blas) => toolchain::install_blas(progress.as_mut())?,
                     Some(What::Fortran) => toolchain::install_fortran(progress.as_mut())?,
                     Some(What::Openmp) => toolchain::install(&[Component::OpenMp], progress.as_mut())?,
                     Some(What::Cuda) => toolchain::install(&[Component::Cuda], progress.as_mut())?,

@@ -1,0 +1,36 @@
+/* BLAS and LAPACK in double precision, by its C and its Fortran names. The derivatives are in ffgrad/rules/blas.h and lapack.h.
+ *
+ * Source: the reference BLAS (netlib.org/blas) for what the names mean. Rows first in memory is columns first of the
+ * transposed matrices.
+ */
+#define T double
+#define B(name) ffgrad_d##name
+#define C(name) ffgrad_cblas_d##name
+#define F(name) d##name##_
+#include <ffgrad/rules/blas.h>
+#include <ffgrad/rules/blas_names.h>
+#include <ffgrad/rules/lapack.h>
+
+FFGRAD_LIBRARY(blas)
+FFGRAD_REPLACES(daxpy_, ffgrad_daxpy_)
+FFGRAD_REPLACES(cblas_daxpy, ffgrad_cblas_daxpy)
+FFGRAD_REPLACES(ddot_, ffgrad_ddot_)
+FFGRAD_REPLACES(cblas_ddot, ffgrad_cblas_ddot)
+FFGRAD_REPLACES(dnrm2_, ffgrad_dnrm2_)
+FFGRAD_REPLACES(cblas_dnrm2, ffgrad_cblas_dnrm2)
+FFGRAD_REPLACES(dscal_, ffgrad_dscal_)
+FFGRAD_REPLACES(cblas_dscal, ffgrad_cblas_dscal)
+FFGRAD_REPLACES(dcopy_, ffgrad_dcopy_)
+FFGRAD_REPLACES(cblas_dcopy, ffgrad_cblas_dcopy)
+FFGRAD_REPLACES(dger_, ffgrad_dger_)
+FFGRAD_REPLACES(cblas_dger, ffgrad_cblas_dger)
+FFGRAD_REPLACES(dgemv_, ffgrad_dgemv_)
+FFGRAD_REPLACES(cblas_dgemv, ffgrad_cblas_dgemv)
+FFGRAD_REPLACES(dgemm_, ffgrad_dgemm_)
+FFGRAD_REPLACES(cblas_dgemm, ffgrad_cblas_dgemm)
+FFGRAD_REPLACES(dtrsm_, ffgrad_dtrsm_)
+FFGRAD_REPLACES(cblas_dtrsm, ffgrad_cblas_dtrsm)
+FFGRAD_REPLACES(dpotrf_, ffgrad_dpotrf_)
+FFGRAD_REPLACES(dpotrs_, ffgrad_dpotrs_)
+FFGRAD_REPLACES(dgetrs_, ffgrad_dgetrs_)
+FFGRAD_REPLACES(dgesv_, ffgrad_dgesv_)

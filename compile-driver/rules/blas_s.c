@@ -1,0 +1,36 @@
+/* BLAS and LAPACK in single precision, by its C and its Fortran names. The derivatives are in ffgrad/rules/blas.h and lapack.h.
+ *
+ * Source: the reference BLAS (netlib.org/blas) for what the names mean. Rows first in memory is columns first of the
+ * transposed matrices.
+ */
+#define T float
+#define B(name) ffgrad_s##name
+#define C(name) ffgrad_cblas_s##name
+#define F(name) s##name##_
+#include <ffgrad/rules/blas.h>
+#include <ffgrad/rules/blas_names.h>
+#include <ffgrad/rules/lapack.h>
+
+FFGRAD_LIBRARY(blas)
+FFGRAD_REPLACES(saxpy_, ffgrad_saxpy_)
+FFGRAD_REPLACES(cblas_saxpy, ffgrad_cblas_saxpy)
+FFGRAD_REPLACES(sdot_, ffgrad_sdot_)
+FFGRAD_REPLACES(cblas_sdot, ffgrad_cblas_sdot)
+FFGRAD_REPLACES(snrm2_, ffgrad_snrm2_)
+FFGRAD_REPLACES(cblas_snrm2, ffgrad_cblas_snrm2)
+FFGRAD_REPLACES(sscal_, ffgrad_sscal_)
+FFGRAD_REPLACES(cblas_sscal, ffgrad_cblas_sscal)
+FFGRAD_REPLACES(scopy_, ffgrad_scopy_)
+FFGRAD_REPLACES(cblas_scopy, ffgrad_cblas_scopy)
+FFGRAD_REPLACES(sger_, ffgrad_sger_)
+FFGRAD_REPLACES(cblas_sger, ffgrad_cblas_sger)
+FFGRAD_REPLACES(sgemv_, ffgrad_sgemv_)
+FFGRAD_REPLACES(cblas_sgemv, ffgrad_cblas_sgemv)
+FFGRAD_REPLACES(sgemm_, ffgrad_sgemm_)
+FFGRAD_REPLACES(cblas_sgemm, ffgrad_cblas_sgemm)
+FFGRAD_REPLACES(strsm_, ffgrad_strsm_)
+FFGRAD_REPLACES(cblas_strsm, ffgrad_cblas_strsm)
+FFGRAD_REPLACES(spotrf_, ffgrad_spotrf_)
+FFGRAD_REPLACES(spotrs_, ffgrad_spotrs_)
+FFGRAD_REPLACES(sgetrs_, ffgrad_sgetrs_)
+FFGRAD_REPLACES(sgesv_, ffgrad_sgesv_)
