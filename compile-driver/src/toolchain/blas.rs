@@ -40,7 +40,7 @@ impl Blas {
 /// [`ToolchainError`] where there is none, or the one that was named cannot be read.
 pub fn find_blas() -> Result<Blas, ToolchainError> {
     let place = Place::here();
-    let named = place.var("FFGRAD_BLAS").map(PathBuf::from);
+    let named = place.var("FFGRAD_BLAS");
     let library = match named {
         Some(path) => path,
         None => {
