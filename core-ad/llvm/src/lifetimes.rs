@@ -180,7 +180,9 @@ unsafe fn escapes(alloca: LLVMValueRef) -> bool {
                 match LLVMGetInstructionOpcode(user) {
                     LLVMOpcode::LLVMStore if LLVMGetOperand(user, 0) == address => return true,
                     LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke if !is_shim_or_intrinsic(user) => return true,
-                    LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect if seen.insert(user) => {
+                    LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect
+                        if seen.insert(user) =>
+                    {
                         open.push(user);
                     }
                     _ => {}
