@@ -221,3 +221,104 @@ int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
   }
   return status;
 }
+
+/* --- tapes -------------------------------------------------------------------------------------------
+ *
+ * A tape is what the forward sweep keeps for the reverse sweep: an arena of its own, whatever thread either runs on.
+ * Dropped tapes are kept for the next forward sweep, a few of them, so that a training loop allocates nothing.
+ */
+#define IDLE 4                      /* dropped tapes that are kept */
+#define IDLE_KEEP ((size_t)1 << 28) /* bytes that each of them keeps */
+
+typedef struct Tape {
+  Arena arena;
+  void *data; /* the engine's own record */
+  struct Tape *next;
+} Tape;
+
+static Tape *idle;
+static int idle_count;
+static char idle_lock;
+
+static void lock_idle(void) {
+  while (__atomic_test_and_set(&idle_lock, __ATOMIC_ACQUIRE)) {
+  }
+}
+
+static void unlock_idle(void) { __atomic_clear(&idle_lock, __ATOMIC_RELEASE); }
+
+static Tape *take_tape(void) {
+  lock_idle();
+  Tape *t = idle;
+  if (t) {
+    idle = t->next;
+    idle_count--;
+  }
+  unlock_idle();
+  return t ? t : calloc(1, sizeof(Tape));
+}
+
+/* Gives a tape back, whether the reverse sweep has used it or not. */
+void ffgrad_tape_drop(void *tape) {
+  Tape *t = tape;
+  if (!t) return;
+  Arena *a = &t->arena;
+  memset(a->free, 0, sizeof a->free);
+  if (a->chunks && (a->chunks->next || a->total > IDLE_KEEP)) {
+    a->wanted = a->total < IDLE_KEEP ? a->total : IDLE_KEEP;
+    drop_chunks(a);
+  } else if (a->chunks) {
+    a->top = (char *)(a->chunks + 1);
+  }
+  lock_idle();
+  if (idle_count < IDLE) {
+    t->next = idle;
+    idle = t;
+    idle_count++;
+    t = NULL;
+  }
+  unlock_idle();
+  if (t) {
+    drop_chunks(a);
+    free(t);
+  }
+}
+
+/* Bytes that a tape holds. */
+size_t ffgrad_tape_bytes(void *tape) { return tape ? sizeof(Tape) + ((Tape *)tape)->arena.total : 0; }
+
+/* Runs an entry point with the tape's arena in place of the thread's. */
+static int32_t run_on(Tape *t, int32_t (*entry)(void *const *), void *const *args) {
+  Arena *outer = own;
+  own = &t->arena;
+  t->arena.depth = 1;
+  int32_t status = entry(args);
+  own = outer;
+  return status;
+}
+
+/* Runs the forward sweep; leaves a tape in the slot. */
+int32_t ffgrad_onto_tape(int32_t (*entry)(void *const *), void *const *args, size_t slot) {
+  void **place = (void **)args + slot;
+  *place = NULL;
+  Tape *t = take_tape();
+  if (!t) return 2;
+  int32_t status = run_on(t, entry, args);
+  t->data = *place;
+  if (status != 0) {
+    ffgrad_tape_drop(t);
+    t = NULL;
+  }
+  *place = t;
+  return status;
+}
+
+/* Runs the reverse sweep on the tape in the slot, which is then still to be dropped. */
+int32_t ffgrad_from_tape(int32_t (*entry)(void *const *), void *const *args, size_t slot) {
+  void **place = (void **)args + slot;
+  Tape *t = *place;
+  *place = t->data;
+  int32_t status = run_on(t, entry, args);
+  *place = t;
+  return status;
+}

@@ -4,13 +4,22 @@ use crate::cache::{self, Cache};
 use crate::error::{CacheError, Result};
 use crate::openmp::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::Entry;
+use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
 /// `int32_t entry(void *const *args)`.
 pub type EntryPoint = unsafe extern "C" fn(*const *mut c_void) -> i32;
+
+/// What an artifact offers for the tapes that it makes.
+#[derive(Clone, Copy)]
+pub struct Tapes {
+    /// Gives a tape back.
+    pub drop: unsafe extern "C" fn(*mut c_void),
+    /// Bytes that it holds.
+    pub bytes: unsafe extern "C" fn(*mut c_void) -> usize,
+}
 
 /// A loaded artifact. Its code stays mapped as long as this value lives.
 pub struct Artifact {
@@ -23,6 +32,10 @@ pub struct Artifact {
     jvp2: Option<EntryPoint>,
     /// How to say how many threads its parallel regions have, where it has any.
     pub teams: Option<Teams>,
+    augmented: Option<EntryPoint>,
+    reverse: Option<EntryPoint>,
+    /// What gives tapes back, and what tells their size; none where derivatives do not allocate from an arena.
+    pub tapes: Option<Tapes>,
     _library: Library,
 }
 
@@ -57,7 +70,16 @@ impl Artifact {
         let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
         let (primal, vjp) = (find(Entry::Primal)?, optional(Entry::Vjp)?);
         let (jvp, hvp, jvp2) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?, optional(Entry::Jvp2)?);
-        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, jvp2, teams, _library: library }))
+        let (augmented, reverse) = (optional(Entry::Augmented)?, optional(Entry::Reverse)?);
+        // SAFETY: the symbols have these types in every artifact.
+        let tapes = unsafe {
+            let drop = library.get::<unsafe extern "C" fn(*mut c_void)>(TAPE_DROP);
+            let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
+            drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
+        };
+        // What the threads of a parallel region allocate is in no tape's arena.
+        let tapes = tapes.filter(|_| teams.is_none());
+        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, jvp2, augmented, reverse, teams, tapes, _library: library }))
     }
 
     /// The entry point, where this artifact has it.
@@ -68,6 +90,8 @@ impl Artifact {
             Entry::Jvp => self.jvp,
             Entry::Hvp => self.hvp,
             Entry::Jvp2 => self.jvp2,
+            Entry::Augmented => self.augmented,
+            Entry::Reverse => self.reverse,
         }
     }
 }
@@ -99,6 +123,8 @@ pub enum Order {
     Second,
     /// With hvp and jvp2: few callers differentiate the forward mode forwards, so only they build it.
     Forward,
+    /// First, with the reverse mode in two halves too.
+    Taped,
 }
 
 impl Wanted {
@@ -117,12 +143,18 @@ impl Wanted {
         Wanted { mask, order: Order::Forward }
     }
 
+    /// First derivatives, with the reverse mode in two halves too.
+    pub fn taped(mask: u64) -> Self {
+        Wanted { mask, order: Order::Taped }
+    }
+
     /// Entry points beside the primal.
     pub fn entries(self) -> &'static [Entry] {
         match self.order {
             Order::First => &[Entry::Vjp, Entry::Jvp],
             Order::Second => &[Entry::Vjp, Entry::Jvp, Entry::Hvp],
             Order::Forward => &[Entry::Vjp, Entry::Jvp, Entry::Hvp, Entry::Jvp2],
+            Order::Taped => &[Entry::Vjp, Entry::Jvp, Entry::Augmented, Entry::Reverse],
         }
     }
 
@@ -132,6 +164,7 @@ impl Wanted {
             Order::First => "d1",
             Order::Second => "d2",
             Order::Forward => "f2",
+            Order::Taped => "d1t",
         };
         format!("{order}-{:x}", self.mask)
     }

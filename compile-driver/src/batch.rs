@@ -225,13 +225,13 @@ impl Function {
             Ok(())
         };
         match task.entry {
-            Entry::Primal | Entry::Jvp | Entry::Jvp2 => {
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 | Entry::Augmented => {
                 let is_wanted = |arg: usize| task.entry == Entry::Primal || plan.has_shadow(arg, wanted.mask);
                 for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| is_wanted(arg)) {
                     take(position, arg, (split.whole(), &split.shape), false)?;
                 }
             }
-            Entry::Vjp | Entry::Hvp => {
+            Entry::Vjp | Entry::Hvp | Entry::Reverse => {
                 let mask = task.mask & plan.differentiable_mask();
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {

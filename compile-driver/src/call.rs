@@ -320,6 +320,17 @@ impl<'a> Call<'a> {
 
     /// Runs an entry point on the prepared argument array.
     pub fn run(&self, artifact: &Artifact, entry: Entry, slots: &mut Vec<*mut c_void>) -> Result<()> {
+        self.run_with(artifact, entry, slots, None)
+    }
+
+    /// The same for entry points that make or use a tape.
+    pub(crate) fn run_with(
+        &self,
+        artifact: &Artifact,
+        entry: Entry,
+        slots: &mut Vec<*mut c_void>,
+        tape: Option<&mut *mut c_void>,
+    ) -> Result<()> {
         let Some(function) = artifact.entry(entry) else {
             let headline = format!("the artifact of `{}` has no entry point `{}`", self.function, entry.symbol());
             return Err(Error::Differentiation(Box::new(Diagnosis::new("no-entry", self.function, headline))));
@@ -331,15 +342,21 @@ impl<'a> Call<'a> {
             message.add(MESSAGE_BYTES - 1).write(0);
         }
         slots.push(message.cast());
+        // A launch and a tape take the same place; kernels keep no tapes.
         let launch = self.resolved.launch.map(|launch| launch.words());
         slots.extend(launch.as_ref().map(|words| words.as_ptr().cast_mut().cast::<c_void>()));
-        // SAFETY: the array has every slot of the plan, each with memory of the planned size, and the
-        // message buffer after them. What the foreign code does with it is its author's promise.
-        let run = || unsafe { function(slots.as_ptr()) };
+        slots.extend(tape.as_deref().copied());
+        // SAFETY: the array has every slot of the plan, each with memory of the planned size, and behind them the
+        // message buffer and the tape's place, which may be written to. What the foreign code does with it is its
+        // author's promise.
+        let mut run = || unsafe { function(slots.as_mut_ptr()) };
         let code = match artifact.teams {
             Some(teams) => teams.of(self.threads, run),
             None => run(),
         };
+        if let (Some(tape), Some(made)) = (tape, slots.last()) {
+            *tape = *made;
+        }
         if code == status::OK {
             return Ok(());
         }

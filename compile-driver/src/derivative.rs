@@ -168,6 +168,7 @@ impl Function {
         let possible = self.manifest.plan.differentiable_mask();
         match task.entry {
             Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
+            Entry::Augmented | Entry::Reverse => Wanted::taped(task.mask & possible),
             Entry::Jvp => Wanted::first(given_mask(task.tangents) & possible),
             Entry::Hvp => Wanted::second((task.mask | given_mask(task.tangents)) & possible),
             Entry::Jvp2 => Wanted::forward((given_mask(task.tangents) | given_mask(task.directions)) & possible),
@@ -198,7 +199,9 @@ impl Function {
             let address = match (task.entry, slot.part) {
                 (Entry::Primal, _) => self.primal_slot(call, task, slot.arg, results)?,
                 (_, Part::Primal) => self.working_primal(call, task.inputs, slot.arg)?,
-                (Entry::Vjp, _) => self.vjp_slot(call, task, wanted.mask, slot.arg, results)?,
+                (Entry::Vjp | Entry::Augmented | Entry::Reverse, _) => {
+                    self.vjp_slot(call, task, wanted.mask, slot.arg, results)?
+                }
                 (Entry::Jvp, _) => self.jvp_slot(call, task, slot.arg, results)?,
                 (Entry::Hvp, _) => self.hvp_slot(call, task, slot, results)?,
                 (Entry::Jvp2, _) => self.jvp2_slot(call, task, slot, results)?,

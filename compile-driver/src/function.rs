@@ -42,6 +42,8 @@ pub struct Function {
     warnings: Mutex<Vec<String>>,
     warned: AtomicBool,
     launcher: Option<Launcher>,
+    /// There is no way to keep a tape for this function.
+    pub(crate) tapeless: AtomicBool,
 }
 
 impl Function {
@@ -111,6 +113,7 @@ impl Function {
             warnings: Mutex::default(),
             warned: AtomicBool::new(false),
             launcher,
+            tapeless: AtomicBool::new(false),
         })
     }
 
@@ -198,6 +201,11 @@ impl Function {
             }
         };
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
+    }
+
+    /// Whether the function is a CUDA kernel, which is launched.
+    pub(crate) fn is_kernel(&self) -> bool {
+        self.launcher.is_some()
     }
 
     /// Whether an artifact with the primal is loaded.

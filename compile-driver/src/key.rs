@@ -44,6 +44,8 @@ fn options_text(spec: &Spec) -> Vec<u8> {
     options.threads = 1;
     // The launch is chosen call by call.
     (options.grid, options.block, options.shared) = Default::default();
+    // A tape is a further artifact of the same entry.
+    options.mode = Default::default();
     serde_json::to_vec(&options).unwrap_or_default()
 }
 
@@ -156,7 +158,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Options, Verify};
+    use crate::options::{Mode, Options, Verify};
     use core_ad::protocol::{Math, Rung};
 
     fn spec() -> Spec {
@@ -219,6 +221,7 @@ mod tests {
         assert_eq!(key_of(&spec()), key_with(|s| s.options.verify = Verify::Off));
         assert_eq!(key_of(&spec()), key_with(|s| s.options.timeout = 1));
         assert_eq!(key_of(&spec()), key_with(|s| s.options.threads = 4));
+        assert_eq!(key_of(&spec()), key_with(|s| s.options.mode = Mode::Tape));
     }
 
     #[test]

@@ -33,8 +33,8 @@ impl<'r> Landing<'r> {
     fn arg(&self, position: usize) -> &'r Arg {
         let plan = self.call.plan;
         match self.entry {
-            Entry::Primal | Entry::Jvp | Entry::Jvp2 => &plan.args[plan.outputs[position]],
-            Entry::Vjp | Entry::Hvp => &plan.args[plan.inputs[position]],
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 | Entry::Augmented => &plan.args[plan.outputs[position]],
+            Entry::Vjp | Entry::Hvp | Entry::Reverse => &plan.args[plan.inputs[position]],
         }
     }
 

@@ -22,6 +22,17 @@ pub enum Verify {
     Off,
 }
 
+/// What becomes of the forward sweep of a reverse mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// It runs again for the gradient: no memory is held in between.
+    #[default]
+    Recompute,
+    /// It runs once, and keeps on a tape what the gradient needs.
+    Tape,
+}
+
 /// Options of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -55,6 +66,8 @@ pub struct Options {
     pub arena: bool,
     /// Build several variants at the first gradient, time them on those arguments, keep the fastest.
     pub tune: bool,
+    /// Whether the forward sweep runs again for the gradient.
+    pub mode: Mode,
     /// Threads that a call over a batch runs on; 0 is one a core.
     pub threads: usize,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
@@ -104,6 +117,7 @@ impl Default for Options {
             loose_types: false,
             arena: true,
             tune: false,
+            mode: Mode::default(),
             threads: 1,
             engine_options: Vec::new(),
             pipeline: None,

@@ -11,6 +11,8 @@
 //! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
 //! modes are wrong alike.
 
+mod tape;
+
 use crate::artifact::Artifact;
 use crate::call::Call;
 use crate::error::Result;
@@ -81,6 +83,12 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
         true => Outcome::Passed(here.record(&probe.tolerance)),
         false => probe.judge_disagreement(&values, here)?,
     };
+    if let Outcome::Passed(record) | Outcome::Doubtful(record, _) = &first
+        && artifact.entry(Entry::Reverse).is_some()
+        && let Some(text) = tape::check(&mut probe, &values)?
+    {
+        return Ok(Outcome::Wrong(record.clone(), text));
+    }
     match first {
         Outcome::Passed(_) | Outcome::Doubtful(..) if artifact.entry(Entry::Hvp).is_some() => {
             check_second(&mut probe, &values, first)

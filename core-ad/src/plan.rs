@@ -157,7 +157,7 @@ impl CallPlan {
     pub fn slots(&self, entry: Entry, mask: u64) -> impl Iterator<Item = Slot> + '_ {
         let parts: &'static [Part] = match entry {
             Entry::Primal => &[Part::Primal],
-            Entry::Vjp | Entry::Jvp => &[Part::Primal, Part::Shadow],
+            Entry::Vjp | Entry::Jvp | Entry::Augmented | Entry::Reverse => &[Part::Primal, Part::Shadow],
             Entry::Hvp | Entry::Jvp2 => &[Part::Primal, Part::Direction, Part::Shadow, Part::ShadowChange],
         };
         (0..self.args.len()).flat_map(move |arg| {

@@ -23,6 +23,10 @@ pub enum Entry {
     Hvp,
     /// Derivative of [`Entry::Jvp`] along a direction (forward over forward).
     Jvp2,
+    /// The function itself, keeping on a tape what [`Entry::Reverse`] needs.
+    Augmented,
+    /// Vector-Jacobian product from a tape; uses it up.
+    Reverse,
 }
 
 impl Entry {
@@ -34,6 +38,8 @@ impl Entry {
             Entry::Jvp => "ffgrad_jvp",
             Entry::Hvp => "ffgrad_hvp",
             Entry::Jvp2 => "ffgrad_jvp2",
+            Entry::Augmented => "ffgrad_augmented",
+            Entry::Reverse => "ffgrad_reverse",
         }
     }
 }
@@ -46,8 +52,14 @@ pub mod status {
     pub const EXCEPTION: i32 = 1;
 }
 
+/// Gives back a tape that [`Entry::Augmented`] made, used or not: `void ffgrad_tape_drop(void *tape)`.
+pub const TAPE_DROP: &str = "ffgrad_tape_drop";
+
+/// Bytes that a tape holds: `size_t ffgrad_tape_bytes(void *tape)`.
+pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
+
 /// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
-/// C++ exception says is written there, ended by a zero.
+/// C++ exception says is written there, ended by a zero. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
 pub const MESSAGE_BYTES: usize = 512;
 
 /// One way of preparing a function for differentiation; tried in order until one is proven right.

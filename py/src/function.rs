@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which arrays of a call have leading batch dimensions; bit i of a mask stands for the i-th array.
 #[pyclass(frozen, module = "ffgrad._native")]
@@ -29,6 +29,21 @@ impl Batch {
             return Err(PyValueError::new_err("a batch dimension cannot be negative"));
         }
         Ok(Batch { shape, masks: [inputs, cotangents, tangents, separate] })
+    }
+}
+
+/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or nobody holds it.
+#[pyclass(frozen, module = "ffgrad._native")]
+pub struct Tape {
+    inner: Mutex<Option<compile_driver::Tape>>,
+}
+
+#[pymethods]
+impl Tape {
+    /// Bytes held; 0 once it was used.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, compile_driver::Tape::bytes)
     }
 }
 
@@ -172,6 +187,48 @@ impl Function {
                 None => self.inner.vjp(&inputs, &cotangents, mask, &mut results),
                 Some(batch) => self.inner.vjp_over(&batch.borrowed(), &inputs, &cotangents, mask, &mut results),
             }
+        });
+        self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
+    }
+
+    /// As `primal`, and a tape for the gradients of the inputs in `mask`, or `None` where there can be none.
+    fn primal_taped<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Bound<'py, PyTuple>,
+        mask: u64,
+    ) -> PyResult<(Bound<'py, PyTuple>, Option<Tape>)> {
+        let given = self.given(&inputs)?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            self.inner.primal_taped(&inputs, mask, &mut results)
+        });
+        let (outcome, tape) = match outcome {
+            Ok(tape) => (Ok(()), tape),
+            Err(error) => (Err(error), None),
+        };
+        let outputs = self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())?;
+        Ok((outputs, tape.map(|tape| Tape { inner: Mutex::new(Some(tape)) })))
+    }
+
+    /// As `vjp`, from the tape if it is still there; it is used up.
+    fn vjp_taped<'py>(
+        &self,
+        py: Python<'py>,
+        tape: &Tape,
+        inputs: Bound<'py, PyTuple>,
+        cotangents: Bound<'py, PyTuple>,
+        mask: u64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let given = self.given(&inputs)?;
+        let shadows = self.shadows(&cotangents, "cotangent")?;
+        let mut results = self.results(py);
+        let kept = tape.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let outcome = py.detach(|| {
+            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            self.inner.vjp_taped(kept, &inputs, &cotangents, mask, &mut results)
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }

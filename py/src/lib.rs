@@ -64,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<eager::Eager>()?;
     module.add_class::<eager::Backward>()?;
     module.add_class::<function::Batch>()?;
+    module.add_class::<function::Tape>()?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;

@@ -8,7 +8,7 @@ use crate::session::Result;
 use core_ad::protocol::Entry;
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue};
+use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
@@ -151,7 +151,7 @@ unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
 }
 
 /// Redirects allocations and runs the entry points inside the arena, whose module is linked in.
-pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[Entry]) -> Result<()> {
+pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry, usize)]) -> Result<()> {
     let pointer = module.get_context().ptr_type(AddressSpace::default());
     for (from, to) in BOUND {
         let Some(old) = module.get_function(from).filter(|f| f.count_basic_blocks() == 0) else { continue };
@@ -160,8 +160,13 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[Entry])
         unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
     }
     module.link_in_module(arena).map_err(|e| e.to_string())?;
-    let run = module.get_function("ffgrad_in_arena").ok_or("the arena has no entry")?;
-    for entry in entries {
+    for &(entry, slots) in entries {
+        let run = match entry {
+            Entry::Augmented => "ffgrad_onto_tape",
+            Entry::Reverse => "ffgrad_from_tape",
+            _ => "ffgrad_in_arena",
+        };
+        let run = module.get_function(run).ok_or("the arena has no entry")?;
         let name = entry.symbol();
         let inner = module.get_function(name).ok_or_else(|| format!("no entry point `{name}`"))?;
         inner.as_global_value().set_name(&format!("{name}.body"));
@@ -171,7 +176,12 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[Entry])
         let builder = context.create_builder();
         builder.position_at_end(context.append_basic_block(outer, ""));
         let args = outer.get_first_param().ok_or("entry parameter")?;
-        let values = [inner.as_global_value().as_pointer_value().into(), args.into()];
+        let mut values: Vec<BasicMetadataValueEnum<'ctx>> =
+            vec![inner.as_global_value().as_pointer_value().into(), args.into()];
+        if matches!(entry, Entry::Augmented | Entry::Reverse) {
+            // Behind the message buffer.
+            values.push(context.i64_type().const_int(slots as u64 + 1, false).into());
+        }
         let call = builder.build_call(run, &values, "").map_err(|e| e.to_string())?;
         let status: Option<BasicValueEnum<'ctx>> = call.try_as_basic_value().basic();
         let status = status.ok_or("the arena returns no status")?;

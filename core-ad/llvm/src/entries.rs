@@ -312,13 +312,22 @@ pub fn derivative<'ctx>(
         // must look before it takes numbers for tangents.
         values.push(frame.activity("enzyme_runtime_activity")?.into());
     }
+    let is_split = matches!(entry, Entry::Augmented | Entry::Reverse);
     for (number, slot) in plan.slots(entry, mask).enumerate() {
         let arg = &plan.args[slot.arg];
         let shadowed = plan.has_shadow(slot.arg, mask);
+        if is_split && slot.part == Part::Primal && arg.role == Role::Input {
+            // The caller keeps inputs as they are until the tape is used: nothing of them need be on it.
+            values.push(frame.activity("enzyme_not_overwritten")?.into());
+        }
         match (entry, slot.part) {
             (Entry::Hvp | Entry::Jvp2, Part::Primal | Part::Shadow) if shadowed => {
                 values.push(frame.activity("enzyme_dup")?.into());
                 values.push(frame.pointer(number)?.into());
+            }
+            (Entry::Augmented | Entry::Reverse, Part::Primal) => {
+                values.push(frame.activity(if shadowed { "enzyme_dup" } else { "enzyme_const" })?.into());
+                values.push(frame.value(arg, number)?.into());
             }
             (_, Part::Primal) => {
                 values.push(frame.activity(activity(arg, shadowed, write_only.contains(&slot.arg)))?.into());
@@ -327,7 +336,16 @@ pub fn derivative<'ctx>(
             _ => values.push(frame.pointer(number)?.into()),
         }
     }
-    frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
+    // The tape's place is behind the message buffer.
+    let tape = plan.slots(entry, mask).count() + 1;
+    if entry == Entry::Reverse {
+        values.push(frame.pointer(tape)?.into());
+    }
+    let call = frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
+    if entry == Entry::Augmented {
+        let made = call.try_as_basic_value().basic().ok_or("the engine gives no tape")?;
+        frame.builder.build_store(frame.place(tape)?, made).map_err(|e| e.to_string())?;
+    }
     frame.close()
 }
 
@@ -401,10 +419,17 @@ fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'
     let name = match entry {
         Entry::Jvp | Entry::Hvp | Entry::Jvp2 => "__enzyme_fwddiff_ffgrad",
         Entry::Vjp | Entry::Primal => "__enzyme_autodiff_ffgrad",
+        Entry::Augmented => "__enzyme_augmentfwd_ffgrad",
+        Entry::Reverse => "__enzyme_reverse_ffgrad",
     };
     let declare = |name: &str| {
         let context = module.get_context();
-        let ty = context.void_type().fn_type(&[], true);
+        let ty = match entry {
+            Entry::Augmented if name.contains("augmentfwd") => {
+                context.ptr_type(AddressSpace::default()).fn_type(&[], true)
+            }
+            _ => context.void_type().fn_type(&[], true),
+        };
         module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
     };
     // The engine looks at modules only that mention reverse mode.
@@ -433,14 +458,19 @@ impl<'m, 'ctx> Frame<'m, 'ctx> {
 
     /// The pointer in a slot of the argument array.
     fn pointer(&self, slot: usize) -> Result<PointerValue<'ctx>> {
+        let pointer = self.module.get_context().ptr_type(AddressSpace::default());
+        let place = self.place(slot)?;
+        let loaded = self.builder.build_load(pointer, place, "").map_err(|e| e.to_string())?;
+        Ok(loaded.into_pointer_value())
+    }
+
+    /// A slot of the argument array.
+    fn place(&self, slot: usize) -> Result<PointerValue<'ctx>> {
         let context = self.module.get_context();
         let pointer = context.ptr_type(AddressSpace::default());
         let index = context.i64_type().const_int(slot as u64, false);
         // SAFETY: the caller's array has a pointer for every slot of the plan.
-        let place =
-            unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }.map_err(|e| e.to_string())?;
-        let loaded = self.builder.build_load(pointer, place, "").map_err(|e| e.to_string())?;
-        Ok(loaded.into_pointer_value())
+        unsafe { self.builder.build_in_bounds_gep(pointer, self.args, &[index], "") }.map_err(|e| e.to_string())
     }
 
     /// What the wrapper takes for an argument: its pointer, or the integer behind it.

@@ -4,7 +4,7 @@
 //! object exports no name that could meet one of the host process.
 
 use crate::session::Result;
-use core_ad::protocol::Entry;
+use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
@@ -18,7 +18,10 @@ fn is_reserved(name: &str) -> bool {
 
 /// Makes everything but the entry points internal.
 pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
-    let kept: Vec<&str> = entries.iter().map(|e| e.symbol()).collect();
+    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).collect();
+    if entries.contains(&Entry::Reverse) {
+        kept.extend([TAPE_DROP, TAPE_BYTES]);
+    }
     internalise(module, &kept);
 }
 

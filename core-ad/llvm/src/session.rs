@@ -353,7 +353,7 @@ impl<'ctx> Session<'ctx> {
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
                 Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
-                None => self.bind_arena(module, path, &names, codegen, &machine)?,
+                None => self.bind_arena(module, path, entries, codegen, &machine)?,
             }
         }
         if self.openmp.is_some() {
@@ -370,13 +370,14 @@ impl<'ctx> Session<'ctx> {
         &self,
         module: &Module<'ctx>,
         path: &Path,
-        entries: &[Entry],
+        entries: &[(Entry, usize)],
         codegen: &CodeGen,
         machine: &inkwell::targets::TargetMachine,
     ) -> Result<()> {
         let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
         arena::bind(module, runtime, entries)?;
-        linkage::keep_only(module, entries);
+        let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
+        linkage::keep_only(module, &names);
         emit::retarget(module, machine, codegen);
         passes::after_arena(module, machine)
     }

@@ -50,6 +50,9 @@ class Options(TypedDict, total=False):
         Let the derivative allocate from a per-thread arena instead of malloc (default).
     tune : bool
         Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest.
+    mode : {"recompute", "tape"}
+        Whether the forward sweep runs again for the gradient, or once, keeping what the gradient needs until it is
+        computed. With PyTorch's eager mode; elsewhere the gradient is recomputed.
     threads : int
         Threads that a call over a batch runs on (1; 0 is one a core).
     pipeline : str
@@ -80,6 +83,7 @@ class Options(TypedDict, total=False):
     loose_types: bool
     arena: bool
     tune: bool
+    mode: str
     threads: int
     pipeline: str
     engine_options: Iterable[str]

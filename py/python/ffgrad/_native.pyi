@@ -27,6 +27,12 @@ class Batch:
         self, shape: Sequence[int], inputs: int = 0, cotangents: int = 0, tangents: int = 0, separate: int = 0
     ) -> None: ...
 
+class Tape:
+    """What a forward call keeps for its gradient; used once, and given back when nobody holds it."""
+
+    @property
+    def nbytes(self) -> int: ...
+
 class Function:
     def __init__(
         self,
@@ -52,6 +58,10 @@ class Function:
     def primal(self, inputs: tuple[Any, ...], expected: int, batch: Batch | None = None) -> tuple[Any, ...]: ...
     def vjp(
         self, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int, batch: Batch | None = None
+    ) -> tuple[Any, ...]: ...
+    def primal_taped(self, inputs: tuple[Any, ...], mask: int) -> tuple[tuple[Any, ...], Tape | None]: ...
+    def vjp_taped(
+        self, tape: Tape, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int
     ) -> tuple[Any, ...]: ...
     def jvp(
         self, inputs: tuple[Any, ...], tangents: tuple[Any, ...], batch: Batch | None = None
