@@ -47,5 +47,5 @@ pub use batch::Batch;
 pub use call::{Input, Results, View};
 pub use error::{CacheError, Error, Kind, Result};
 pub use function::Function;
-pub use options::{Options, Spec, Verify};
+pub use options::{Mode, Options, Spec, Verify};
 pub use tape::Tape;

@@ -4,7 +4,7 @@
 //! [`Backward::apply`] what the engine calls. No Python code runs between the user's call and the foreign function. Whatever is
 //! not plain (transforms, forward mode, tracers, subclasses of Tensor, a backward to be differentiated) is left to the operators.
 
-use crate::function::Function;
+use crate::function::{Function, Tape};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -117,7 +117,13 @@ impl Eager {
     ) -> PyResult<Bound<'py, PyAny>> {
         let function = self.function.get();
         let expected = if function.has_primal() { 0 } else { wanted(context)? };
-        let outputs = function.primal(py, inputs.clone(), expected, None)?;
+        let outputs = if function.keeps_tapes() {
+            let (outputs, tape) = function.primal_taped(py, inputs.clone(), wanted(context)?)?;
+            context.setattr(intern!(py, "tape"), tape)?;
+            outputs
+        } else {
+            function.primal(py, inputs.clone(), expected, None)?
+        };
         save(py, context, inputs)?;
         if outputs.len() > 1 {
             // A cotangent that nobody asks for is `None`, not zeros that would be computed with.
@@ -161,6 +167,11 @@ impl Backward {
         let eager = node.getattr(intern!(py, "_eager"))?;
         let function = eager.cast::<Eager>()?.get().function.get();
         let inputs = saved(py, node, function.input_count())?;
+        if function.keeps_tapes()
+            && let Ok(tape) = node.getattr(intern!(py, "tape"))?.cast::<Tape>()
+        {
+            return Ok(function.vjp_taped(py, tape.get(), inputs, cotangents, wanted(node)?)?.into_any());
+        }
         Ok(function.vjp(py, inputs, cotangents, wanted(node)?, None)?.into_any())
     }
 }

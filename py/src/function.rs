@@ -3,7 +3,7 @@
 use crate::arrays::{Allocated, Given};
 use crate::errors;
 use compile_driver::cuda::Chooser;
-use compile_driver::{Error, Input, Options, Spec, View};
+use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Entry, Rung};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -192,7 +192,7 @@ impl Function {
     }
 
     /// As `primal`, and a tape for the gradients of the inputs in `mask`, or `None` where there can be none.
-    fn primal_taped<'py>(
+    pub(crate) fn primal_taped<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
@@ -213,7 +213,7 @@ impl Function {
     }
 
     /// As `vjp`, from the tape if it is still there; it is used up.
-    fn vjp_taped<'py>(
+    pub(crate) fn vjp_taped<'py>(
         &self,
         py: Python<'py>,
         tape: &Tape,
@@ -313,6 +313,11 @@ impl Function {
     /// Whether a call of the primal needs no build.
     pub(crate) fn has_primal(&self) -> bool {
         self.inner.has_primal()
+    }
+
+    /// Whether forward calls keep a tape.
+    pub(crate) fn keeps_tapes(&self) -> bool {
+        self.inner.spec().options.mode == Mode::Tape
     }
 
     pub(crate) fn input_count(&self) -> usize {
