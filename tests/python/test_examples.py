@@ -16,6 +16,7 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "quickstart.py": ([], "largest difference from the closed form"),
     "lynx/fit.py": (["--steps", "20", "--out", "{out}"], "rates a year: 0.5"),
     "deblur/deblur.py": (["--steps", "25", "--out", "{out}"], "signal to noise: 23.4 dB -> 2"),
+    "soap_film/film.py": (["--size", "10", "--out", "{out}"], "Newton-CG area 1.571426"),
     "gmm/fit_wine.py": (["--steps", "5", "--out", "{out}"], "log-likelihood per bottle"),
 }
 
