@@ -35,9 +35,11 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
 
 def test_every_example_is_listed() -> None:
     """In the table above and in the README that people read."""
-    # Those for TensorFlow, tf_*, need another environment: tests/tf/test_examples.py lists them.
+    # Those for TensorFlow and JAX need other environments: the test_examples.py of tests/tf and tests/jax list them.
     scripts = {
-        name for path in EXAMPLES.rglob("*.py") if not (name := str(path.relative_to(EXAMPLES))).startswith("tf_")
+        name
+        for path in EXAMPLES.rglob("*.py")
+        if not (name := str(path.relative_to(EXAMPLES))).startswith(("tf_", "jax_"))
     }
     assert scripts == set(TABLE)
     readme = (EXAMPLES / "README.md").read_text()
