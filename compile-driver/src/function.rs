@@ -7,6 +7,7 @@ use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::Cache;
 use crate::call::{self, Call, Input, Results};
+use crate::cuda::driver::{self, Modules, Target};
 use crate::cuda::ptx::{self, Ptx};
 use crate::cuda::{Chooser, Launcher};
 use crate::derivative::Task;
@@ -44,6 +45,7 @@ pub struct Function {
     launcher: Option<Launcher>,
     /// There is no way to keep a tape for this function.
     pub(crate) tapeless: AtomicBool,
+    gpu: Modules,
 }
 
 impl Function {
@@ -114,6 +116,7 @@ impl Function {
             warned: AtomicBool::new(false),
             launcher,
             tapeless: AtomicBool::new(false),
+            gpu: Modules::default(),
         })
     }
 
@@ -155,6 +158,38 @@ impl Function {
         };
         let wanted = ptx::Wanted { entries: entries.to_vec(), mask, arch: arch.to_owned(), shared, rung };
         ptx::build(&self.context()?, &self.manifest, &wanted)
+    }
+
+    /// Puts an entry point of a kernel on a stream of a GPU, and waits for nothing. `slots` are the plan's, in order:
+    /// addresses on the device, integers by value; those of sizes are filled in here.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::ptx`]; shape errors; device errors with the driver's words.
+    pub fn launch_on_gpu(
+        &self,
+        entry: Entry,
+        mask: u64,
+        target: Target,
+        shapes: &[&[i64]],
+        slots: &mut [u64],
+    ) -> Result<()> {
+        let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
+        let plan = &self.manifest.plan;
+        let resolved = shapes::resolve(plan, shapes, &self.spec.options.sizes)?;
+        let launch = launcher.launch(&self.spec, plan, &resolved)?;
+        let arch = driver::architecture(&self.spec.function, target.device)?;
+        let shared = launcher.fixed_shared(&self.spec)?;
+        let entries = if entry == Entry::Primal { vec![entry] } else { vec![Entry::Vjp, Entry::Jvp] };
+        let mask = if entry == Entry::Primal { 0 } else { mask };
+        let wanted = ptx::Wanted { entries, mask, arch, shared, rung: Rung::O1 };
+        let ptx = ptx::build(&self.context()?, &self.manifest, &wanted)?;
+        for (slot, value) in plan.slots(entry, mask).zip(slots.iter_mut()) {
+            if plan.args[slot.arg].role == core_ad::Role::Size {
+                *value = resolved.sizes[slot.arg] as u64;
+            }
+        }
+        self.gpu.launch(&self.spec.function, entry.symbol(), (&wanted, &ptx), target, &launch, slots)
     }
 
     /// Warnings that arose since the last call of this, oldest first.

@@ -3,8 +3,10 @@
 use crate::arrays::{Allocated, Given};
 use crate::errors;
 use compile_driver::cuda::Chooser;
+use compile_driver::cuda::driver::Target;
 use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
+use core_ad::plan::Part;
 use core_ad::protocol::{Entry, Rung};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -95,6 +97,41 @@ impl Function {
         serde_json::to_string(self.inner.manifest()).unwrap_or_default()
     }
 
+    /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`.
+    #[allow(clippy::too_many_arguments)]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        entry: &str,
+        mask: u64,
+        target: (i32, u64, u64, u64),
+        shapes: Vec<Vec<i64>>,
+        slots: Vec<u64>,
+    ) -> PyResult<()> {
+        let (device, stream, pool, pool_bytes) = target;
+        let target = Target { device, stream, pool: (pool, pool_bytes) };
+        let (entry, mut slots) = (entry_of(entry)?, slots);
+        let outcome = py.detach(|| {
+            let shapes: Vec<&[i64]> = shapes.iter().map(Vec::as_slice).collect();
+            self.inner.launch_on_gpu(entry, mask, target, &shapes, &mut slots)
+        });
+        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
+    }
+
+    /// The slots of an entry point: index of the argument, and whether it is a shadow.
+    fn slots(&self, entry: &str, mask: u64) -> PyResult<Vec<(usize, bool)>> {
+        let slots = self.inner.manifest().plan.slots(entry_of(entry)?, mask);
+        Ok(slots.map(|s| (s.arg, s.part != Part::Primal)).collect())
+    }
+
+    /// The shape of every argument for the shapes of the inputs.
+    fn shapes(&self, py: Python<'_>, inputs: Vec<Vec<i64>>) -> PyResult<Vec<Vec<i64>>> {
+        let shapes: Vec<&[i64]> = inputs.iter().map(Vec::as_slice).collect();
+        let spec = self.inner.spec();
+        let resolved = core_ad::shapes::resolve(&self.inner.manifest().plan, &shapes, &spec.options.sizes);
+        resolved.map(|r| r.shapes).map_err(|e| errors::to_python(py, &e.into(), Some(&spec.function)))
+    }
+
     /// Lets the operators of this process find the function by this text.
     fn register(&self, spec: &str) {
         compile_driver::registry::insert(spec, self.inner.clone());
@@ -109,13 +146,7 @@ impl Function {
         mask: u64,
         arch: &str,
     ) -> PyResult<(String, Vec<String>, PathBuf)> {
-        let entry = |name: &String| match name.as_str() {
-            "primal" => Ok(Entry::Primal),
-            "vjp" => Ok(Entry::Vjp),
-            "jvp" => Ok(Entry::Jvp),
-            other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp and jvp are"))),
-        };
-        let entries = entries.iter().map(entry).collect::<PyResult<Vec<Entry>>>()?;
+        let entries = entries.iter().map(|name| entry_of(name)).collect::<PyResult<Vec<Entry>>>()?;
         let ptx = py.detach(|| self.inner.ptx(&entries, mask, arch, Rung::O1));
         let ptx = ptx.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
         Ok((ptx.text, ptx.needs, ptx.folder))
@@ -283,6 +314,15 @@ impl Function {
             }
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
+    }
+}
+
+fn entry_of(name: &str) -> PyResult<Entry> {
+    match name {
+        "primal" => Ok(Entry::Primal),
+        "vjp" => Ok(Entry::Vjp),
+        "jvp" => Ok(Entry::Jvp),
+        other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp and jvp are"))),
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Two devices. The CPU ([`frontend`], and the worker's `threads`): the kernel is compiled by the same clang 22 as
 //! everything else, with ffgrad's own header in place of NVIDIA's, differentiated as one thread, and run as loops over
-//! blocks and threads. The GPU ([`ptx`]): the same source and header through LLVM 15 and its Enzyme plugin to PTX.
+//! blocks and threads. The GPU ([`ptx`]): the same source and header through LLVM 15 and its Enzyme plugin to PTX, which
+//! [`driver`] loads and launches.
 
+pub mod driver;
 pub mod frontend;
 pub mod ptx;
 

@@ -204,9 +204,12 @@ def source_files(source: Source | Iterable[Source]) -> list[str]:
 
 def plain(options: Options) -> dict[str, Any]:
     """Return the options as the driver takes them, ready for JSON."""
-    # A launch chosen by a callable is not text: it goes beside the options.
-    left_out = _LAUNCH if any(callable(options.get(name)) for name in _LAUNCH) else ()
-    result = {name: _plain(value) for name, value in options.items() if name not in left_out}
+    chosen = [options.get(name) for name in _LAUNCH if callable(options.get(name))]
+    result = {name: _plain(value) for name, value in options.items() if not (chosen and name in _LAUNCH)}
+    if chosen:
+        # A callable is no text, and goes beside the options. Its name keeps functions with different ones apart; where
+        # it is not at hand (in a process that read the options from a file) the launch is refused.
+        result["grid"] = "launch_by_callable_" + "_".join(str(id(c)) for c in chosen)
     if "defines" in options:
         result["defines"] = {name: _define(value) for name, value in options["defines"].items()}
     return result

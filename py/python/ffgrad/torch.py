@@ -25,6 +25,7 @@ from typing_extensions import Unpack
 import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._torch import cuda
 from ffgrad._torch.eager import short_way
 from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import allocate, pack, remember, unpack
@@ -62,6 +63,7 @@ class Enzyme:
         self._eager = short_way(native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
+        self._gpu = cuda.kernel(native, given)
         self.inputs = native.inputs
         self.outputs = native.outputs
 
@@ -75,7 +77,7 @@ class Enzyme:
         Parameters
         ----------
         *inputs
-            One tensor an input, of exactly the parameter's element type, on the CPU; numbers for scalars, which are
+            One tensor an input, of exactly the parameter's element type, on the CPU or, for CUDA kernels, on one GPU; numbers for scalars, which are
             then constant. A 0-d tensor is a scalar with a gradient. Contiguous tensors are not copied.
 
         Returns
@@ -92,6 +94,8 @@ class Enzyme:
         ForeignError
             The function threw a C++ exception.
         """
+        if self._gpu is not None and cuda.concerns(inputs):
+            return self._gpu.call(inputs)
         if not torch.compiler.is_compiling():
             outputs = self._eager.call(inputs)
             if outputs is not None:
