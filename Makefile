@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
+.PHONY: help test-cuda bench-cuda env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
 	bench-tf bench-jax bench-julia wheel clean
 
 help: ## this list
@@ -18,6 +18,7 @@ demo: build ## the gradient of a C function, and a C++ mixture model fitted to r
 test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
+	@$(MAKE) test-cuda
 	@$(MAKE) test-tf
 	@$(MAKE) test-jax
 	@$(MAKE) test-julia
@@ -27,6 +28,12 @@ test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 
 test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
 	@scripts/test.sh torch $(ARGS)
+
+test-cuda: build ## CUDA kernels: PTX, and on a GPU where there is one (ARGS="..." goes to pytest)
+	@scripts/test.sh cuda $(ARGS)
+
+bench-cuda: build ## CUDA kernels: gradient over primal on a GPU (ARGS="--device cpu" on the CPU)
+	@$(PYTHON_BIN)/python benches/cuda_kernels.py $(ARGS)
 
 test-fortran: build ## Fortran programs in PyTorch, with flang 22 from Debian's packages (ARGS="..." goes to pytest)
 	@scripts/test.sh fortran $(ARGS)

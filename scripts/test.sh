@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|tf|jax|julia [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest, or
+# test.sh rust|torch|cuda|tf|jax|julia [ARGUMENT..]: one suite, from an empty cache of its own; arguments go to cargo test or pytest, or
 # are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -23,7 +23,11 @@ rust)
     ;;
 torch)
     # torch's C++ extensions, used for comparison, look for ninja on PATH.
-    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest "$@"
+    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest --ignore=tests/python/test_cuda.py "$@"
+    ;;
+cuda)
+    "$BIN/ffgrad" toolchain install cuda >/dev/null || [[ ${FFGRAD_REQUIRE:-} != *cuda* ]]
+    "$PYTHON_BIN/python" -m pytest tests/python/test_cuda.py "$@"
     ;;
 fortran)
     "$BIN/ffgrad" toolchain install fortran >/dev/null
@@ -54,6 +58,6 @@ julia)
         JULIA_NUM_THREADS=4 JULIA_DEPOT_PATH=$ROOT/target/julia-depot \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch, tf, jax, julia." ;;
+*) die "unknown suite $suite" "Suites: rust, torch, cuda, tf, jax, julia." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"

@@ -10,6 +10,8 @@ import ctypes
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from torch.autograd import gradcheck
 
 CASES = list(load_cases(tags=["cuda"]))
 KERNELS = HERE / "cuda"
-GOLDENS = Path(__file__).with_name("goldens")
+GOLDENS = Path(__file__).with_name("goldens_ptx")
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
 
@@ -340,7 +342,7 @@ def additions(ptx: str) -> str:
 def test_shadows_are_added_up_by_atomics_where_threads_share_them(name: str) -> None:
     """gather: global memory that several threads read; block_reduce: shared memory; fem_apply: a thread's own array."""
     text, _ = ptx_of(name, "vjp")
-    golden = GOLDENS / f"ptx_{name}.txt"
+    golden = GOLDENS / f"{name}.txt"
     if os.environ.get("FFGRAD_UPDATE_GOLDENS"):
         golden.write_text(additions(text))
     assert additions(text) == golden.read_text()
@@ -414,3 +416,12 @@ def test_nvidia_smi_and_torch_agree_on_whether_there_is_a_gpu() -> None:
     if shutil.which("nvidia-smi") is None:
         pytest.skip("there is no nvidia-smi")
     assert torch.cuda.is_available()
+
+
+def test_the_benchmark_runs_on_the_cpu() -> None:
+    """So that it is ready for the first GPU."""
+    script = HERE.parents[1] / "benches/cuda_kernels.py"
+    command = [sys.executable, str(script), "--device", "cpu", "--rounds", "1", "--scale", "8"]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert child.returncode == 0, child.stderr
+    assert "particle forces" in child.stdout

@@ -18,6 +18,7 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "deblur/deblur.py": (["--steps", "25", "--out", "{out}"], "signal to noise: 23.4 dB -> 2"),
     "soap_film/film.py": (["--size", "10", "--out", "{out}"], "Newton-CG area 1.571426"),
     "gmm/fit_wine.py": (["--steps", "5", "--out", "{out}"], "log-likelihood per bottle"),
+    "cuda_diffusion/invert.py": (["--size", "18", "--steps", "2", "--out", "{out}"], "mean error of the map"),
 }
 
 
@@ -43,6 +44,6 @@ def test_every_example_is_listed() -> None:
     }
     assert scripts == set(TABLE)
     readme = (EXAMPLES / "README.md").read_text()
-    sources = [path for path in EXAMPLES.rglob("*") if path.suffix in {".py", ".c", ".cpp"}]
+    sources = [path for path in EXAMPLES.rglob("*") if path.suffix in {".py", ".c", ".cpp", ".cu"}]
     forgotten = [str(path.relative_to(EXAMPLES)) for path in sources if f"({path.relative_to(EXAMPLES)})" not in readme]
     assert not forgotten
