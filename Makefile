@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
 .PHONY: help test-cuda bench-cuda env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
-	bench-tf bench-jax bench-julia wheel clean
+	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ bench: build ## the benchmark and the figures of the README (ARGS="--quick" for 
 	@$(MAKE) bench-tf ARGS=
 	@$(MAKE) bench-jax ARGS=
 	@$(MAKE) bench-julia ARGS=
+	@$(MAKE) bench-parallel ARGS=
+
+bench-parallel: build ## how gradients of OpenMP programs scale (part of bench)
+	@scripts/openmp.sh
+	@$(PYTHON_BIN)/python benches/openmp.py $(ARGS)
 
 bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of bench)
 	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)

@@ -2,6 +2,7 @@
 
 use crate::cache::{self, Cache};
 use crate::error::{CacheError, Result};
+use crate::mpi::Ranks;
 use crate::openmp::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
 use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
@@ -36,6 +37,8 @@ pub struct Artifact {
     reverse: Option<EntryPoint>,
     /// What gives tapes back, and what tells their size; none where derivatives do not allocate from an arena.
     pub tapes: Option<Tapes>,
+    /// The other ranks, of an MPI program.
+    pub ranks: Option<Ranks>,
     _library: Library,
 }
 
@@ -62,6 +65,7 @@ impl Artifact {
         // are those of the user's own source.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
         let teams = openmp::bind(&library)?;
+        let ranks = Ranks::of(&library).map_err(damaged)?;
         let find = |entry: Entry| -> Result<EntryPoint> {
             // SAFETY: entry points of every artifact have this type.
             let symbol = unsafe { library.get::<EntryPoint>(entry.symbol()) };
@@ -79,7 +83,20 @@ impl Artifact {
         };
         // What the threads of a parallel region allocate is in no tape's arena.
         let tapes = tapes.filter(|_| teams.is_none());
-        Ok(Some(Artifact { record, primal, vjp, jvp, hvp, jvp2, augmented, reverse, teams, tapes, _library: library }))
+        Ok(Some(Artifact {
+            record,
+            primal,
+            vjp,
+            jvp,
+            hvp,
+            jvp2,
+            augmented,
+            reverse,
+            teams,
+            ranks,
+            tapes,
+            _library: library,
+        }))
     }
 
     /// The entry point, where this artifact has it.

@@ -9,6 +9,7 @@ use crate::engine;
 use crate::error::{CacheError, Error, Result};
 use crate::frontend;
 use crate::library;
+use crate::mpi;
 use crate::openmp;
 use crate::options::Spec;
 use crate::process;
@@ -73,6 +74,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         return Err(Error::Arity(Box::new(Diagnosis::new("too-many-inputs", &spec.function, headline))));
     }
     let tool_records = records(tools);
+    mpi::must_be_said(spec, &compiled.dependencies)?;
     let sources = key::sources(&compiled.dependencies)?;
     let key = key::entry(spec, &sources, &tool_records);
     let manifest = Manifest {
@@ -212,6 +214,7 @@ fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
             arguments.push(format!("-l{library}"));
         }
     }
+    arguments.extend(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.link));
     arguments.extend(tools.fortran.iter().map(|f| f.runtime.display().to_string()));
     Ok(arguments)
 }
@@ -393,7 +396,8 @@ impl<'a> Build<'a> {
         if self.manifest.exceptions {
             command.args(&tools.stdlib_flags).args(&tools.stdlib_link_flags);
         }
-        command.arg("-o").arg(shared).args(&self.objects).args(&self.manifest.link).arg("-lm");
+        let ranks = mpi::helper(self.context, &self.folder)?;
+        command.arg("-o").arg(shared).args(&self.objects).args(ranks).args(&self.manifest.link).arg("-lm");
         self.commands.push(process::command_line(&command));
         let spec = self.context.spec;
         let timeout = Duration::from_secs(spec.options.timeout);

@@ -102,6 +102,7 @@ pub fn compile(
             if on_device { cuda::frontend::clang(tools, spec, cache)? } else { clang(tools, spec, language) };
         command.arg("-idirafter").arg(headers);
         user_flags(&mut command, spec);
+        command.args(crate::mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.compile));
         if all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }

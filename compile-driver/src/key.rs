@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn entry_key_differs_by_every_option_that_changes_code() {
         type Change = fn(&mut Options);
-        let changes: [(&str, Change); 15] = [
+        let changes: [(&str, Change); 16] = [
             ("flags", |o| o.flags = vec!["-std=c99".into()]),
             ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
             ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
@@ -209,6 +209,7 @@ mod tests {
             ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
             ("tune", |o| o.tune = true),
             ("pipeline", |o| o.pipeline = Some(Rung::O2)),
+            ("mpi", |o| o.mpi = true),
             ("engine", |o| o.engine = "plugin".into()),
         ];
         for (name, change) in changes {

@@ -46,7 +46,8 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        if self.spec.options.tune {
+        // Ranks that each time their own could choose differently.
+        if self.spec.options.tune && !self.spec.options.mpi {
             return self.tuned(wanted, inputs, resolved);
         }
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
@@ -95,17 +96,12 @@ impl Function {
     }
 
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        if let Some(choice) = choice.filter(|c| c.format == FORMAT) {
-            let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
-            if let Some(artifact) = Artifact::load(&folder)? {
-                let checks = self.spec.options.verify;
-                // A kept check may have been a doubtful one, which `strict` does not accept.
-                let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
-                if settled {
-                    return Ok(self.settle(wanted, Arc::new(artifact), true));
-                }
-            }
+        let kept = self.kept(wanted)?;
+        if self.spec.options.mpi && self.spec.options.verify != Verify::Off {
+            return self.climb_together(wanted, kept, inputs, resolved);
+        }
+        if let Some(artifact) = kept {
+            return Ok(self.settle(wanted, Arc::new(artifact), true));
         }
         let _lock = self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?;
         self.climb(wanted, inputs, resolved)
@@ -162,6 +158,58 @@ impl Function {
     fn has_artifact(&self, wanted: Wanted) -> bool {
         let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         self.rungs().any(|rung| folder(rung).join("artifact.json").is_file())
+    }
+
+    /// The derivative that an earlier process chose, where its check counts here.
+    fn kept(&self, wanted: Wanted) -> Result<Option<Artifact>> {
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+        let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
+        let checks = self.spec.options.verify;
+        // A kept check may have been a doubtful one, which `strict` does not accept.
+        let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
+        if settled { Artifact::load(&folder) } else { Ok(None) }
+    }
+
+    /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
+    /// every check is made by all. One rank may build while another waits, but not while it checks.
+    fn climb_together(
+        &self,
+        wanted: Wanted,
+        kept: Option<Artifact>,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        let found = kept.is_some();
+        let spoken_for = match kept {
+            Some(artifact) => Some(Arc::new(artifact)),
+            // Any artifact can ask the others.
+            None => self.rungs().find_map(|rung| self.built(wanted, rung).ok()),
+        };
+        if let Some(artifact) = spoken_for
+            && artifact.ranks.is_none_or(|ranks| ranks.all(found))
+            && found
+        {
+            return Ok(self.settle(wanted, artifact, true));
+        }
+        self.climb(wanted, inputs, resolved)
+    }
+
+    /// The artifact of one rung, built if it is not there.
+    fn built(&self, wanted: Wanted, rung: Rung) -> Result<Arc<Artifact>> {
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+        if let Some(artifact) = Artifact::load(&folder)? {
+            return Ok(Arc::new(artifact));
+        }
+        let _lock = match self.spec.options.mpi {
+            true => Some(self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?),
+            // Held by who climbs.
+            false => None,
+        };
+        if !folder.join("artifact.json").exists() {
+            build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
+        }
+        Ok(Arc::new(Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?))
     }
 
     fn choice_file(&self, wanted: Wanted) -> PathBuf {
@@ -241,28 +289,20 @@ impl Function {
         passed_over: &mut Vec<String>,
         wrong: &mut Option<CheckRecord>,
     ) -> Result<Option<Arc<Artifact>>> {
-        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        let artifact = match Artifact::load(&folder)? {
-            Some(artifact) => artifact,
-            None => {
-                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
-                Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
-            }
-        };
-        let artifact = Arc::new(artifact);
+        let artifact = self.built(wanted, rung)?;
         if self.spec.options.verify == Verify::Off {
             self.keep_choice(wanted, rung, None, passed_over)?;
             return Ok(Some(self.settle(wanted, artifact, true)));
         }
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
-                self.warn_if_loose(rung);
+                self.tell(rung, &artifact);
                 self.keep_choice(wanted, rung, Some(record), passed_over)?;
                 Ok(Some(self.settle(wanted, artifact, true)))
             }
             Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
                 self.warn(self.doubt(&text));
-                self.warn_if_loose(rung);
+                self.tell(rung, &artifact);
                 self.keep_choice(wanted, rung, Some(record), passed_over)?;
                 Ok(Some(self.settle(wanted, artifact, true)))
             }
@@ -289,7 +329,10 @@ impl Function {
         )
     }
 
-    fn warn_if_loose(&self, rung: Rung) {
+    fn tell(&self, rung: Rung, artifact: &Artifact) {
+        for note in artifact.record.diagnostics.iter().filter(|note| note.contains("reversed by one thread")) {
+            self.warn(note.clone());
+        }
         if rung == Rung::Serial {
             let function = &self.spec.function;
             self.warn(format!(

@@ -29,6 +29,7 @@ mod ladder;
 mod landing;
 mod lanes;
 pub mod library;
+pub mod mpi;
 pub mod openmp;
 pub mod options;
 pub mod process;

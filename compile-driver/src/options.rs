@@ -70,6 +70,8 @@ pub struct Options {
     pub mode: Mode,
     /// Threads that a call over a batch runs on; 0 is one a core.
     pub threads: usize,
+    /// The source uses MPI: flags of MPI's wrapper, and checks made by all ranks together.
+    pub mpi: bool,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
     /// The rung of the ladder to begin with: `o1`, `o2`, `outlined`, `typed` or `loose`.
@@ -119,6 +121,7 @@ impl Default for Options {
             tune: false,
             mode: Mode::default(),
             threads: 1,
+            mpi: false,
             engine_options: Vec::new(),
             pipeline: None,
             engine: "auto".to_owned(),

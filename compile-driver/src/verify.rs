@@ -222,6 +222,16 @@ impl<'a> Probe<'a> {
         Probe { call, artifact, tolerance, random: Random(seed) }
     }
 
+    /// Product of two sets of numbers and the size of what was added up; of an MPI program over all ranks, which so come
+    /// to one decision.
+    fn dot(&self, a: &Numbers, b: &Numbers) -> (f64, f64) {
+        let (product, size) = dot(a, b);
+        match self.artifact.ranks {
+            Some(ranks) => ranks.sum([product, size]).into(),
+            None => (product, size),
+        }
+    }
+
     fn mask(&self) -> u64 {
         self.artifact.record.mask
     }
@@ -237,8 +247,8 @@ impl<'a> Probe<'a> {
         let cotangent = self.random_cotangent();
         let outputs = self.jvp(point, &tangent)?;
         let gradients = self.vjp(point, &cotangent)?;
-        let (forward, size_forward) = dot(&cotangent, &outputs);
-        let (reverse, size_reverse) = dot(&gradients, &tangent);
+        let (forward, size_forward) = self.dot(&cotangent, &outputs);
+        let (reverse, size_reverse) = self.dot(&gradients, &tangent);
         let mut look = Look {
             forward,
             reverse,
@@ -248,7 +258,7 @@ impl<'a> Probe<'a> {
             noise: 0.0,
         };
         let along =
-            |h: f64| -> Result<(f64, f64)> { Ok(dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
+            |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
         self.difference(&along, &mut look)?;
         Ok(look)
     }
@@ -483,11 +493,11 @@ impl<'a> Probe<'a> {
     fn look_twice(&mut self, point: &Point) -> Result<Look> {
         let v = self.random_cotangent();
         let (s, t) = (self.random_tangent(point), self.random_tangent(point));
-        let (forward, size_forward) = dot(&s, &self.hvp(point, &v, &t)?);
-        let (reverse, size_reverse) = dot(&t, &self.hvp(point, &v, &s)?);
+        let (forward, size_forward) = self.dot(&s, &self.hvp(point, &v, &t)?);
+        let (reverse, size_reverse) = self.dot(&t, &self.hvp(point, &v, &s)?);
         let scale = size_forward.max(size_reverse);
         let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
-        let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
+        let along = |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
         self.difference(&along, &mut look)?;
         Ok(look)
     }

@@ -55,6 +55,8 @@ class Options(TypedDict, total=False):
         computed. With PyTorch's eager mode; elsewhere the gradient is recomputed.
     threads : int
         Threads that a call over a batch runs on (1; 0 is one a core).
+    mpi : bool
+        The source uses MPI: flags of ``mpicc``, and gradients checked by all ranks together (``docs/parallel.md``).
     pipeline : str
         The preparation that is tried first: ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
     engine_options : list of str
@@ -85,6 +87,7 @@ class Options(TypedDict, total=False):
     tune: bool
     mode: str
     threads: int
+    mpi: bool
     pipeline: str
     engine_options: Iterable[str]
     engine: str

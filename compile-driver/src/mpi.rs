@@ -1,0 +1,138 @@
+//! Programs that talk to each other by MPI.
+//!
+//! The option `mpi` says that a source does. It brings the flags of MPI's compiler wrapper, and it makes the checks of
+//! gradients collective: of a program in which one rank's inputs move another's outputs, no rank can check anything alone,
+//! and a rank that called the function once more than the others would wait for ever. So the numbers that a check
+//! decides by are summed over all ranks, and all come to the same decision; whether a kept check is trusted is decided
+//! together too.
+
+use crate::build::Context;
+use crate::error::Result;
+use crate::frontend;
+use crate::options::{Options, Spec};
+use crate::process;
+use crate::toolchain::{self, Mpi};
+use core_ad::diagnostics::Diagnosis;
+use libloading::os::unix::Library;
+use std::ffi::c_int;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const HELPER: &str = include_str!("../runtime/mpi.c");
+
+/// MPI's flags, where the function wants them.
+///
+/// # Errors
+///
+/// A toolchain error where there is no MPI.
+pub fn wanted(options: &Options) -> Result<Option<Mpi>> {
+    Ok(if options.mpi { Some(toolchain::mpi()?) } else { None })
+}
+
+/// Refuses a source that includes MPI's header without saying so by option.
+///
+/// # Errors
+///
+/// A compile error.
+pub fn must_be_said(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
+    let uses = dependencies.iter().any(|d| d.ends_with("mpi.h"));
+    if uses && spec.options.mpi {
+        return requests_must_be_pointers(spec, dependencies);
+    }
+    if !uses {
+        return Ok(());
+    }
+    let headline = format!("`{}` uses MPI, which ffgrad has to be told", spec.function);
+    Err(frontend::compile_error(
+        Diagnosis::new("mpi-option", &spec.function, headline)
+            .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md)."),
+    ))
+}
+
+/// The engine keeps what it must remember of a message under way in the shadow of its request, as an address. MPICH's
+/// requests are integers, too small for one.
+fn requests_must_be_pointers(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    let small = dependencies.iter().any(|d| d.ends_with("mpi.h") && text(d).contains("typedef int MPI_Request"));
+    let calls = ["MPI_Isend", "MPI_Irecv"];
+    let Some(call) = calls.iter().find(|call| spec.sources.iter().any(|s| text(s).contains(**call))) else {
+        return Ok(());
+    };
+    if !small {
+        return Ok(());
+    }
+    let headline = format!("`{}` calls `{call}`, which cannot be differentiated with this MPI", spec.function);
+    Err(frontend::compile_error(Diagnosis::new("mpi-requests", &spec.function, headline).advise(
+        "Its requests are integers (MPICH). Use OpenMPI (FFGRAD_MPICC names its mpicc), or MPI_Send and MPI_Recv.",
+    )))
+}
+
+/// The object that lets the driver talk to the other ranks, compiled into the build's folder.
+///
+/// # Errors
+///
+/// A compile error where MPI's header does not compile.
+pub fn helper(context: &Context<'_>, folder: &Path) -> Result<Option<PathBuf>> {
+    let Some(mpi) = wanted(&context.spec.options)? else { return Ok(None) };
+    compile(context, &mpi, &folder.join("mpi.c")).map(Some)
+}
+
+fn compile(context: &Context<'_>, mpi: &Mpi, source: &Path) -> Result<PathBuf> {
+    std::fs::write(source, HELPER).map_err(crate::cache::io("write", source))?;
+    let object = source.with_extension("o");
+    let mut command = Command::new(&context.tools.clang.path);
+    command.args(["-O2", "-fPIC", "-c", "-o"]).arg(&object).arg(source).args(&mpi.compile);
+    let failed = |text: String| {
+        let function = &context.spec.function;
+        frontend::compile_error(
+            Diagnosis::new("mpi-header", function, "a program with MPI's header does not compile")
+                .quote(text)
+                .advise("Set FFGRAD_MPICC to the compiler wrapper of the MPI that the program runs with."),
+        )
+    };
+    let output = process::run(&mut command, None, Duration::from_secs(60)).map_err(|e| failed(e.to_string()))?;
+    match output.status.success() {
+        true => Ok(object),
+        false => Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())),
+    }
+}
+
+/// The ranks of the program that an artifact belongs to.
+#[derive(Clone, Copy)]
+pub struct Ranks {
+    sum: unsafe extern "C" fn(*mut f64, c_int),
+}
+
+impl Ranks {
+    /// Those of a loaded artifact, `None` where it does without MPI. Starts MPI where nobody has.
+    ///
+    /// # Errors
+    ///
+    /// MPI's number of the error where it does not start.
+    pub fn of(artifact: &Library) -> std::result::Result<Option<Self>, String> {
+        // SAFETY: symbols of these names are the functions of `runtime/mpi.c`.
+        unsafe {
+            let Ok(start) = artifact.get::<unsafe extern "C" fn() -> c_int>("ffgrad_mpi_start") else {
+                return Ok(None);
+            };
+            let sum = *artifact.get("ffgrad_mpi_sum").map_err(|e| e.to_string())?;
+            match start() {
+                0 => Ok(Some(Ranks { sum })),
+                error => Err(format!("MPI does not start (error {error}); run the program by mpiexec")),
+            }
+        }
+    }
+
+    /// Sums numbers over all ranks; every rank must call it, with as many numbers.
+    pub fn sum<const N: usize>(self, mut numbers: [f64; N]) -> [f64; N] {
+        // SAFETY: the array has N numbers.
+        unsafe { (self.sum)(numbers.as_mut_ptr(), N as c_int) };
+        numbers
+    }
+
+    /// Whether something holds on every rank.
+    pub fn all(self, here: bool) -> bool {
+        self.sum([f64::from(u8::from(!here))]) == [0.0]
+    }
+}

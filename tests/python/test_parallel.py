@@ -1,0 +1,231 @@
+"""OpenMP, MPI and torch's DistributedDataParallel: what goes beyond single programs of the conformance table."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import RunPython, Write
+from ffgrad import CompileError, DifferentiationError, GradientWarning, ToolchainError
+from ffgrad.torch import enzyme
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = ROOT / "tests" / "cases"
+FLAGS = ["-fopenmp"]
+
+
+def test_repeated_gradients_agree_to_rounding() -> None:
+    """Threads meet in another order every time; many runs differ in the last digits at most."""
+    energy = enzyme(
+        CASES / "openmp_critical.c", "energy", "x[n], owner[n] -> return, load[m]", flags=FLAGS, sizes={"m": 4}
+    )
+    x = torch.randn(5000, dtype=torch.float64, requires_grad=True)
+    owner = torch.randint(0, 4, (5000,), dtype=torch.int32)
+
+    def gradient() -> torch.Tensor:
+        total, load = energy.apply(x, owner)
+        return torch.autograd.grad(total * 2 + (load * load).sum(), x)[0]
+
+    first = gradient()
+    for _ in range(50):
+        torch.testing.assert_close(gradient(), first, rtol=1e-11, atol=1e-11)
+
+
+def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:
+    """The product of a reduction is reversed in the order in which it was made, which is that of the threads."""
+    source, signature = CASES / "openmp_reductions.c", "x[n] -> sum, product, largest, smallest"
+    statistics = enzyme(source, "statistics", signature, flags=FLAGS)
+    x = torch.randn(301, dtype=torch.float64, requires_grad=True)
+
+    def gradient() -> torch.Tensor:
+        return torch.autograd.grad(statistics.apply(x)[1], x)[0]
+
+    first = gradient()
+    assert all(torch.equal(gradient(), first) for _ in range(50))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_any_number_of_threads_gives_the_gradient_of_one(count: int, run_python: RunPython) -> None:
+    """Also more threads than there are turns of a loop."""
+    child = run_python(
+        inspect.cleandoc(f"""
+        import torch
+        from ffgrad.torch import enzyme
+        serial, parallel = (
+            enzyme({str(CASES / "openmp_phases.c")!r}, "march", "u[n], dt -> u[n]", sizes={{"steps": 4}}, flags=flags)
+            for flags in ([], ["-fopenmp"])
+        )
+        u = torch.linspace(0.1, 1, 6, dtype=torch.float64, requires_grad=True)
+        dt = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+        for f in (serial, parallel):
+            print([round(v, 10) for g in torch.autograd.grad(f.apply(u, dt).sum(), (u, dt)) for v in g.reshape(-1).tolist()])
+        """),
+        env={"OMP_NUM_THREADS": str(count)},
+    )
+    first, second = child.stdout.split("\n")[:2]
+    assert first == second
+
+
+def test_a_region_that_one_thread_reverses_is_told() -> None:
+    """Keeping the largest value under a critical section needs the order of the threads."""
+    best = enzyme(CASES / "openmp_best.c", "best_product", "x[n], w[n] -> return", flags=[*FLAGS, "-DTOLD"])
+    x, w = (torch.randn(9, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    with pytest.warns(GradientWarning, match=r"openmp_best\.c:\d+ is reversed by one thread: the critical section"):
+        best.apply(x, w)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best.apply(x, w)
+
+
+def test_a_construct_without_derivative_is_refused_with_its_line(write: Write) -> None:
+    """`cancel` leaves a loop at a place that no two runs share."""
+    source = write(
+        """
+        void f(const double *x, int n, double *y) {
+        #pragma omp parallel for
+          for (int i = 0; i < n; i++) {
+            y[i] = x[i] * x[i];
+        #pragma omp cancel for if (x[i] < 0)
+          }
+        }
+        """
+    )
+    with pytest.raises(DifferentiationError) as caught:
+        enzyme(source, "f", "x[n] -> y[n]", flags=FLAGS)
+    assert caught.value.code == "openmp-construct"
+    assert "`cancel`" in str(caught.value) and caught.value.line is not None
+
+
+def test_a_second_openmp_runtime_is_refused(run_python: RunPython) -> None:
+    """Two of LLVM's would abort the process."""
+    child = run_python(
+        inspect.cleandoc(f"""
+        import os, shutil, tempfile, torch
+        from ffgrad import ToolchainError
+        from ffgrad.torch import enzyme
+        x = torch.ones(8, dtype=torch.float64)
+        case = {str(CASES / "openmp_threads.c")!r}
+        print(float(enzyme(case, "by_hand", flags=["-fopenmp"]).apply(x)) > 0)
+        loaded = next(l.split()[-1] for l in open("/proc/self/maps") if "libomp." in l or "libiomp5" in l)
+        print(loaded)
+        """),
+        env={},
+    )
+    assert child.stdout.startswith("True")
+    runtime = Path(child.stdout.split("\n")[1])
+    child = run_python(
+        inspect.cleandoc(f"""
+        import ctypes, shutil, tempfile, torch
+        from ffgrad import ToolchainError
+        from ffgrad.torch import enzyme
+        copy = shutil.copy({str(runtime)!r}, tempfile.mkdtemp())
+        ctypes.CDLL({str(runtime)!r})
+        import os
+        os.environ["FFGRAD_OPENMP"] = copy
+        try:
+            enzyme({str(CASES / "openmp_threads.c")!r}, "by_hand", flags=["-fopenmp"]).apply(torch.ones(8, dtype=torch.float64))
+        except ToolchainError as error:
+            print(error)
+        """),
+        env={},
+    )
+    assert "has loaded" in child.stdout and "two runtimes would abort it" in child.stdout
+
+
+def test_a_runtime_that_is_loaded_already_is_used(run_python: RunPython) -> None:
+    """Whoever loaded it, and however it is named: none is loaded beside it."""
+    child = run_python(
+        inspect.cleandoc(f"""
+        import ctypes, torch
+        from ffgrad.torch import enzyme
+        x = torch.ones(8, dtype=torch.float64)
+        enzyme({str(CASES / "openmp_threads.c")!r}, "by_hand", flags=["-fopenmp"]).apply(x)
+        names = {{l.split()[-1] for l in open("/proc/self/maps") if "libomp." in l or "libiomp5" in l}}
+        print(len(names))
+        """),
+        env={},
+    )
+    assert child.stdout.strip() == "1"
+
+
+def test_the_option_threads_says_how_many(write: Write) -> None:
+    """For this function alone; another one keeps the runtime's own number."""
+    source = write(
+        """
+        #include <omp.h>
+        void team(const double *x, int n, double *y) {
+        #pragma omp parallel
+          {
+        #pragma omp single
+            y[0] = x[0] * omp_get_num_threads();
+          }
+        }
+        """
+    )
+    x = torch.ones(1, dtype=torch.float64)
+    counts = [float(enzyme(source, "team", "x[n] -> y[n]", flags=FLAGS, threads=t).apply(x)) for t in (3, 2, 3)]
+    assert counts == [3, 2, 3]
+
+
+def mpi() -> dict[str, str]:
+    """Return an environment with MPI on its PATH, or skip."""
+    found = subprocess.run([ROOT / "scripts" / "mpi.sh"], capture_output=True, text=True, check=False)
+    if found.returncode == 3 and "mpi" not in os.environ.get("FFGRAD_REQUIRE", ""):
+        pytest.skip(found.stderr.strip().splitlines()[-1])
+    assert found.returncode == 0, found.stderr
+    return {**os.environ, "PATH": f"{found.stdout.strip()}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+
+
+def mpiexec(ranks: int, script: Path, *arguments: str) -> str:
+    """Run a program on some ranks and return what they print."""
+    env = mpi()
+    # OpenMPI wants to be asked before it starts more ranks than cores, or as root.
+    env |= {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    program = str(shutil.which("mpiexec", path=env["PATH"]))
+    command = [program, "-n", str(ranks), sys.executable, str(script), *arguments]
+    child = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert child.returncode == 0, child.stdout + child.stderr
+    return child.stdout
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_mpi_programs_have_gradients(ranks: int) -> None:
+    """Messages, nonblocking ones and collective operations, against finite differences over all ranks."""
+    names = ["ring", "norm", "model", "heat", "spread"]
+    output = mpiexec(ranks, ROOT / "tests" / "mpi" / "ranks.py", *names)
+    assert all(f"{name}: {ranks} ranks" in output for name in names)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_rod_in_pieces_has_the_gradient_of_the_whole(ranks: int) -> None:
+    """The example of the README."""
+    assert f"{ranks} ranks" in mpiexec(ranks, ROOT / "examples" / "mpi" / "heat.py")
+
+
+def test_a_source_with_mpi_must_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that one rank makes alone would wait for the others."""
+    include = subprocess.run(["mpicc", "-show"], env=mpi(), capture_output=True, text=True, check=True).stdout.split()
+    folders = [word[2:] for word in include if word.startswith("-I")]
+    with pytest.raises(CompileError, match="mpi=True"):
+        enzyme(ROOT / "tests" / "mpi" / "programs.c", "norm", include_dirs=folders)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ToolchainError, match="mpicc"):
+        enzyme(ROOT / "tests" / "mpi" / "programs.c", "norm", mpi=True)
+
+
+def test_distributed_data_parallel_gives_the_gradient_of_one_process() -> None:
+    """Two processes over gloo, a C function in the model."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0"]
+    command = [*command, "--standalone", str(ROOT / "examples" / "ddp" / "fit.py")]
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    child = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert child.returncode == 0, child.stdout + child.stderr
+    assert "2 processes" in child.stdout
