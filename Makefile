@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: help test-cuda bench-cuda env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
+.PHONY: demo-fortran help test-cuda bench-cuda env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -15,10 +15,15 @@ demo: build ## the gradient of a C function, and a C++ mixture model fitted to r
 	@$(PYTHON_BIN)/python examples/quickstart.py
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/gmm/fit_wine.py
 
+demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
+	@"$$(. scripts/lib.sh && echo $$BIN)/ffgrad" toolchain install fortran >/dev/null
+	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
+
 test: ## every test
 	@$(MAKE) test-rust
 	@$(MAKE) test-torch
 	@$(MAKE) test-cuda
+	@$(MAKE) test-fortran
 	@$(MAKE) test-tf
 	@$(MAKE) test-jax
 	@$(MAKE) test-julia

@@ -396,7 +396,8 @@ fn check_type(function: &str, arg: &Arg, input: &Input<'_>) -> Result<()> {
         // A number takes the parameter's type; an array parameter needs an array.
         Input::Float(_) if arg.dtype.is_float() && arg.shape.is_empty() => return Ok(()),
         Input::Int(_) if arg.shape.is_empty() => return Ok(()),
-        Input::Bool(_) if arg.shape.is_empty() && arg.dtype == DType::Bool => return Ok(()),
+        // Fortran's `logical` is as wide as an integer.
+        Input::Bool(_) if arg.shape.is_empty() && !arg.dtype.is_float() => return Ok(()),
         Input::Float(_) => "a float",
         Input::Int(_) => "an int",
         Input::Bool(_) => "a bool",

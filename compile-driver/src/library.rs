@@ -28,11 +28,12 @@ macro_rules! files {
 }
 
 /// Every rule.
-const FILES: &[File] = files!["blas_d.c", "blas_s.c", "gamma.c", "math.c"];
+const FILES: &[File] = files!["blas_d.c", "blas_s.c", "flang_arrays.c", "flang_assign.c", "gamma.c", "math.c"];
 
 /// Headers, by their path below the include folder. The first is for users too.
 const HEADERS: &[File] = files![
     "include/ffgrad/derivatives.h",
+    "include/ffgrad/flang.h",
     "include/ffgrad/rules/blas.h",
     "include/ffgrad/rules/blas_names.h",
     "include/ffgrad/rules/lapack.h",

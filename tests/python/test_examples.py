@@ -37,10 +37,11 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
 def test_every_example_is_listed() -> None:
     """In the table above and in the README that people read."""
     # Those for TensorFlow and JAX need other environments: the test_examples.py of tests/tf and tests/jax list them.
+    # That for Fortran needs flang: tests/fortran/test_fortran.py runs it.
     scripts = {
         name
         for path in EXAMPLES.rglob("*.py")
-        if not (name := str(path.relative_to(EXAMPLES))).startswith(("tf_", "jax_"))
+        if not (name := str(path.relative_to(EXAMPLES))).startswith(("tf_", "jax_", "fortran/"))
     }
     # These need more than one process: test_parallel.py runs them.
     assert scripts == set(TABLE) | {"mpi/heat.py", "ddp/fit.py"}

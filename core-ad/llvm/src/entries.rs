@@ -42,12 +42,12 @@ fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTypeEnum<'ctx>
     }
 }
 
-/// Adds the wrapper around `symbol`; `marked` adds element types for the engine.
+/// Adds the wrapper around `symbol`; `marked` adds what the engine needs to know, and says which arguments are never read.
 pub fn wrapper<'ctx>(
     module: &Module<'ctx>,
     symbol: &str,
     plan: &CallPlan,
-    marked: bool,
+    marked: Option<&[usize]>,
 ) -> Result<FunctionValue<'ctx>> {
     let context = module.get_context();
     let callee = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
@@ -58,12 +58,12 @@ pub fn wrapper<'ctx>(
     state_aliasing(context, function, plan, crate::threads::has_barriers(module));
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
-    if marked {
+    if marked.is_some() {
         mark_types(module, &builder, function, plan)?;
     }
     call_foreign(&builder, callee, function, plan)?;
-    if marked {
-        clobber_in_place(module, &builder, function, plan)?;
+    if let Some(write_only) = marked {
+        clobber_written(module, &builder, function, plan, write_only)?;
     }
     builder.build_return(None).map_err(|e| e.to_string())?;
     inline_into_wrapper(context, callee);
@@ -127,20 +127,25 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
 /// Name of the function that stands for "anything may have been written here".
 pub const CLOBBER: &str = "ffgrad.clobber";
 
-/// Ends the wrapper with a call that could overwrite every argument updated in place.
+/// Ends the wrapper with a call that could overwrite every argument that the function writes and reads.
 ///
 /// The engine keeps a loaded value for the reverse sweep only if it sees the memory overwritten later, and
 /// for a buffer that a time loop overwrites in its next turn it does not see that (Enzyme's own test
 /// `overwrite_outer_loop`). With this call in sight it keeps them all. The call itself does nothing: its
 /// body is added, empty, once the engine is done.
-fn clobber_in_place<'ctx>(
+fn clobber_written<'ctx>(
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,
     function: FunctionValue<'ctx>,
     plan: &CallPlan,
+    write_only: &[usize],
 ) -> Result<()> {
-    let in_place = plan.args.iter().enumerate().filter(|(_, a)| a.role == Role::InOut && a.dtype.is_float());
-    for (i, _) in in_place {
+    let overwritten = |(i, a): &(usize, &Arg)| match a.role {
+        Role::InOut => a.dtype.is_float(),
+        Role::Output => a.dtype.is_float() && !write_only.contains(i),
+        _ => false,
+    };
+    for (i, _) in plan.args.iter().enumerate().filter(overwritten) {
         let pointer = function.get_nth_param(i as u32).ok_or("wrapper parameter")?;
         builder.build_call(clobber(module), &[pointer.into()], "").map_err(|e| e.to_string())?;
     }

@@ -6,12 +6,15 @@
 
 use crate::entries::by_value;
 use crate::session::Result;
+use core_ad::diagnostics::Diagnosis;
 use core_ad::fortran::open_symbol;
 use core_ad::{CallPlan, DType};
 use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
+use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicTypeEnum, StructType};
-use inkwell::values::{BasicValueEnum, FunctionValue, IntValue};
+use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, FunctionValue, IntValue};
 
 /// `CFI_VERSION` of flang 22.
 const VERSION: u64 = 20240719;
@@ -58,6 +61,81 @@ pub fn descriptor<'ctx>(
         stride = builder.build_int_mul(stride, extent, "").map_err(text)?;
     }
     Ok(place.into())
+}
+
+/// Start of the names of rules for flang's runtime (`compile-driver/rules/flang_*.c`).
+const RULES: &str = "ffgrad_flang_";
+
+/// Whether rules for flang's runtime were linked in.
+pub fn uses_rules(module: &Module<'_>) -> bool {
+    module.get_functions().any(|f| is_rule(&f.get_name().to_string_lossy()))
+}
+
+/// Whether a function is one of them.
+pub fn is_rule(name: &str) -> bool {
+    name.starts_with(RULES)
+}
+
+/// Whether a case is left for which there is no rule.
+pub fn refuses(module: &Module<'_>) -> bool {
+    let refuse = module.get_function("ffgrad_flang_refuse");
+    refuse.is_some_and(|f| f.as_global_value().as_pointer_value().get_first_use().is_some())
+}
+
+/// What is said then.
+pub fn refusal(function: &str) -> Box<Diagnosis> {
+    let headline = format!(
+        "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
+         compiler cannot tell the element type; that has no derivative"
+    );
+    Box::new(
+        Diagnosis::new("fortran-runtime", function, headline)
+            .advise("Do so component by component, with arrays of numbers (docs/fortran.md)."),
+    )
+}
+
+/// Start of the names of flang's runtime for input and output.
+const IO: &str = "_FortranAio";
+/// What statements that only print call.
+const PRINTING: [&str; 4] =
+    ["BeginExternalListOutput", "BeginExternalFormattedOutput", "EndIoStatement", "EnableHandlers"];
+
+/// Takes what is printed out of a derivative: the primal has printed it already, and numbers that are shown change none.
+/// Only where the module does nothing else with files; then a statement's calls have no effect but to print.
+pub fn silence(module: &Module<'_>) -> Result<()> {
+    let calls: Vec<FunctionValue<'_>> =
+        module.get_functions().filter(|f| f.get_name().to_bytes().starts_with(IO.as_bytes())).collect();
+    let prints = |f: &FunctionValue<'_>| {
+        let name = f.get_name().to_string_lossy().into_owned();
+        let rest = name.trim_start_matches(IO);
+        rest.starts_with("Output") || PRINTING.contains(&rest)
+    };
+    if !calls.iter().all(prints) {
+        return Ok(());
+    }
+    let context = module.get_context();
+    for function in calls.into_iter().filter(|f| f.count_basic_blocks() == 0) {
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let name = function.get_name().to_string_lossy().into_owned();
+        let done = match function.get_type().get_return_type() {
+            // The outputs say that all went well; the statement's end gives the status 0.
+            Some(BasicTypeEnum::IntType(ty)) => {
+                let well = u64::from(name.contains("Output") && ty.get_bit_width() == 1);
+                builder.build_return(Some(&ty.const_int(well, false)))
+            }
+            Some(BasicTypeEnum::PointerType(ty)) => builder.build_return(Some(&ty.const_null())),
+            Some(_) => return Err(format!("`{name}` returns something unknown")),
+            None => builder.build_return(None),
+        };
+        done.map_err(|e| e.to_string())?;
+        // SAFETY: a live function; a declaration's debug information does not fit a body.
+        unsafe { llvm_sys::debuginfo::LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut()) };
+        function.set_linkage(Linkage::Internal);
+        let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+    Ok(())
 }
 
 /// `{ address, element size, version, rank, type, attribute, extra, [rank x { lower bound, extent, stride in bytes }] }`

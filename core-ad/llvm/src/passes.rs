@@ -44,6 +44,15 @@ pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
     Ok(())
 }
 
+/// Inlines the rules for a Fortran runtime and finds out what its descriptors hold, so that of each rule one case is left.
+pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
+    // Unrolled loops over dimensions have constant subscripts; only then is a descriptor's type code seen to stay.
+    let unroll = "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,loop(loop-rotate,loop-unroll-full))";
+    let fold = "function(sroa,early-cse<memssa>,gvn,sccp,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
+    let passes = format!("always-inline,{unroll},{fold},{fold},globaldce");
+    run(module, &passes, &emit::target_machine("generic")?, scalar_only())
+}
+
 /// The full pipeline for the real target.
 pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
     let options = PassBuilderOptions::create();

@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, emit, entries, exceptions, globals, indirect, lifetimes, linkage, openmp, passes, rule_check, rules,
-    threads, types, vecmath,
+    arena, emit, entries, exceptions, fortran, globals, indirect, lifetimes, linkage, openmp, passes, rule_check,
+    rules, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -21,6 +21,8 @@ pub type Result<T> = std::result::Result<T, String>;
 pub struct Session<'ctx> {
     context: &'ctx Context,
     module: Option<Module<'ctx>>,
+    /// The same for the primal, where that is to call other functions.
+    plain: Option<Module<'ctx>>,
     /// Rules whose shims are in the module that the engine has.
     installed: Vec<rules::Installed<'ctx>>,
     /// What is wrong on the user's side, if the last job failed for that.
@@ -57,7 +59,7 @@ enum Team {
 impl<'ctx> Session<'ctx> {
     /// A session with nothing loaded.
     pub fn new(context: &'ctx Context) -> Self {
-        Session { context, module: None, installed: Vec::new(), refusal: None, openmp: None }
+        Session { context, module: None, plain: None, installed: Vec::new(), refusal: None, openmp: None }
     }
 
     /// What the last failure says to the user.
@@ -77,9 +79,12 @@ impl<'ctx> Session<'ctx> {
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
-                let module = self.user_code(&symbol, codegen.launch.is_some())?;
+                let module = match &self.plain {
+                    Some(plain) => plain.clone(),
+                    None => self.user_code(&symbol, codegen.launch.is_some())?,
+                };
                 rules::forget(&module);
-                let wrapper = entries::wrapper(&module, &symbol, &plan, false)?;
+                let wrapper = entries::wrapper(&module, &symbol, &plan, None)?;
                 entries::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
@@ -199,7 +204,8 @@ impl<'ctx> Session<'ctx> {
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         self.lower_openmp(&module, team)?;
         indirect::make_direct(&module)?;
-        let wrapper = entries::wrapper(&module, job.symbol, job.plan, true)?;
+        let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only))?;
+        fortran::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
         for entry in entries {
             let has_rules = !given.is_empty();
@@ -213,12 +219,23 @@ impl<'ctx> Session<'ctx> {
         }
         linkage::keep_only(&module, entries);
         rules::keep(&module, &self.installed);
+        let copies_allocatables = fortran::uses_rules(&module);
+        if copies_allocatables {
+            passes::resolve_descriptors(&module)?;
+            if fortran::refuses(&module) {
+                let refusal = fortran::refusal(job.symbol);
+                let headline = refusal.headline.clone();
+                self.refusal = Some(refusal);
+                return Err(headline);
+            }
+        }
         if team == Team::Many {
             passes::before_differentiation(&module, Rung::O1)?;
             notes.extend(openmp::regions(&module)?);
         }
         passes::before_differentiation(&module, job.rung)?;
-        if !self.installed.is_empty() {
+        // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied.
+        if !self.installed.is_empty() || copies_allocatables {
             lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));
         }
         globals::mark_inactive(&module, &entries::roots(&module, entries));
@@ -235,12 +252,20 @@ impl<'ctx> Session<'ctx> {
             }
         }
         let module = linked.ok_or("no modules were given")?;
-        linkage::rename_declarations(&module, renamed);
-        for path in library {
-            module.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
+        // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
+        let (for_fortran, others): (Vec<_>, Vec<_>) =
+            renamed.iter().cloned().partition(|(_, new)| fortran::is_rule(new));
+        linkage::rename_declarations(&module, &others);
+        let plain = (!for_fortran.is_empty()).then(|| module.clone());
+        linkage::rename_declarations(&module, &for_fortran);
+        for each in std::iter::once(&module).chain(&plain) {
+            for path in library {
+                each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
+            }
+            linkage::trim_arguments(each, renamed)?;
         }
-        linkage::trim_arguments(&module, renamed)?;
         self.module = Some(module);
+        self.plain = plain;
         Ok(())
     }
 

@@ -76,6 +76,8 @@ struct Scope {
     kind: ScopeKind,
     name: String,
     head: Option<Head>,
+    /// What it says about the procedures inside it: a function's own scope has its result by that name.
+    inside: HashMap<String, Head>,
     entities: HashMap<String, Entity>,
     result: Option<Entity>,
 }
@@ -129,20 +131,25 @@ fn scope_header(text: &str, indent: usize) -> Option<Scope> {
         _ => ScopeKind::Other,
     };
     let name = rest.split_whitespace().next().unwrap_or_default().to_owned();
-    Some(Scope { indent, kind, name, head: None, entities: HashMap::new(), result: None })
+    Some(Scope { indent, kind, name, head: None, inside: HashMap::new(), entities: HashMap::new(), result: None })
 }
 
 fn symbol(scope: &mut Scope, text: &str) {
-    if scope.kind != ScopeKind::Subprogram {
-        return;
-    }
     let Some((head, detail)) = text.split_once(": ") else { return };
     let name_end = head.find([',', ' ']).unwrap_or(head.len());
     let (name, attributes) = head.split_at(name_end);
     if detail.starts_with("HostAssoc => ") || detail.starts_with("Subprogram") {
-        if name == scope.name && !detail.contains(" isInterface") {
-            scope.head = head_of(detail);
+        if detail.contains(" isInterface") {
+            return;
         }
+        if name == scope.name && scope.kind == ScopeKind::Subprogram {
+            scope.head = head_of(detail);
+        } else if detail.starts_with("Subprogram") {
+            scope.inside.extend(head_of(detail).map(|head| (name.to_owned(), head)));
+        }
+        return;
+    }
+    if scope.kind != ScopeKind::Subprogram {
         return;
     }
     let is_dummy = detail.starts_with("ObjectEntity dummy") || detail.starts_with("ProcEntity");
@@ -240,7 +247,8 @@ pub(super) fn split_top_level(text: &str, mark: char) -> Vec<String> {
 fn close(open: &mut Vec<Scope>, found: &mut Vec<Found>) {
     let Some(scope) = open.pop() else { return };
     let inside_compiler = open.iter().any(|s| s.kind == ScopeKind::Intrinsic);
-    let (ScopeKind::Subprogram, Some(head), false) = (scope.kind, &scope.head, inside_compiler) else { return };
+    let head = scope.head.as_ref().or_else(|| open.last().and_then(|s| s.inside.get(&scope.name)));
+    let (ScopeKind::Subprogram, Some(head), false) = (scope.kind, head, inside_compiler) else { return };
     let around: Vec<&Scope> =
         open.iter().filter(|s| matches!(s.kind, ScopeKind::Module | ScopeKind::Subprogram)).collect();
     let mut scopes: Vec<String> = around.iter().map(|s| s.name.clone()).collect();

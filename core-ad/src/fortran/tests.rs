@@ -26,6 +26,10 @@ const DUMP: &str = "Global scope: size=0 alignment=1 sourceRange=0 bytes
       n, VALUE size=4 offset=48: ObjectEntity dummy type: INTEGER(4)
       one (Subroutine): HostAssoc => one, BIND(C), PUBLIC (Subroutine): Subprogram bindName:c_one (INTEGER(4) n,REAL(8) y)
       y, INTENT(OUT) size=48 offset=56: ObjectEntity dummy type: REAL(8) shape: 0_8:int(2_4*n-1_4,kind=8)
+    total, PUBLIC (Function): Subprogram result:REAL(8) total (REAL(8) x)
+    Subprogram scope: total size=16 alignment=8 sourceRange=44 bytes
+      total size=8 offset=8: ObjectEntity funcResult type: REAL(8)
+      x, INTENT(IN) size=8 offset=0: ObjectEntity dummy type: REAL(8)
   Subprogram scope: plain size=64 alignment=8 sourceRange=124 bytes
     a size=72 offset=8: ObjectEntity dummy type: REAL(8) shape: 1_8:int(lda,kind=8),1_8:*
     b: ObjectEntity dummy type: REAL(8) shape: 1_8:*
@@ -70,7 +74,7 @@ fn planned(name: &str, access: &[Access], text: Option<&str>) -> Result<CallPlan
 fn procedures_have_their_paths_and_symbols_and_interfaces_are_none() {
     let all = procedures(DUMP);
     let names: Vec<(String, &str)> = all.iter().map(|f| (f.path(), f.symbol.as_str())).collect();
-    let expected = [("m::loss", "_QMmPloss"), ("m::one", "c_one"), ("plain", "plain_")];
+    let expected = [("m::loss", "_QMmPloss"), ("m::one", "c_one"), ("m::total", "_QMmPtotal"), ("plain", "plain_")];
     assert_eq!(names, expected.map(|(path, symbol)| (path.to_owned(), symbol)));
 }
 

@@ -249,7 +249,7 @@ impl Known<'_> {
         for arg in plan.args.iter_mut().filter(|a| a.role != Role::Return) {
             arg.column_major = arg.shape.len() > 1 && arg.role != Role::Size;
             let Some((position, _)) = self.prototype.param(&arg.name) else { continue };
-            if !self.procedure.dummies[position].descriptor {
+            if !self.procedure.dummies[position].descriptor || arg.passing == Passing::Absent {
                 continue;
             }
             arg.passing = Passing::Descriptor;

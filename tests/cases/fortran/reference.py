@@ -36,3 +36,138 @@ def array_functions(a: Array, x: Array, b: Array) -> Array:
 def column_major(a: Array, angle: Array) -> Array:
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     return np.vstack([turn @ a[:2], a[2] ** 2 * np.arange(1, a.shape[1] + 1)])
+
+
+def optional_arguments(x: Array, offset: Array) -> Array:
+    return np.square(x) + offset
+
+
+def array_result(x: Array) -> Array:
+    y = x**3
+    y[0] = x[0]
+    weights = 0.5 ** np.maximum(0, np.subtract.outer(np.arange(len(x)), np.arange(len(x))))
+    return np.tril(weights) @ y
+
+
+def single_precision(x: Array, k: Array) -> Array:
+    return (0.5 ** (k + 1) * x.astype(np.float64) ** 2).astype(np.float32)
+
+
+def allocatable(x: Array) -> Array:
+    a = 2 * x
+    b = a[:2].sum()
+    for _ in range(3):
+        a = a + 8 * x * b
+    return a * 4 * x
+
+
+def matmul_transpose(a: Array, b: Array) -> Array:
+    t = a @ b
+    return t * t.sum() + t
+
+
+def reductions(x: Array) -> Array:
+    column, flat = x.sum(axis=0), x.ravel(order="F")
+    return np.array(
+        [
+            x[x > 0].sum() + (x > 0).sum(),
+            column @ np.roll(column, -1),
+            column.max() * flat.min() + np.prod(1 + flat**2),
+            (np.where(x > 0, x, -2 * x) ** 2).sum(),
+        ]
+    )
+
+
+def sections(x: Array) -> Array:
+    y = x[:, 1] * x[0, 1]
+    y[0] += x[1] @ x[1]
+    return y
+
+
+def targets(x: Array) -> Array:
+    t = x**2
+    t[:2] *= 3
+    return t @ x + t[:2].sum()
+
+
+def recursion(x: Array) -> Array:
+    if len(x) == 1:
+        return np.sin(x[0])
+    half = len(x) // 2
+    return recursion(x[:half]) * recursion(x[half:]) + x[0]
+
+
+def generic_interface(x: Array) -> Array:
+    return np.sum(np.logaddexp(0, x) ** 3) + x[0] ** 2
+
+
+def callback(a: Array, b: Array, p: Array) -> Array:
+    x = np.linspace(a, b, 21)
+    weights = np.array([1] + [4, 2] * 9 + [4, 1])
+    return np.sum(weights * np.exp(-p * x) * np.cos(x)) * (b - a) / 60
+
+
+def internal_procedure(x: Array) -> Array:
+    return (x[0] + np.concatenate([[0], np.cumsum(x**2)[:-1]])) * x
+
+
+def derived_type(m: Array, q: Array) -> Array:
+    return m[0] * m[1] / np.sqrt(np.sum((q[:, 0] - q[:, 1]) ** 2) + 0.01)
+
+
+def do_concurrent(x: Array) -> Array:
+    padded = np.pad(x, 1)
+    z = (padded[:-2] + padded[2:]) * x
+    return np.where(z > 0, z**2, -z)
+
+
+def complex_inside(r: Array, l: Array, omega: Array) -> Array:  # noqa: E741
+    branch = r + 1j * omega * l
+    return np.abs(1 / (1 / branch + 0.1 + 1j * omega) + np.conj(branch) ** 2) ** 2
+
+
+def printing(x: Array) -> Array:
+    return np.exp(0.3 * x) * np.arange(1, len(x) + 1)
+
+
+def two_files(u: Array, rate: Array) -> Array:
+    for _ in range(5):
+        change = (u[:-2] - 2 * u[1:-1] + u[2:]) / 0.1**2
+        u = np.concatenate([u[:1], u[1:-1] + rate * 1e-3 * change * u[1:-1], u[-1:]])
+    return u
+
+
+def legacy_column(c: Array, t: Array, u: Array, d: Array, rate: Array, nstep: int) -> Array:
+    n = len(c)
+    dx = 1 / n
+    dt = 0.2 * dx
+    table = np.array([0.0, 0.8, 1.1, 1.6, 4.0]), np.array([0.0, 0.05, 0.2, 0.5, 3.0])
+
+    def advected(q: Array) -> Array:
+        # All velocities are positive.
+        face = np.concatenate([[u[0] * 0.9 * q[0]], 0.5 * (u[:-1] + u[1:]) * q[:-1], [u[-1] * q[-1]]])
+        return q - dt / dx * np.diff(face)
+
+    def diffused(q: Array, d: float) -> Array:
+        r = d * dt / dx**2
+        matrix = (1 + 2 * r) * np.eye(n) - r * np.eye(n, k=1) - r * np.eye(n, k=-1)
+        matrix[0, 0] = matrix[-1, -1] = 1 + r
+        return np.linalg.solve(matrix, q)
+
+    def slope(y: Array) -> Array:
+        k = rate * np.exp(6.0 * (1 - 1 / y[1]))
+        return np.array([-k * y[0], 0.4 * k * y[0]])
+
+    outlet = []
+    for _ in range(nstep):
+        c, t = diffused(advected(c), d), diffused(advected(t), 1.5 * d)
+        y = np.array([c, t])
+        k1 = slope(y)
+        k2 = slope(y + dt / 2 * k1)
+        k3 = slope(y + dt / 2 * k2)
+        k4 = slope(y + dt * k3)
+        c, t = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        t = t - dt * np.interp(t, *table)
+        outlet.append((c[-1], t[-1]))
+    means = np.mean(outlet, axis=0)
+    return np.array([*means, c.sum() * dx, np.sum(np.diff(t) ** 2) / dx])

@@ -1,0 +1,162 @@
+/* What flang's runtime library does for assignment, allocation and copies of arguments, written as loops that the engine
+ * can differentiate. Elements that are no numbers (derived types, characters) are refused in
+ * derivatives.
+ *
+ * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 10.2.1.3 (intrinsic assignment; an allocatable variable takes the shape of
+ * the expression), 9.7.1 and 9.7.3 (allocate, deallocate), 15.5.2.4 (copies of arguments), 16.9.137
+ * (move_alloc). Results are the library's, but for what happens after an error.
+ */
+#include <ffgrad/derivatives.h>
+#include <ffgrad/flang.h>
+
+FFGRAD_REPLACES(_FortranAAssign, ffgrad_flang_assign)
+FFGRAD_REPLACES(_FortranAAssignTemporary, ffgrad_flang_assign)
+FFGRAD_REPLACES(_FortranACopyInAssign, ffgrad_flang_copy_in)
+FFGRAD_REPLACES(_FortranACopyOutAssign, ffgrad_flang_copy_out)
+FFGRAD_REPLACES(_FortranAIsContiguous, ffgrad_flang_contiguous)
+FFGRAD_REPLACES(_FortranAMoveAlloc, ffgrad_flang_move_alloc)
+FFGRAD_REPLACES(_FortranAAllocatableSetBounds, ffgrad_flang_set_bounds)
+FFGRAD_REPLACES(_FortranAPointerSetBounds, ffgrad_flang_set_bounds)
+FFGRAD_REPLACES(_FortranAAllocatableApplyMold, ffgrad_flang_apply_mold)
+FFGRAD_REPLACES(_FortranAAllocatableAllocate, ffgrad_flang_allocatable_allocate)
+FFGRAD_REPLACES(_FortranAAllocatableAllocateSource, ffgrad_flang_allocate_source)
+FFGRAD_REPLACES(_FortranAAllocatableDeallocate, ffgrad_flang_deallocate)
+FFGRAD_REPLACES(_FortranAPointerAllocate, ffgrad_flang_pointer_allocate)
+FFGRAD_REPLACES(_FortranAPointerDeallocate, ffgrad_flang_deallocate)
+
+
+FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) {
+  bool same = a->rank == b->rank;
+  FLANG_EACH(d, a->rank) same = same && a->dim[d].extent == b->dim[d].extent;
+  return same;
+}
+
+/* Bytes from the first element to the last one upwards, and to the lowest. */
+FLANG_INLINE int64_t reach_up(const flang_box *box) {
+  int64_t up = (int64_t)box->size;
+  FLANG_EACH(d, box->rank) {
+    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
+    up += reach > 0 ? reach : 0;
+  }
+  return up;
+}
+FLANG_INLINE int64_t reach_down(const flang_box *box) {
+  int64_t down = 0;
+  FLANG_EACH(d, box->rank) {
+    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
+    down += reach < 0 ? reach : 0;
+  }
+  return down;
+}
+
+/* Whether the memory of the two may overlap. */
+FLANG_INLINE bool may_overlap(const flang_box *a, const flang_box *b) {
+  intptr_t at = (intptr_t)a->base, bt = (intptr_t)b->base;
+  return at + reach_down(a) < bt + reach_up(b) && bt + reach_down(b) < at + reach_up(a);
+}
+
+FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) {
+  FLANG_EACH(d, to->rank) {
+    to->dim[d].lower = 1;
+    to->dim[d].extent = from->dim[d].extent;
+  }
+}
+
+/* A copy without gaps. */
+FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of) {
+  flang_establish(copy, of->type, of->size, of->rank);
+  copy_shape(copy, of);
+  flang_allocate(copy);
+  flang_copy(copy, of);
+}
+
+/* An allocatable array becomes one of the shape of what is assigned to it. */
+FLANG_INLINE void take_shape(flang_box *to, const flang_box *from) {
+  if (to->attribute == FLANG_ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)))) {
+    if (to->base) free(to->base);
+    if (from->rank > 0) copy_shape(to, from);
+    flang_allocate(to);
+  }
+}
+
+FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const char *file, int line) {
+  if (!flang_is_number(to)) ffgrad_flang_refuse();
+  if (from->rank > 0 && to->base && may_overlap(to, from)) {
+    flang_box apart;
+    copy_apart(&apart, from);
+    take_shape(to, &apart);
+    flang_copy(to, &apart);
+    free(apart.base);
+  } else {
+    take_shape(to, from);
+    flang_copy(to, from);
+  }
+}
+
+FLANG_RULE void ffgrad_flang_copy_in(flang_box *copy, const flang_box *variable, const char *file, int line) {
+  /* What was there is no descriptor yet. */
+  if (!flang_is_number(variable)) ffgrad_flang_refuse();
+  copy_apart(copy, variable);
+}
+
+FLANG_RULE void ffgrad_flang_copy_out(flang_box *variable, flang_box *copy, const char *file, int line) {
+  if (!flang_is_number(copy)) ffgrad_flang_refuse();
+  if (variable) flang_copy(variable, copy);
+  free(copy->base);
+  copy->base = NULL;
+}
+
+FLANG_RULE bool ffgrad_flang_contiguous(const flang_box *box) { return flang_is_contiguous(box); }
+
+FLANG_RULE int ffgrad_flang_move_alloc(flang_box *to, flang_box *from, const void *type, bool has_stat,
+                                       const flang_box *message, const char *file, int line) {
+  if (to->base) free(to->base);
+  to->base = from->base;
+  FLANG_EACH(d, to->rank) to->dim[d] = from->dim[d];
+  from->base = NULL;
+  return 0;
+}
+
+FLANG_RULE void ffgrad_flang_set_bounds(flang_box *box, int dimension, int64_t lower, int64_t upper) {
+  int64_t extent = upper - lower + 1;
+  box->dim[dimension].lower = extent > 0 ? lower : 1;
+  box->dim[dimension].extent = extent > 0 ? extent : 0;
+}
+
+FLANG_RULE void ffgrad_flang_apply_mold(flang_box *box, const flang_box *mold, int rank) {
+  FLANG_EACH(d, rank) {
+    box->dim[d].lower = mold->dim[d].lower;
+    box->dim[d].extent = mold->dim[d].extent;
+  }
+}
+
+FLANG_RULE int ffgrad_flang_allocatable_allocate(flang_box *box, int64_t *stream, bool has_stat,
+                                                 const flang_box *message, const char *file, int line) {
+  if (!flang_is_number(box)) ffgrad_flang_refuse();
+  flang_allocate(box);
+  return 0;
+}
+
+FLANG_RULE int ffgrad_flang_pointer_allocate(flang_box *box, bool has_stat, const flang_box *message, const char *file,
+                                             int line) {
+  if (!flang_is_number(box)) ffgrad_flang_refuse();
+  flang_allocate(box);
+  return 0;
+}
+
+FLANG_RULE int ffgrad_flang_allocate_source(flang_box *box, const flang_box *source, bool has_stat,
+                                            const flang_box *message, const char *file, int line) {
+  if (!flang_is_number(box)) ffgrad_flang_refuse();
+  flang_allocate(box);
+  flang_copy(box, source);
+  return 0;
+}
+
+FLANG_RULE int ffgrad_flang_deallocate(flang_box *box, bool has_stat, const flang_box *message, const char *file,
+                                       int line) {
+  if (!flang_is_number(box)) ffgrad_flang_refuse();
+  if (!box->base) return FLANG_STAT_UNALLOCATED;
+  free(box->base);
+  box->base = NULL;
+  return 0;
+}

@@ -1,0 +1,159 @@
+/* Array descriptors of flang 22, for rules that stand in for its runtime library.
+ *
+ * The layout is that of ISO_Fortran_binding.h (Fortran 2018, 18.5): a head, then lower bound, extent and stride in bytes
+ * for each dimension. Everything here is inlined: once the optimiser sees the type code that the caller stored, one
+ * branch is left, and the engine sees loops over numbers.
+ */
+#ifndef FFGRAD_FLANG_H
+#define FFGRAD_FLANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define FLANG_INLINE static inline __attribute__((always_inline))
+#define FLANG_RULE __attribute__((always_inline))
+
+/* Over the dimensions, unrolled: with constant subscripts descriptors become plain values. Arrays with more are left to the
+ * library. */
+#define FLANG_RANK 7
+#define FLANG_EACH(d, rank) _Pragma("clang loop unroll(full)") for (int d = 0; d < FLANG_RANK; d++) if (d < (rank))
+
+enum { FLANG_OTHER = 0, FLANG_POINTER = 1, FLANG_ALLOCATABLE = 2 };
+enum { FLANG_FLOAT = 27, FLANG_DOUBLE = 28, FLANG_FLOAT_COMPLEX = 34, FLANG_DOUBLE_COMPLEX = 35 };
+enum { FLANG_BOOL = 39, FLANG_INTEGERS = 24 };
+enum { FLANG_VERSION = 20240719, FLANG_STAT_UNALLOCATED = 1 };
+
+/* Stands for what these rules leave to the library: elements that are no numbers, and more dimensions than FLANG_RANK. The
+ * primal always calls the library; in a derivative none of these calls may be left, or it is refused. */
+__attribute__((noreturn)) void ffgrad_flang_refuse(void);
+
+typedef struct {
+  int64_t lower, extent, stride;
+} flang_dim;
+
+typedef struct {
+  char *base;
+  uint64_t size;
+  int32_t version;
+  uint8_t rank;
+  int8_t type;
+  uint8_t attribute;
+  uint8_t extra;
+  flang_dim dim[15];
+} flang_box;
+
+FLANG_INLINE bool flang_is_integer(int8_t type) {
+  return (type >= 1 && type <= FLANG_INTEGERS) || type == FLANG_BOOL;
+}
+
+/* Whether elements of this type are numbers that a loop can copy. */
+FLANG_INLINE bool flang_is_number(const flang_box *box) {
+  int8_t t = box->type;
+  if (box->rank > FLANG_RANK) return false;
+  return t == FLANG_FLOAT || t == FLANG_DOUBLE || t == FLANG_FLOAT_COMPLEX || t == FLANG_DOUBLE_COMPLEX ||
+         (flang_is_integer(t) && box->size <= 8);
+}
+
+FLANG_INLINE int64_t flang_elements(const flang_box *box) {
+  int64_t count = 1;
+  FLANG_EACH(d, box->rank) count *= box->dim[d].extent;
+  return count;
+}
+
+FLANG_INLINE bool flang_is_contiguous(const flang_box *box) {
+  int64_t step = (int64_t)box->size;
+  bool whole = true;
+  FLANG_EACH(d, box->rank) {
+    if (box->dim[d].extent != 1 && box->dim[d].stride != step) whole = false;
+    step *= box->dim[d].extent;
+  }
+  return whole || flang_elements(box) == 0;
+}
+
+/* Bytes from the first element to element k in array element order. */
+FLANG_INLINE int64_t flang_offset(const flang_box *box, int64_t k) {
+  int64_t offset = 0;
+  FLANG_EACH(d, box->rank) {
+    int64_t extent = box->dim[d].extent;
+    if (d + 1 == box->rank) {
+      offset += k * box->dim[d].stride;
+    } else {
+      offset += k % extent * box->dim[d].stride;
+      k /= extent;
+    }
+  }
+  return offset;
+}
+
+/* One element, by the type of `to`. */
+FLANG_INLINE void flang_copy_element(const flang_box *to, char *target, const char *source) {
+  switch (to->type) {
+    case FLANG_DOUBLE: *(double *)target = *(const double *)source; break;
+    case FLANG_FLOAT: *(float *)target = *(const float *)source; break;
+    case FLANG_DOUBLE_COMPLEX:
+      ((double *)target)[0] = ((const double *)source)[0];
+      ((double *)target)[1] = ((const double *)source)[1];
+      break;
+    case FLANG_FLOAT_COMPLEX:
+      ((float *)target)[0] = ((const float *)source)[0];
+      ((float *)target)[1] = ((const float *)source)[1];
+      break;
+    default:
+      switch (to->size) {
+        case 1: *(int8_t *)target = *(const int8_t *)source; break;
+        case 2: *(int16_t *)target = *(const int16_t *)source; break;
+        case 4: *(int32_t *)target = *(const int32_t *)source; break;
+        case 8: *(int64_t *)target = *(const int64_t *)source; break;
+      }
+  }
+}
+
+/* All elements of `from` (or its only one, for a scalar) to those of `to`, which is as large and overlaps it nowhere. */
+FLANG_INLINE void flang_copy(const flang_box *to, const flang_box *from) {
+  int64_t count = flang_elements(to);
+  int64_t size = (int64_t)to->size;
+  bool scalar = from->rank == 0;
+  if (flang_is_contiguous(to) && (scalar || flang_is_contiguous(from))) {
+    for (int64_t k = 0; k < count; k++) flang_copy_element(to, to->base + k * size, from->base + (scalar ? 0 : k * size));
+  } else {
+    for (int64_t k = 0; k < count; k++)
+      flang_copy_element(to, to->base + flang_offset(to, k), from->base + (scalar ? 0 : flang_offset(from, k)));
+  }
+}
+
+/* Memory for all elements, without gaps. */
+FLANG_INLINE void flang_allocate(flang_box *box) {
+  int64_t bytes = (int64_t)box->size;
+  FLANG_EACH(d, box->rank) {
+    box->dim[d].stride = bytes;
+    bytes *= box->dim[d].extent;
+  }
+  box->base = malloc(bytes > 0 ? (size_t)bytes : 1);
+}
+
+/* A descriptor for a new allocatable array; the extents are the caller's to set before `flang_allocate`. */
+FLANG_INLINE void flang_establish(flang_box *box, int8_t type, uint64_t size, uint8_t rank) {
+  box->base = NULL;
+  box->size = size;
+  box->version = FLANG_VERSION;
+  box->rank = rank;
+  box->type = type;
+  box->attribute = FLANG_ALLOCATABLE;
+  box->extra = 0;
+  FLANG_EACH(d, rank) box->dim[d].lower = 1;
+}
+
+/* Whether element k of a mask of any kind is true. A mask that is a scalar holds for all. */
+FLANG_INLINE bool flang_is_true(const flang_box *mask, int64_t k) {
+  const char *at = mask->base + (mask->rank == 0 ? 0 : flang_offset(mask, k));
+  switch (mask->size) {
+    case 1: return *(const int8_t *)at != 0;
+    case 2: return *(const int16_t *)at != 0;
+    case 4: return *(const int32_t *)at != 0;
+    default: return *(const int64_t *)at != 0;
+  }
+}
+
+#endif

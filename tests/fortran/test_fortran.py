@@ -1,0 +1,197 @@
+"""What is about Fortran alone: names, memory order, intent, files that belong together, refusals, the example."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import ffgrad
+import pytest
+import torch
+from ffgrad.errors import CompileError, DifferentiationError, ShapeError, SignatureError
+from ffgrad.torch import Enzyme, enzyme
+
+Write = Callable[..., Path]
+Compile = Callable[..., Enzyme]
+CASES = Path(__file__).resolve().parents[1] / "cases" / "fortran"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fortran" / "calibrate.py"
+
+WHERE = """\
+subroutine where_is(a, b, address)
+  use, intrinsic :: iso_c_binding
+  implicit none
+  real(8), intent(in), target :: a({shape})
+  real(8), intent(out) :: b(size(a, 1), size(a, 2))
+  integer(8), intent(out) :: address(1)
+  b = 2 * a
+  address(1) = transfer(c_loc(a), address(1))
+end subroutine
+"""
+
+
+@pytest.mark.parametrize("shape", ["3, 4", ":, :"])
+def test_a_column_major_tensor_is_passed_without_a_copy(shape: str, compile_source: Compile) -> None:
+    """The ``.T`` of a contiguous (4, 3) lies as Fortran wants a(3, 4), with and without a descriptor."""
+    f = compile_source(WHERE.format(shape=shape), "where_is", "a[3,4] -> b[3,4], address[1]", name="f.f90")
+    a = torch.randn(4, 3, dtype=torch.float64).T
+    f(a)
+    before = ffgrad.copies()
+    b, address = f(a)
+    assert address.item() == a.data_ptr()
+    assert ffgrad.copies() == before
+    assert torch.equal(b, 2 * a) and b.stride() == (1, 3)
+
+
+def test_a_row_major_tensor_is_copied_once_and_counted(compile_source: Compile) -> None:
+    """The copy is made for the call; the caller's tensor stays where it is."""
+    f = compile_source(WHERE.format(shape="3, 4"), "where_is", "a[3,4] -> b[3,4], address[1]", name="f.f90")
+    a = torch.randn(3, 4, dtype=torch.float64)
+    f(a)
+    before = ffgrad.copies()["gathered"]
+    b, address = f(a)
+    assert address.item() != a.data_ptr() and torch.equal(b, 2 * a)
+    assert ffgrad.copies()["gathered"] - before == 3 * 4 * 8
+
+
+def test_names_match_in_any_case() -> None:
+    """Procedure, arguments, symbols."""
+    f = enzyme(CASES / "column_major.f90", "ROTATE", "A[3,N], Angle -> B")
+    assert f.inputs == ["a", "angle"] and f.signature == "a[3,n], angle -> b[3,n]"
+
+
+def test_the_manifest_shows_the_declarations() -> None:
+    """Intent and bounds come from the source."""
+    f = enzyme(CASES / "assumed_shape.f90", "linear::smooth")
+    intents = [d["intent"] for d in f.manifest["prototype"]["fortran"]["dummies"]]
+    assert intents == ["in", "in", "out"]
+    assert f.signature == "u[u_1,u_2], w[w_1] -> v[u_1,u_2]"
+
+
+def test_an_edited_include_file_is_a_new_build(write: Write) -> None:
+    """All files that a source reads are in the cache's key."""
+    write("  y = 2 * x\n", "body.inc")
+    source = write(
+        "subroutine f(x, y)\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y(size(x))\n"
+        "  include 'body.inc'\nend subroutine\n",
+        "f.f90",
+    )
+    x = torch.ones(3, dtype=torch.float64)
+    assert enzyme(source, "f")(x).sum() == 6
+    write("  y = 5 * x\n", "body.inc")
+    assert enzyme(source, "f")(x).sum() == 15
+
+
+def test_a_module_variable_is_a_constant(compile_source: Compile) -> None:
+    """Its value at the start of the program counts."""
+    f = compile_source(
+        "module m\n  real(8) :: gain = 3\ncontains\n  subroutine f(x, y)\n    real(8), intent(in) :: x\n"
+        "    real(8), intent(out) :: y\n    y = gain * x**2\n  end subroutine\nend module\n",
+        "m::f",
+        name="f.f90",
+    )
+    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(f(x), x)[0] == 12
+
+
+def test_second_derivatives_and_batches(compile_source: Compile) -> None:
+    """Through a descriptor as through anything else."""
+    f = compile_source(
+        "subroutine f(x, y)\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y\n  y = sum(x**3)\nend subroutine\n",
+        "f",
+        name="f.f90",
+    )
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(f, (x,))
+    batch = torch.randn(5, 4, dtype=torch.float64)
+    assert torch.allclose(torch.func.vmap(f)(batch), (batch**3).sum(1))
+
+
+def test_a_syntax_error_has_the_compilers_words_and_the_line(compile_source: Compile) -> None:
+    """As for C."""
+    with pytest.raises(CompileError) as caught:
+        compile_source(
+            "subroutine f(x)\n  implicit none\n  real(8) :: x\n  x = z + 1\nend subroutine\n", "f", name="f.f90"
+        )
+    assert "No explicit type declared for 'z'" in str(caught.value) and "f.f90:4" in str(caught.value)
+
+
+def test_a_missing_module_is_named_with_its_remedy(compile_source: Compile) -> None:
+    """And with the line that uses it."""
+    with pytest.raises(CompileError) as caught:
+        compile_source("subroutine f(x)\n  use grid\n  real(8) :: x\nend subroutine\n", "f", name="f.f90")
+    text = str(caught.value)
+    assert caught.value.code == "missing-module"
+    assert "uses the module `grid`" in text and "grid.f90" in text and "f.f90:2" in text
+
+
+def test_an_unknown_procedure_comes_with_the_closest_names() -> None:
+    """By the names that a user would write."""
+    with pytest.raises(CompileError, match="closest names are `linear::smooth`"):
+        enzyme(CASES / "assumed_shape.f90", "linear::smoth")
+
+
+def test_an_argument_that_no_tensor_can_be_is_refused(compile_source: Compile) -> None:
+    """An allocatable dummy could be given another address."""
+    source = "subroutine f(x, y)\n  real(8), allocatable :: x(:)\n  real(8), intent(out) :: y\n  y = sum(x)\nend subroutine\n"
+    with pytest.raises(SignatureError, match="`x` has the type `real\\(8\\), allocatable`"):
+        compile_source(source, "f", name="f.f90")
+
+
+def test_a_wrong_rank_is_refused(compile_source: Compile) -> None:
+    """A descriptor states its rank."""
+    source = "subroutine f(x, y)\n  real(8), intent(in) :: x(:,:)\n  real(8), intent(out) :: y\n  y = sum(x)\nend subroutine\n"
+    with pytest.raises(SignatureError, match="`x` has 1 dimensions in the signature, but it has 2 dimensions"):
+        compile_source(source, "f", "x[n] -> y", name="f.f90")
+    with pytest.raises(ShapeError):
+        compile_source(source, "f", name="f.f90")(torch.ones(3, dtype=torch.float64))
+
+
+def test_what_the_runtime_does_without_a_rule_is_refused_with_the_line(compile_source: Compile) -> None:
+    """Random numbers: an unsupported call of flang's library."""
+    f = compile_source(
+        "subroutine f(x, y)\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y(size(x))\n"
+        "  call random_number(y)\n  y = y * x\nend subroutine\n",
+        "f",
+        name="f.f90",
+    )
+    with pytest.raises(DifferentiationError) as caught:
+        f(torch.ones(3, dtype=torch.float64, requires_grad=True))
+    assert "RandomNumber" in str(caught.value) and "f.f90:4" in str(caught.value)
+
+
+def test_derived_types_with_allocatable_parts_are_refused(compile_source: Compile) -> None:
+    """Their allocation is flang's library's business."""
+    f = compile_source(
+        "module m\n  type cell\n    real(8) :: v = 1\n    real(8), allocatable :: w(:)\n  end type\ncontains\n"
+        "  subroutine f(x, y)\n    real(8), intent(in) :: x\n    real(8), intent(out) :: y\n"
+        "    type(cell), allocatable :: c(:)\n    allocate(c(2))\n    c(1)%v = x\n    y = c(1)%v * c(2)%v\n"
+        "  end subroutine\nend module\n",
+        "m::f",
+        name="f.f90",
+    )
+    with pytest.raises(DifferentiationError):
+        f(torch.ones((), dtype=torch.float64, requires_grad=True))
+
+
+def test_a_missing_flang_says_how_to_get_one(tmp_path: Path) -> None:
+    """In a process whose FFGRAD_FLANG names no program."""
+    code = (
+        "from ffgrad.torch import enzyme; from ffgrad.errors import ToolchainError\n"
+        f"try: enzyme({str(CASES / 'column_major.f90')!r}, 'rotate')\n"
+        "except ToolchainError as error: print(error)\n"
+    )
+    env = {**os.environ, "FFGRAD_FLANG": str(tmp_path / "nowhere"), "FFGRAD_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    assert "ffgrad toolchain install fortran" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_example_calibrates_its_model(tmp_path: Path) -> None:
+    """In a process of its own; the misfit comes down to the noise."""
+    env = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run([sys.executable, str(EXAMPLE)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = float(done.stdout.split("->")[1].split()[0])
+    assert last < 0.004
