@@ -53,7 +53,8 @@ def measure(operation: Enzyme, x: torch.Tensor, rounds: int) -> tuple[float, flo
 
     gradient()
     with torch.no_grad():
-        return median(lambda: operation.apply(x), rounds), median(gradient, rounds)
+        function = median(lambda: operation.apply(x), rounds)
+    return function, median(gradient, rounds)
 
 
 def main() -> None:
