@@ -25,6 +25,14 @@ from harness.problem import Problem, Skipped, all_problems  # noqa: E402
 
 SCALING = ["hand-fast", "hand-vec", "ffgrad", "ffgrad-torch", "eager", "compile", "jax"]
 MEMORY = ["hand", "ffgrad", "ffgrad-tuned", "raw", "eager", "compile", "jax"]
+# What each improvement brings: the default beside itself without one of them.
+LEFT_OUT = ("held-calls", "derivative-arithmetic", "sums", "dead-memory", "stencil", "forward-loops", "vector-maths")
+IMPROVEMENTS = [
+    *("hand-fast", "ffgrad", "ffgrad:pipeline=o1", "ffgrad:arena=False"),
+    *(f"ffgrad:without={name}" for name in LEFT_OUT),
+    f"ffgrad:without={';'.join(LEFT_OUT)}+arena=False+pipeline=o1",
+    "ffgrad:specialize=True",
+]
 TIMEOUT = 1800  # seconds for one row; torch.compile of an unrolled loop takes minutes
 
 
@@ -38,6 +46,8 @@ def main() -> int:
     start = time.perf_counter()
     described = machine.describe()
     stem = arguments.out / machine.slug(described)
+    if arguments.improvements:
+        names, stem = IMPROVEMENTS, stem.with_name(stem.name + "-improvements")
     results: dict[str, Any] = {
         "machine": described,
         "command": " ".join(["benches/run.py", *sys.argv[1:]]),
@@ -56,17 +66,19 @@ def main() -> int:
             results["skipped"].append({"name": problem.name, "reason": problem.reason})
             continue
         which = [n for n in names if n in SCALING] if problem.group == "scaling" else names
+        if arguments.improvements and problem.group == "scaling":
+            continue
         answer = _row(problem, which, arguments.quick)
         results["rows" if "columns" in answer else "skipped"].append(answer)
         _keep(results, stem)
-    if arguments.memory or not arguments.quick:
+    if arguments.memory or not (arguments.quick or arguments.improvements):
         results["memory"] = [
             _memory(p, n) for p in problems if _suite(p) for n in MEMORY if n in names and _there(results, p, n)
         ]
-    if _wanted("overhead", arguments.only):
+    if _wanted("overhead", arguments.only) and not arguments.improvements:
         say("overhead of one call")
         results["overhead"] = _overhead(arguments.quick)
-    if _wanted("startup", arguments.only):
+    if _wanted("startup", arguments.only) and not arguments.improvements:
         say("from source to first gradient")
         try:
             results["startup"] = startup.measure(arguments.quick)
@@ -90,6 +102,9 @@ def _parse() -> argparse.Namespace:
     )
     extra = "; ffgrad:option=value+option=value is one more with these options"
     parser.add_argument("--columns", metavar="A,B,..", help=f"of {', '.join(columns.NAMES)}{extra}")
+    parser.add_argument(
+        "--improvements", action="store_true", help="ffgrad beside itself with each improvement left out, and nothing else"
+    )
     parser.add_argument("--memory", action="store_true", help="peak memory in a quick run too")
     parser.add_argument(
         "--report", type=Path, metavar="JSON", help="measure nothing: write the report of these numbers"

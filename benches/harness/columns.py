@@ -86,7 +86,11 @@ def make(name: str, problem: Problem) -> Column:
 def _options(name: str) -> dict[str, Any]:
     words = {"True": True, "False": False}
     pairs = (pair.split("=", 1) for pair in name.split(":", 1)[1].split("+"))
-    return {key: words.get(value, int(value) if value.lstrip("-").isdigit() else value) for key, value in pairs}
+    plain = {key: words.get(value, int(value) if value.lstrip("-").isdigit() else value) for key, value in pairs}
+    # Lists are divided by `;`, and `:` stands for `=` in them: engine_options=enzyme-max-cache:1;enzyme-rematerialize:0
+    for key in {"engine_options", "without"} & plain.keys():
+        plain[key] = [word.replace(":", "=") for word in str(plain[key]).split(";")]
+    return plain
 
 
 def _native(bound: native.Native) -> Column:

@@ -23,7 +23,7 @@ use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{CodeGen, Entry, OpenMp, Request, Response, Rung};
-use core_ad::{Access, Prototype, signature};
+use core_ad::{Access, Arg, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -284,9 +284,18 @@ impl<'a> Build<'a> {
     }
 
     fn codegen(&self) -> Result<CodeGen> {
+        let options = &self.context.spec.options;
         let kernel = crate::cuda::is_kernel(self.context.spec);
         let launch = kernel.then(|| crate::runtime::launch(self.context.tools, self.context.cache)).transpose()?;
-        Ok(CodeGen { math: self.manifest.math, cpu: "native".to_owned(), exceptions: self.manifest.exceptions, launch })
+        let constant = |(i, arg): (usize, &Arg)| Some((i, *options.constants.get(&arg.name)?));
+        Ok(CodeGen {
+            math: self.manifest.math,
+            cpu: "native".to_owned(),
+            exceptions: self.manifest.exceptions,
+            without: options.without.clone(),
+            constants: self.manifest.plan.args.iter().enumerate().filter_map(constant).collect(),
+            launch,
+        })
     }
 
     fn primal(&mut self) -> Result<()> {

@@ -70,10 +70,19 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
     }
 }
 
+/// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. Values carried from one turn of a loop to the next, in place of a
+/// load, become carried values of the reverse loop, which can then neither be vectorised nor recognised as a stencil.
+/// The worker's own pipeline does the same, after the worker has seen the loop.
+const PIPELINE: [(&str, u32); 2] = [("enable-load-pre", 0), ("max-dependences", 0)];
+
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
 /// ours follow the primal's mode.
 fn enzyme_options(job: &Job<'_>) -> Vec<String> {
     let mut options = vec![format!("-enzyme-fast-math={}", u8::from(job.math == Math::Fast))];
+    // LLVM takes an option once.
+    let given = |name: &str| job.options.iter().any(|o| o.trim_start_matches('-').starts_with(name));
+    let ours = PIPELINE.iter().filter(|(name, _)| !given(name));
+    options.extend(ours.map(|(name, value)| format!("-{name}={value}")));
     if job.loose_types {
         options.push("-enzyme-loose-types=1".to_owned());
     }

@@ -18,6 +18,7 @@ use crate::key::{self, Found, Record};
 use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
 use crate::scratch::Frame;
+use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
@@ -39,6 +40,7 @@ pub struct Function {
     pub(crate) building: Mutex<()>,
     pub(crate) tuned: RwLock<HashMap<Wanted, Arc<Function>>>,
     pub(crate) tuning: Mutex<()>,
+    pub(crate) variants: Variants,
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
     warnings: Mutex<Vec<String>>,
     warned: AtomicBool,
@@ -111,6 +113,7 @@ impl Function {
             building: Mutex::new(()),
             tuned: RwLock::default(),
             tuning: Mutex::new(()),
+            variants: Variants::default(),
             refusals: Mutex::default(),
             warnings: Mutex::default(),
             warned: AtomicBool::new(false),

@@ -159,7 +159,7 @@ impl Record {
 mod tests {
     use super::*;
     use crate::options::{Mode, Options, Verify};
-    use core_ad::protocol::{Math, Rung};
+    use core_ad::protocol::{Improvement, Math, Rung};
 
     fn spec() -> Spec {
         Spec { sources: vec!["/s/a.c".into()], function: "f".into(), signature: None, options: Options::default() }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn entry_key_differs_by_every_option_that_changes_code() {
         type Change = fn(&mut Options);
-        let changes: [(&str, Change); 16] = [
+        let changes: [(&str, Change); 19] = [
             ("flags", |o| o.flags = vec!["-std=c99".into()]),
             ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
             ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
@@ -208,6 +208,9 @@ mod tests {
             ("arena", |o| o.arena = false),
             ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
             ("tune", |o| o.tune = true),
+            ("specialize", |o| o.specialize = true),
+            ("constants", |o| o.constants = [("n".to_owned(), 3)].into()),
+            ("without", |o| o.without = vec![Improvement::Stencil]),
             ("pipeline", |o| o.pipeline = Some(Rung::O2)),
             ("mpi", |o| o.mpi = true),
             ("engine", |o| o.engine = "plugin".into()),

@@ -47,6 +47,9 @@ impl Function {
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         // Ranks that each time their own could choose differently.
+        if self.spec.options.specialize && !self.spec.options.mpi {
+            return self.specialised(wanted, inputs, resolved);
+        }
         if self.spec.options.tune && !self.spec.options.mpi {
             return self.tuned(wanted, inputs, resolved);
         }

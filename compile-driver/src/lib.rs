@@ -38,6 +38,7 @@ mod rules;
 mod runtime;
 mod sample;
 mod scratch;
+mod specialize;
 mod tape;
 pub mod toolchain;
 mod tune;

@@ -2,7 +2,7 @@
 //! field; those that change the compiled code are part of the cache key.
 
 use core_ad::cuda::Extent;
-use core_ad::protocol::{Math, Rung};
+use core_ad::protocol::{Improvement, Math, Rung};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -68,14 +68,21 @@ pub struct Options {
     pub tune: bool,
     /// Whether the forward sweep runs again for the gradient.
     pub mode: Mode,
+    /// Build a variant for the sizes of each call's shapes, kept where it is faster.
+    pub specialize: bool,
+    /// What the worker does for speed and shall leave out; to see what each brings, or to narrow a fault down.
+    pub without: Vec<Improvement>,
     /// Threads that a call over a batch runs on; 0 is one a core.
     pub threads: usize,
     /// The source uses MPI: flags of MPI's wrapper, and checks made by all ranks together.
     pub mpi: bool,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
-    /// The rung of the ladder to begin with: `o1`, `o2`, `outlined`, `typed` or `loose`.
+    /// The rung of the ladder to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
     pub pipeline: Option<Rung>,
+    /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
+    #[serde(skip_deserializing)]
+    pub constants: BTreeMap<String, i64>,
     /// `auto`, `catalyst`, or the path of an Enzyme plugin.
     pub engine: String,
     /// Seconds that each compiler and engine run may take.
@@ -120,6 +127,9 @@ impl Default for Options {
             arena: true,
             tune: false,
             mode: Mode::default(),
+            specialize: false,
+            without: Vec::new(),
+            constants: BTreeMap::new(),
             threads: 1,
             mpi: false,
             engine_options: Vec::new(),

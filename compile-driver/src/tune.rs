@@ -22,11 +22,17 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What may stand before differentiation.
-const PIPELINES: [Rung; 3] = [Rung::O1, Rung::O2, Rung::Outlined];
+const PIPELINES: [Rung; 4] = [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined];
 
-/// What the engine may be told about its caches, each alone.
-const ENGINE_OPTIONS: [&str; 4] =
-    ["enzyme-mincut-cache=0", "enzyme-max-cache=1", "enzyme-rematerialize=0", "enzyme-loop-invariant-cache=1"];
+/// What the engine may be told about its caches, each alone; last, to let LLVM carry values from turn to turn of a
+/// loop before differentiation (see `engine::PIPELINE`).
+const ENGINE_OPTIONS: [&[&str]; 5] = [
+    &["enzyme-mincut-cache=0"],
+    &["enzyme-max-cache=1"],
+    &["enzyme-rematerialize=0"],
+    &["enzyme-loop-invariant-cache=1"],
+    &["enable-load-pre=1", "max-dependences=100"],
+];
 
 /// Time spent on measuring one candidate.
 const BUDGET: Duration = Duration::from_millis(60);
@@ -90,18 +96,21 @@ impl Function {
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new()));
             bar.inc(1);
         }
-        let pipeline = fastest(&trials).map_or(Rung::O1, |t| t.pipeline);
-        for option in ENGINE_OPTIONS {
-            trials.push(self.attempt(wanted, inputs, resolved, pipeline, vec![option.to_owned()]));
+        let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
+        for options in ENGINE_OPTIONS {
+            let options = options.iter().map(|&o| o.to_owned()).collect();
+            trials.push(self.attempt(wanted, inputs, resolved, pipeline, options));
             bar.inc(1);
         }
         bar.finish_and_clear();
         let Some(best) = fastest(&trials).cloned() else {
             // None can be built: the plain ladder says why.
-            return Err(match Function::open(self.candidate(Rung::O1, &[]))?.derivative(wanted, inputs, resolved) {
-                Err(error) => error,
-                Ok(_) => self.vanished(&self.tuning_file(wanted)),
-            });
+            return Err(
+                match Function::open(self.candidate(Rung::Inlined, &[]))?.derivative(wanted, inputs, resolved) {
+                    Err(error) => error,
+                    Ok(_) => self.vanished(&self.tuning_file(wanted)),
+                },
+            );
         };
         if show {
             eprintln!("{}", table(&self.spec.function, &trials));
@@ -129,7 +138,7 @@ impl Function {
     }
 
     /// Shortest time of one vjp at these arguments.
-    fn time_vjp(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Duration> {
+    pub(crate) fn time_vjp(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Duration> {
         let frame = Frame::open();
         let call = self.call(resolved, &frame);
         let values = self.gather(&call, inputs)?;

@@ -3,6 +3,7 @@
 use crate::protocol::{Entry, GivenRule, Math, Rung};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
 pub const FORMAT: u32 = 2;
@@ -117,6 +118,19 @@ pub struct CheckRecord {
     pub differences: f64,
     /// What both may differ by.
     pub tolerance: f64,
+}
+
+/// What a variant for fixed sizes was worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Specialization {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The sizes, by parameter name.
+    pub sizes: BTreeMap<String, i64>,
+    /// Shortest time of one vjp of the code for any sizes.
+    pub general_microseconds: f64,
+    /// Shortest time of one vjp of the variant.
+    pub special_microseconds: f64,
 }
 
 /// What tuning found for a set of inputs.

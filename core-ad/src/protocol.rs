@@ -66,6 +66,8 @@ pub const MESSAGE_BYTES: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
+    /// Everything inlined that is worth it, then `-O1`, before differentiation.
+    Inlined,
     /// `-O1` before differentiation.
     O1,
     /// `-O2` before differentiation.
@@ -82,11 +84,13 @@ pub enum Rung {
 
 impl Rung {
     /// Every rung, in the order in which they are tried.
-    pub const LADDER: [Rung; 6] = [Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
+    pub const LADDER: [Rung; 7] =
+        [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
 
     /// Its name in manifests and file names.
     pub const fn name(self) -> &'static str {
         match self {
+            Rung::Inlined => "inlined",
             Rung::O1 => "o1",
             Rung::O2 => "o2",
             Rung::Outlined => "outlined",
@@ -111,6 +115,26 @@ pub enum Math {
     Fast,
 }
 
+/// What the worker does beyond LLVM's own pipeline to make derivatives fast; each can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// Small functions that call `exp` and its like stay calls until the engine is done, so that it keeps results.
+    HeldCalls,
+    /// In `contract` mode: what the engine adds may be reassociated and use reciprocals.
+    DerivativeArithmetic,
+    /// In `contract` mode: sums of innermost loops, recomputed by the derivative, may be added up in any order.
+    Sums,
+    /// What the reverse mode computes into memory that nobody reads is dropped.
+    DeadMemory,
+    /// Scattering reverse loops of stencils gather.
+    Stencil,
+    /// Reverse loops count up where the order of their turns does not matter.
+    ForwardLoops,
+    /// Loops call the C library's vector functions.
+    VectorMaths,
+}
+
 /// Settings of code generation, the same for every module of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeGen {
@@ -123,6 +147,17 @@ pub struct CodeGen {
     /// Bitcode that runs the threads of a CUDA kernel on the CPU, where the function is one.
     #[serde(default)]
     pub launch: Option<PathBuf>,
+    /// What is not done.
+    pub without: Vec<Improvement>,
+    /// Sizes that are the same in every call: argument (index into `plan.args`) and value.
+    pub constants: Vec<(usize, i64)>,
+}
+
+impl CodeGen {
+    /// Whether an improvement is wanted.
+    pub fn does(&self, improvement: Improvement) -> bool {
+        !self.without.contains(&improvement)
+    }
 }
 
 /// A function with derivatives of its own, all named as the user does.

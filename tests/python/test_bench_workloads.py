@@ -98,7 +98,7 @@ def test_pytorch_version_agrees_with_the_gradient_by_hand(problem: Problem) -> N
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=by_name)
 def test_jax_version_agrees_with_the_gradient_by_hand(problem: Problem) -> None:
-    pytest.importorskip("jax", reason="JAX is installed by `make bench` only")
+    pytest.importorskip("jaxlib", reason="JAX is installed by `make bench` only")
     result = columns.make("jax", problem).result()
     assert difference(result, columns.make("hand", problem).result()) <= problem.tolerance
 

@@ -2,7 +2,6 @@
 
 use crate::linkage::set_string_attribute;
 use crate::session::Result;
-use core_ad::protocol::{CodeGen, Math};
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
@@ -11,9 +10,6 @@ use inkwell::values::{AsValueRef, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use std::path::Path;
 use std::sync::Once;
-
-/// `LLVMFastMathAllowContract` of LLVM's C API.
-const CONTRACT: u32 = 1 << 5;
 
 /// A target machine for an LLVM CPU name; `native` is this machine with all its features.
 pub fn target_machine(cpu: &str) -> Result<TargetMachine> {
@@ -48,9 +44,8 @@ fn initialise_targets() {
     });
 }
 
-/// Puts the real CPU on every function, and the fusing permission on every operation: what came from
-/// the engine carries neither.
-pub fn retarget(module: &Module<'_>, machine: &TargetMachine, codegen: &CodeGen) {
+/// Puts the real CPU on every function: what came from the engine does not carry it.
+pub fn retarget(module: &Module<'_>, machine: &TargetMachine) {
     lay_out(module, machine);
     let cpu = machine.get_cpu().to_string();
     let features = machine.get_feature_string().to_string_lossy().into_owned();
@@ -58,9 +53,6 @@ pub fn retarget(module: &Module<'_>, machine: &TargetMachine, codegen: &CodeGen)
         set_string_attribute(module, function, "target-cpu", &cpu);
         set_string_attribute(module, function, "target-features", &features);
         function.remove_string_attribute(inkwell::attributes::AttributeLoc::Function, "tune-cpu");
-        if codegen.math != Math::Strict {
-            allow_contraction(function);
-        }
     }
 }
 
@@ -68,21 +60,6 @@ pub fn retarget(module: &Module<'_>, machine: &TargetMachine, codegen: &CodeGen)
 pub fn lay_out(module: &Module<'_>, machine: &TargetMachine) {
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
-}
-
-fn allow_contraction(function: inkwell::values::FunctionValue<'_>) {
-    use llvm_sys::core::{LLVMCanValueUseFastMathFlags, LLVMGetFastMathFlags, LLVMSetFastMathFlags};
-    for block in function.get_basic_blocks() {
-        for instruction in block.get_instructions() {
-            let value = instruction.as_value_ref();
-            // SAFETY: `value` is a live instruction, and flags are set only where LLVM allows them.
-            unsafe {
-                if LLVMCanValueUseFastMathFlags(value) != 0 {
-                    LLVMSetFastMathFlags(value, LLVMGetFastMathFlags(value) | CONTRACT);
-                }
-            }
-        }
-    }
 }
 
 /// Moves constructors of static objects to `.init_array`. LLVM's default for ELF is `.ctors`, which no loader of

@@ -25,6 +25,22 @@ use inkwell::{AddressSpace, IntPredicate};
 
 const WRAPPER: &str = "ffgrad.wrap";
 
+/// Name of the reverse mode as a function; see [`derivative`].
+pub const GRADIENT: &str = "ffgrad.gradient";
+
+/// Mark of its parameters whose memory nobody reads after the call.
+pub const PRIVATE: &str = "ffgrad.private";
+
+/// Whether a vjp's caller drops what is in this memory afterwards: the copies of what is updated in place, outputs,
+/// scratch, and the cotangents that the reverse mode consumes. What stays are gradients (shadows of inputs).
+fn is_private(arg: &Arg, part: Part) -> bool {
+    match part {
+        Part::Primal => arg.role != Role::Input && arg.role != Role::Size,
+        Part::Shadow => matches!(arg.role, Role::Output | Role::Return | Role::Scratch),
+        _ => false,
+    }
+}
+
 /// Whether the wrapper takes this argument as a plain value. Sizes always: what is known of a number is known of it in
 /// memory too, once the wrapper has stored it there.
 pub(crate) fn by_value(arg: &Arg) -> bool {
@@ -48,6 +64,7 @@ pub fn wrapper<'ctx>(
     symbol: &str,
     plan: &CallPlan,
     marked: Option<&[usize]>,
+    constants: &[(usize, i64)],
 ) -> Result<FunctionValue<'ctx>> {
     let context = module.get_context();
     let callee = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
@@ -67,6 +84,7 @@ pub fn wrapper<'ctx>(
     }
     builder.build_return(None).map_err(|e| e.to_string())?;
     inline_into_wrapper(context, callee);
+    fix(function, constants);
     Ok(function)
 }
 
@@ -182,6 +200,15 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         builder.build_return(None).map_err(|e| e.to_string())?;
     }
     Ok(())
+}
+
+/// Puts constants in the place of sizes that are the same in every call.
+fn fix(function: FunctionValue<'_>, constants: &[(usize, i64)]) {
+    for &(argument, value) in constants {
+        if let Some(BasicValueEnum::IntValue(size)) = function.get_nth_param(argument as u32) {
+            size.replace_all_uses_with(size.get_type().const_int(value as u64, true));
+        }
+    }
 }
 
 fn call_foreign<'ctx>(
@@ -306,11 +333,17 @@ pub fn derivative<'ctx>(
     has_rules: bool,
 ) -> Result<()> {
     let differentiated = match entry {
-        Entry::Hvp => first_derivative(module, Entry::Vjp, wrapper, plan, mask, write_only)?,
+        Entry::Hvp | Entry::Vjp => first_derivative(module, Entry::Vjp, wrapper, plan, mask, write_only)?,
         Entry::Jvp2 => first_derivative(module, Entry::Jvp, wrapper, plan, mask, write_only)?,
         _ => wrapper,
     };
     let frame = Frame::open(module, entry)?;
+    if entry == Entry::Vjp {
+        let slots = plan.slots(entry, mask).enumerate();
+        let values: Result<Vec<_>> = slots.map(|(i, s)| frame.slot(plan, s, i).map(Into::into)).collect();
+        frame.builder.build_call(differentiated, &values?, "").map_err(|e| e.to_string())?;
+        return frame.close();
+    }
     let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
     if has_rules && entry == Entry::Hvp {
         // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: the engine
@@ -354,8 +387,9 @@ pub fn derivative<'ctx>(
     frame.close()
 }
 
-/// `void ffgrad.first(x, dx, ...)`: the reverse or the forward mode as a function that the forward mode differentiates
-/// again.
+/// `void ffgrad.gradient(x, dx, ...)`, or `ffgrad.tangent`: the reverse or the forward mode as a function of its own. The
+/// forward mode can differentiate it again, and the aliasing facts stand on its parameters while the reverse mode is
+/// improved (`loops`, `unread`), until it is inlined into the entry point.
 fn first_derivative<'ctx>(
     module: &Module<'ctx>,
     entry: Entry,
@@ -375,7 +409,10 @@ fn first_derivative<'ctx>(
         })
         .collect();
     let ty = context.void_type().fn_type(&types, false);
-    let name = if entry == Entry::Vjp { "ffgrad.gradient" } else { "ffgrad.tangent" };
+    let name = if entry == Entry::Vjp { GRADIENT } else { "ffgrad.tangent" };
+    if let Some(function) = module.get_function(name) {
+        return Ok(function);
+    }
     let function = module.add_function(name, ty, Some(Linkage::Internal));
     let flag = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
     let barriers = crate::threads::has_barriers(module);
@@ -385,6 +422,12 @@ fn first_derivative<'ctx>(
         for name in names {
             function.add_attribute(AttributeLoc::Param(i as u32), flag(name));
         }
+    }
+    if entry == Entry::Vjp {
+        for (i, _) in slots.iter().enumerate().filter(|(_, s)| is_private(&plan.args[s.arg], s.part)) {
+            function.add_attribute(AttributeLoc::Param(i as u32), context.create_string_attribute(PRIVATE, ""));
+        }
+        function.add_attribute(AttributeLoc::Function, flag("noinline"));
     }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
@@ -401,6 +444,16 @@ fn first_derivative<'ctx>(
     frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
     frame.builder.build_return(None).map_err(|e| e.to_string())?;
     Ok(function)
+}
+
+/// Lets the reverse mode be inlined into its entry point.
+pub fn release(module: &Module<'_>) {
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    for function in module.get_functions() {
+        if function.get_name().to_string_lossy().contains(GRADIENT) {
+            function.remove_enum_attribute(AttributeLoc::Function, noinline);
+        }
+    }
 }
 
 /// Where calls enter a module: the entry points and what they give to the engine.
@@ -486,6 +539,14 @@ impl<'m, 'ctx> Frame<'m, 'ctx> {
         }
         let ty = element(self.module.get_context(), arg.dtype);
         self.builder.build_load(ty.as_basic_type_enum(), pointer, &arg.name).map_err(|e| e.to_string())
+    }
+
+    /// What `ffgrad.gradient` takes for a slot.
+    fn slot(&self, plan: &CallPlan, slot: Slot, number: usize) -> Result<BasicValueEnum<'ctx>> {
+        match slot.part {
+            Part::Primal => self.value(&plan.args[slot.arg], number),
+            _ => Ok(self.pointer(number)?.as_basic_value_enum()),
+        }
     }
 
     /// A load of one of the engine's activity markers.

@@ -5,21 +5,31 @@
 //! children. A crash here is an end of file there, and a typed error for the user.
 
 mod arena;
+mod arithmetic;
 mod emit;
 mod entries;
 mod exceptions;
 mod fortran;
 mod globals;
+mod improve;
 mod indirect;
+mod inlining;
+mod ir;
 mod lifetimes;
+mod linear;
 mod linkage;
+mod loops;
+mod objects;
 mod openmp;
 mod passes;
 mod rule_check;
 mod rules;
 mod session;
+mod stencil;
 mod threads;
+mod turn;
 mod types;
+mod unread;
 mod vecmath;
 
 use core_ad::protocol::{Request, Response};

@@ -30,10 +30,17 @@ pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
     run(module, passes, &emit::target_machine("generic")?, scalar_only())
 }
 
+/// `-O1` inlines next to nothing, and what the engine differentiates as a function of its own it treats worse: it
+/// keeps more for the reverse sweep and nothing is moved across the call. So inlining, bottom up over simplified
+/// functions, stands before it.
+const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
+
 /// What stands before differentiation on each rung of the ladder.
 pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
     let machine = emit::target_machine("generic")?;
     let pipeline = match rung {
+        Rung::Inlined => INLINED,
         Rung::O2 => "default<O2>",
         Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Serial | Rung::Loose => "default<O1>",
     };
@@ -51,6 +58,12 @@ pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
     let fold = "function(sroa,early-cse<memssa>,gvn,sccp,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
     let passes = format!("always-inline,{unroll},{fold},{fold},globaldce");
     run(module, &passes, &emit::target_machine("generic")?, scalar_only())
+}
+
+/// Takes away what the engine leaves lying about (`x + 0.0`), so that loops show what they do.
+pub fn clean_up(module: &Module<'_>) -> Result<()> {
+    let passes = "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-simplify)";
+    run(module, passes, &emit::target_machine("generic")?, scalar_only())
 }
 
 /// The full pipeline for the real target.

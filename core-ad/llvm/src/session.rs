@@ -1,14 +1,14 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, emit, entries, exceptions, fortran, globals, indirect, lifetimes, linkage, openmp, passes, rule_check,
-    rules, threads, types, vecmath,
+    arena, arithmetic, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes, linkage, openmp,
+    passes, rule_check, rules, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, Math, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, Improvement, Math, OpenMp, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -43,6 +43,7 @@ struct Derive<'a> {
     ignored: &'a [String],
     /// A CUDA kernel, for the CPU as a device.
     kernel: bool,
+    codegen: &'a CodeGen,
 }
 
 /// Who runs the parallel regions of an OpenMP program.
@@ -84,7 +85,7 @@ impl<'ctx> Session<'ctx> {
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
-                let wrapper = entries::wrapper(&module, &symbol, &plan, None)?;
+                let wrapper = entries::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
                 entries::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
@@ -111,6 +112,7 @@ impl<'ctx> Session<'ctx> {
                     derivatives: &derivatives,
                     ignored: &ignored,
                     kernel: codegen.launch.is_some(),
+                    codegen: &codegen,
                 };
                 let (module, notes) = self.derive(&job, &entries)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
@@ -123,6 +125,7 @@ impl<'ctx> Session<'ctx> {
                 if let Some(runtime) = &self.openmp {
                     openmp::after_engine(&module, &runtime.team)?;
                 }
+                improve::derivative(&module, &codegen)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
         }
@@ -204,7 +207,7 @@ impl<'ctx> Session<'ctx> {
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         self.lower_openmp(&module, team)?;
         indirect::make_direct(&module)?;
-        let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only))?;
+        let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
         for entry in entries {
@@ -229,6 +232,7 @@ impl<'ctx> Session<'ctx> {
                 return Err(headline);
             }
         }
+        improve::first(&module, job.rung, job.codegen);
         if team == Team::Many {
             passes::before_differentiation(&module, Rung::O1)?;
             notes.extend(openmp::regions(&module)?);
@@ -238,6 +242,7 @@ impl<'ctx> Session<'ctx> {
         if !self.installed.is_empty() || copies_allocatables {
             lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));
         }
+        arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)
     }
@@ -369,8 +374,9 @@ impl<'ctx> Session<'ctx> {
             lifetimes::end(module);
         }
         let machine = emit::target_machine(&codegen.cpu)?;
-        emit::retarget(module, &machine, codegen);
-        if codegen.math != Math::Strict {
+        emit::retarget(module, &machine);
+        arithmetic::allow_fusing(module, codegen.math);
+        if codegen.math != Math::Strict && codegen.does(Improvement::VectorMaths) {
             vecmath::attach(module, &machine.get_feature_string().to_string_lossy());
         }
         passes::after_differentiation(module, &machine)?;
@@ -379,7 +385,7 @@ impl<'ctx> Session<'ctx> {
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
                 Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
-                None => self.bind_arena(module, path, entries, codegen, &machine)?,
+                None => self.bind_arena(module, path, entries, &machine)?,
             }
         }
         if self.openmp.is_some() {
@@ -397,14 +403,13 @@ impl<'ctx> Session<'ctx> {
         module: &Module<'ctx>,
         path: &Path,
         entries: &[(Entry, usize)],
-        codegen: &CodeGen,
         machine: &inkwell::targets::TargetMachine,
     ) -> Result<()> {
         let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
         arena::bind(module, runtime, entries)?;
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
-        emit::retarget(module, machine, codegen);
+        emit::retarget(module, machine);
         passes::after_arena(module, machine)
     }
 }

@@ -53,12 +53,18 @@ class Options(TypedDict, total=False):
     mode : {"recompute", "tape"}
         Whether the forward sweep runs again for the gradient, or once, keeping what the gradient needs until it is
         computed. With PyTorch's eager mode; elsewhere the gradient is recomputed.
+    specialize : bool
+        Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
+        arguments; for at most 16 sets of sizes.
+    without : list of str
+        Optimisations to leave out: ``"held-calls"``, ``"derivative-arithmetic"``, ``"sums"``, ``"dead-memory"``,
+        ``"stencil"``, ``"forward-loops"``, ``"vector-maths"``.
     threads : int
         Threads that a call over a batch runs on (1; 0 is one a core).
     mpi : bool
         The source uses MPI: flags of ``mpicc``, and gradients checked by all ranks together (``docs/parallel.md``).
     pipeline : str
-        The preparation that is tried first: ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
+        The preparation that is tried first: ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
     engine_options : list of str
         Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
     engine : str
@@ -86,6 +92,8 @@ class Options(TypedDict, total=False):
     arena: bool
     tune: bool
     mode: str
+    specialize: bool
+    without: Iterable[str]
     threads: int
     mpi: bool
     pipeline: str

@@ -75,6 +75,7 @@ enum Stage {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum RungName {
+    Inlined,
     O1,
     O2,
     Outlined,
@@ -143,6 +144,7 @@ impl Stage {
 impl From<RungName> for Rung {
     fn from(name: RungName) -> Self {
         match name {
+            RungName::Inlined => Rung::Inlined,
             RungName::O1 => Rung::O1,
             RungName::O2 => Rung::O2,
             RungName::Outlined => Rung::Outlined,

@@ -1,0 +1,32 @@
+//! What is done for the speed of derivatives beyond LLVM's own pipeline: one place that says what, when, and whether.
+
+use crate::session::Result;
+use crate::{arithmetic, emit, entries, inlining, loops, passes, unread};
+use core_ad::protocol::{CodeGen, Improvement, Math, Rung};
+use inkwell::module::Module;
+
+/// Before the pipeline that stands before the engine.
+pub fn first(module: &Module<'_>, rung: Rung, codegen: &CodeGen) {
+    if rung == Rung::Inlined && codegen.does(Improvement::HeldCalls) {
+        inlining::hold_back(module);
+    }
+}
+
+/// On what the engine returned: it does not know what is dropped, and LLVM does not know that it is a derivative.
+pub fn derivative(module: &Module<'_>, codegen: &CodeGen) -> Result<()> {
+    inlining::release(module);
+    if codegen.math == Math::Contract && codegen.does(Improvement::DerivativeArithmetic) {
+        arithmetic::relax_derivative(module);
+    }
+    if codegen.math == Math::Contract && codegen.does(Improvement::Sums) {
+        arithmetic::reorder_sums(module);
+    }
+    passes::clean_up(module)?;
+    if codegen.does(Improvement::DeadMemory) {
+        unread::drop_dead_memory(module);
+    }
+    let layout = emit::target_machine("generic")?.get_target_data();
+    loops::improve(module, codegen, &layout);
+    entries::release(module);
+    Ok(())
+}

@@ -1,0 +1,262 @@
+"""What the worker does for speed changes no gradient: each improvement alone, all of them, and none, side by side.
+
+Also: that they happen where they should (seen in the IR kept in the cache), and that arithmetic which depends on its order
+(rounding by a large constant, compensated sums) is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ffgrad.torch import Enzyme, enzyme
+
+IMPROVEMENTS = (
+    "held-calls",
+    "derivative-arithmetic",
+    "sums",
+    "dead-memory",
+    "stencil",
+    "forward-loops",
+    "vector-maths",
+)
+
+SOURCE = """
+#include <math.h>
+#include <stdlib.h>
+
+/* In place, time steps, nothing of the forward sweep needed by the reverse. */
+void heat(double* u, double k, int n, int steps) {
+  double* next = malloc(n * sizeof(double));
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++) next[i] = u[i] + k * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+    for (int i = 1; i < n - 1; i++) u[i] = next[i];
+  }
+  free(next);
+}
+
+/* Five neighbours with different weights, one of them nonlinear. */
+void five(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) y[i] = 0.0;
+  for (int i = 2; i < n - 2; i++)
+    y[i] = 0.1 * x[i - 2] - 0.7 * x[i - 1] + sin(x[i]) + 1.3 * x[i + 1] - 0.2 * x[i + 2] * x[i];
+}
+
+/* Downwards, and in single precision. */
+void down(const float* x, int n, float* y) {
+  y[0] = x[0];
+  for (int i = n - 1; i >= 1; i--) y[i] = 0.5f * x[i] + 0.25f * x[i - 1];
+}
+
+/* A gap between the neighbours: left as it is. */
+void gap(const double* x, int n, double* y) {
+  for (int i = 0; i < n; i++) y[i] = 0.0;
+  for (int i = 0; i + 3 < n; i++) y[i] = x[i] * x[i + 3];
+}
+
+/* Two dimensions: rows above and below are groups of their own in the same array. */
+void plane(const double* x, int m, int n, double* y) {
+  for (int i = 0; i < m * n; i++) y[i] = 0.0;
+  for (int i = 1; i < m - 1; i++)
+    for (int j = 1; j < n - 1; j++)
+      y[i * n + j] = x[(i - 1) * n + j] + 2.0 * x[i * n + j - 1] - 4.0 * x[i * n + j] + 3.0 * x[i * n + j + 1] +
+                     0.5 * x[(i + 1) * n + j];
+}
+
+/* Every cell needs the one before: the order of turns matters. */
+void filter(const double* x, double a, int n, double* y) {
+  double s = 0.0;
+  for (int i = 0; i < n; i++) y[i] = s = a * s + x[i] * x[i];
+}
+
+void layer(const double* A, const double* x, int m, int n, double* y) {
+  for (int i = 0; i < m; i++) {
+    double s = 0.0;
+    for (int j = 0; j < n; j++) s += A[i * n + j] * x[j];
+    y[i] = tanh(s);
+  }
+}
+
+static double noise(double x) { return exp(-x * x) * cos(3.0 * x); }
+
+double walk(const double* x, int n) {
+  double s = 1.0, lowest = 1.0;
+  for (int i = 0; i < n; i++) {
+    s *= exp(0.1 * noise(x[i]));
+    if (s < lowest) lowest = s;
+  }
+  return s + lowest;
+}
+"""
+
+PROGRAMS: dict[str, tuple[str | None, list[tuple[tuple[int, ...], type]]]] = {
+    "heat": ("u[n], const k, steps -> u[n]", []),
+    "five": ("x[n] -> y[n]", []),
+    "down": ("x[n] -> y[n]", []),
+    "gap": ("x[n] -> y[n]", []),
+    "plane": ("x[m,n] -> y[m,n]", []),
+    "filter": ("x[n], a -> y[n]", []),
+    "layer": ("A[m,n], x[n] -> y[m]", []),
+    "walk": ("x[n] -> return", []),
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("improvements") / "programs.c"
+    path.write_text(SOURCE)
+    return path
+
+
+def opened(source: Path, name: str, **options: Any) -> Enzyme:
+    return enzyme(source, name, PROGRAMS[name][0], **options)
+
+
+def arguments(name: str, n: int) -> list[Any]:
+    draw = torch.Generator().manual_seed(n)
+
+    def of(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+        return torch.randn(*shape, dtype=dtype, generator=draw).requires_grad_()
+
+    if name == "plane":
+        return [of(n, n + 3)]
+    if name == "layer":
+        return [of(3, n), of(n)]
+    extra: list[Any] = {"heat": [0.1, 7], "filter": [torch.tensor(0.7, dtype=torch.float64).requires_grad_()]}.get(name, [])
+    return [of(n, dtype=torch.float32 if name == "down" else torch.float64), *extra]
+
+
+def gradients(f: Enzyme, values: list[Any]) -> tuple[torch.Tensor, ...]:
+    result = f.apply(*values)
+    weights = torch.linspace(0.5, 1.5, result.numel(), dtype=result.dtype).reshape(result.shape)
+    wanted = [v for v in values if isinstance(v, torch.Tensor)]
+    return torch.autograd.grad((result * weights).sum(), wanted)
+
+
+def close(a: tuple[torch.Tensor, ...], b: tuple[torch.Tensor, ...]) -> None:
+    for one, other in zip(a, b, strict=True):
+        tolerance = 1e-12 if one.dtype == torch.float64 else 1e-5
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_improvement_changes_a_gradient(source: Path, name: str) -> None:
+    """Against the build with all of them left out, for lengths around every vector width and edge."""
+    plain = opened(source, name, without=IMPROVEMENTS, arena=False, pipeline="o1")
+    full = opened(source, name)
+    for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70):
+        values = arguments(name, n)
+        close(gradients(full, values), gradients(plain, values))
+
+
+@pytest.mark.parametrize("left_out", IMPROVEMENTS)
+def test_each_improvement_can_be_left_out(source: Path, left_out: str) -> None:
+    for name in ("five", "heat", "walk"):
+        values = arguments(name, 37)
+        close(gradients(opened(source, name, without=[left_out]), values), gradients(opened(source, name), values))
+
+
+@pytest.mark.parametrize("math", ["strict", "contract", "fast"])
+@pytest.mark.parametrize("name", ["five", "plane", "heat", "layer"])
+def test_every_mode_of_arithmetic_gives_the_gradient(source: Path, name: str, math: str) -> None:
+    values = arguments(name, 9)
+    f = opened(source, name, math=math)
+    inputs = [v for v in values if isinstance(v, torch.Tensor)]
+    assert torch.autograd.gradcheck(lambda *t: f.apply(*t, *values[len(inputs) :]), inputs)
+
+
+def final_ir(source: Path, name: str, tmp_path: Path, **options: Any) -> str:
+    """Build the gradient in a cache of its own and return the IR behind its object code."""
+    old = os.environ["FFGRAD_CACHE_DIR"]
+    os.environ["FFGRAD_CACHE_DIR"] = str(tmp_path / "cache")
+    try:
+        gradients(opened(source, name, **options), arguments(name, 20))
+    finally:
+        os.environ["FFGRAD_CACHE_DIR"] = old
+    (path,) = (tmp_path / "cache").glob("v*/entries/*/*/final.ll")
+    return path.read_text()
+
+
+def test_the_reverse_of_a_stencil_gathers(source: Path, tmp_path: Path) -> None:
+    """Four values are carried from turn to turn for five neighbours; none where it is left out, or arithmetic is strict."""
+    assert "%carried" in final_ir(source, "five", tmp_path / "full")
+    assert "%carried" not in final_ir(source, "five", tmp_path / "without", without=["stencil"])
+    assert "%carried" not in final_ir(source, "five", tmp_path / "strict", math="strict")
+    assert "%carried" not in final_ir(source, "gap", tmp_path / "gap")
+
+
+def test_a_forward_sweep_that_nobody_needs_is_dropped(source: Path, tmp_path: Path) -> None:
+    """The heat equation is linear in its state: the reverse needs no value of the forward sweep."""
+
+    def stencils(ir: str) -> int:
+        body = ir[ir.index("ffgrad_vjp") :]
+        return body[: body.index("\n}\n")].count("llvm.fmuladd")
+
+    assert stencils(final_ir(source, "heat", tmp_path / "full")) == 0
+    assert stencils(final_ir(source, "heat", tmp_path / "without", without=["dead-memory"])) > 0
+
+
+def test_an_unknown_improvement_is_refused(source: Path) -> None:
+    with pytest.raises(TypeError, match="dead-memory"):
+        opened(source, "five", without=["everything"])
+
+
+ORDERED = """
+/* To the nearest integer by adding a large constant, and a table looked up there. */
+void rounded(const double* x, int n, double* y) {
+  const double table[8] = {1.0, -2.0, 3.0, 0.5, 7.0, -1.0, 2.0, 4.0};
+  for (int i = 0; i < n; i++) {
+    const double big = 6755399441055744.0;
+    const double whole = (x[i] + big) - big;
+    y[i] = table[(int)whole & 7] * x[i] * x[i];
+  }
+}
+
+/* Kahan's compensated sum, then its square. */
+double kahan(const double* x, int n) {
+  double sum = 0.0, rest = 0.0;
+  for (int i = 0; i < n; i++) {
+    const double y = x[i] - rest, t = sum + y;
+    rest = (t - sum) - y;
+    sum = t;
+  }
+  return sum * sum;
+}
+"""
+
+
+def test_rounding_by_a_large_constant_keeps_its_meaning(tmp_path: Path) -> None:
+    """With the order of the user's own additions changed, `whole` would be `x`."""
+    path = tmp_path / "ordered.c"
+    path.write_text(ORDERED)
+    x = torch.tensor([0.2, 0.8, 1.7, 2.4, 3.3, 4.9, 5.1, 6.4], dtype=torch.float64, requires_grad=True)
+    y = enzyme(path, "rounded").apply(x)
+    (dx,) = torch.autograd.grad(y.sum(), x)
+    table = np.array([1.0, -2.0, 3.0, 0.5, 7.0, -1.0, 2.0, 4.0])
+    at = x.detach().numpy()
+    whole = np.round(at)
+    np.testing.assert_allclose(dx.numpy(), 2.0 * table[whole.astype(int) & 7] * at, rtol=1e-14)
+
+
+def test_a_compensated_sum_keeps_its_precision(tmp_path: Path) -> None:
+    """The sum is 2: a plain one loses both ones beside 1e16, so the gradient 2 sum would be 0."""
+    path = tmp_path / "ordered.c"
+    path.write_text(ORDERED)
+    x = torch.tensor([1e16, 1.0, 1.0, -1e16], dtype=torch.float64, requires_grad=True)
+    f = enzyme(path, "kahan", "x[n] -> return", verify="off")  # differences see nothing beside 1e16
+    (dx,) = torch.autograd.grad(f.apply(x), x)
+    assert dx[1].item() == 4.0
+
+
+def test_a_variant_for_fixed_sizes_gives_the_same_gradient(source: Path) -> None:
+    special = opened(source, "layer", specialize=True)
+    plain = opened(source, "layer")
+    for n in (4, 16, 4, 5):
+        values = arguments("layer", n)
+        close(gradients(special, values), gradients(plain, values))
+    outcomes = list(Path(os.environ["FFGRAD_CACHE_DIR"]).glob("v*/entries/*/special-*-3x*.json"))
+    assert {path.stem.rsplit("-", 1)[1] for path in outcomes} == {"3x4", "3x16", "3x5"}
