@@ -40,7 +40,7 @@ tf)
     TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"
     ;;
 jax)
-    MPLBACKEND=Agg .venv-jax/bin/python -m pytest -o testpaths=tests/jax "$@"
+    MPLBACKEND=Agg .venv-jax/bin/python -m pytest -o testpaths=tests/jax_ffi "$@"
     ;;
 julia)
     status=0

@@ -36,7 +36,7 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
 
 def test_every_example_is_listed() -> None:
     """In the table above and in the README that people read."""
-    # Those for TensorFlow and JAX need other environments: the test_examples.py of tests/tf and tests/jax list them.
+    # Those for TensorFlow and JAX need other environments: the test_examples.py of tests/tf and tests/jax_ffi list them.
     # That for Fortran needs flang: tests/fortran/test_fortran.py runs it.
     scripts = {
         name
