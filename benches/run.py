@@ -103,7 +103,9 @@ def _parse() -> argparse.Namespace:
     extra = "; ffgrad:option=value+option=value is one more with these options"
     parser.add_argument("--columns", metavar="A,B,..", help=f"of {', '.join(columns.NAMES)}{extra}")
     parser.add_argument(
-        "--improvements", action="store_true", help="ffgrad beside itself with each improvement left out, and nothing else"
+        "--improvements",
+        action="store_true",
+        help="ffgrad beside itself with each improvement left out, and nothing else",
     )
     parser.add_argument("--memory", action="store_true", help="peak memory in a quick run too")
     parser.add_argument(

@@ -126,7 +126,9 @@ def arguments(name: str, n: int) -> list[Any]:
         return [of(n, n + 3)]
     if name == "layer":
         return [of(3, n), of(n)]
-    extra: list[Any] = {"heat": [0.1, 7], "filter": [torch.tensor(0.7, dtype=torch.float64).requires_grad_()]}.get(name, [])
+    extra: list[Any] = {"heat": [0.1, 7], "filter": [torch.tensor(0.7, dtype=torch.float64).requires_grad_()]}.get(
+        name, []
+    )
     return [of(n, dtype=torch.float32 if name == "down" else torch.float64), *extra]
 
 
