@@ -166,6 +166,9 @@ impl<'ctx> Session<'ctx> {
     /// differentiates another form than forward mode does.
     fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
         let mut notes = Vec::new();
+        if entries.contains(&Entry::Jvp2) && self.has_rules(job)? {
+            return Err(self.refuse_forward_twice(job.symbol));
+        }
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
@@ -186,6 +189,18 @@ impl<'ctx> Session<'ctx> {
             }
         }
         Ok((all.ok_or("no entry points are wanted")?, notes))
+    }
+
+    /// The forward mode of the forward mode takes a rule's numbers without derivative for numbers with one: wrong values
+    /// were seen (BLAS, LAPACK).
+    fn refuse_forward_twice(&mut self, symbol: &str) -> String {
+        let headline = format!(
+            "forward mode over forward mode of `{symbol}` is not available: it calls functions with custom derivatives"
+        );
+        let refusal = Diagnosis::new("rules-forward-twice", symbol, headline.clone())
+            .advise("Take second derivatives with reverse mode inside: jax.jvp of jax.grad, jax.hessian, hvp.");
+        self.refusal = Some(Box::new(refusal));
+        headline
     }
 
     fn has_rules(&mut self, job: &Derive<'_>) -> Result<bool> {
