@@ -117,6 +117,12 @@ fn explain(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |s| s.to_string())
 }
 
+/// Whether a folder has an artifact, as far as can be seen without loading it.
+pub fn is_there(folder: &Path) -> bool {
+    let record = cache::read_json::<ArtifactRecord>(&folder.join("artifact.json"));
+    record.is_some_and(|record| folder.join(record.file).is_file())
+}
+
 /// The folder of the artifact with the primal alone.
 pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
     cache.entry(key).join("primal")

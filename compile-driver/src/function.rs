@@ -228,17 +228,21 @@ impl Function {
         let loaded = match Artifact::load(&folder)? {
             Some(artifact) => artifact,
             None => {
-                let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
-                match Artifact::load(&folder)? {
-                    Some(artifact) => artifact,
-                    None => {
-                        build::primal(&self.context()?, &self.manifest)?;
-                        Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
-                    }
-                }
+                self.build_primal(&folder)?;
+                // Not under the lock: loading starts MPI, which waits for the other ranks, and they wait for the lock.
+                Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
             }
         };
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
+    }
+
+    /// Builds the primal's artifact, where nobody else does meanwhile.
+    fn build_primal(&self, folder: &Path) -> Result<()> {
+        let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
+        match artifact::is_there(folder) {
+            true => Ok(()),
+            false => build::primal(&self.context()?, &self.manifest).map(drop),
+        }
     }
 
     /// Whether the function is a CUDA kernel, which is launched.

@@ -6,7 +6,7 @@
 use crate::artifact::{self, Artifact, Wanted};
 use crate::blame;
 use crate::build;
-use crate::cache;
+use crate::cache::{self, Lock};
 use crate::call::{Call, Input};
 use crate::error::{Error, Result};
 use crate::function::Function;
@@ -106,8 +106,20 @@ impl Function {
         if let Some(artifact) = kept {
             return Ok(self.settle(wanted, Arc::new(artifact), true));
         }
-        let _lock = self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?;
+        let _lock = self.lock_unless_mpi(wanted)?;
         self.climb(wanted, inputs, resolved)
+    }
+
+    /// Of an MPI program only what is built alone happens under the cache's lock, see [`Self::built`].
+    fn lock_unless_mpi(&self, wanted: Wanted) -> Result<Option<Lock>> {
+        match self.spec.options.mpi {
+            true => Ok(None),
+            false => self.lock(wanted).map(Some),
+        }
+    }
+
+    fn lock(&self, wanted: Wanted) -> Result<Lock> {
+        self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))
     }
 
     /// Builds the derivatives on the first rung that the engine takes, and proves nothing: the first call does. So a function
@@ -130,7 +142,7 @@ impl Function {
         if self.has_artifact(wanted) {
             return Ok(());
         }
-        let _lock = self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?;
+        let _lock = self.lock(wanted)?;
         let mut refusal: Option<Box<Diagnosis>> = None;
         for rung in self.rungs() {
             if self.has_artifact(wanted) {
@@ -160,7 +172,7 @@ impl Function {
     /// Whether any rung is built.
     fn has_artifact(&self, wanted: Wanted) -> bool {
         let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        self.rungs().any(|rung| folder(rung).join("artifact.json").is_file())
+        self.rungs().any(|rung| artifact::is_there(&folder(rung)))
     }
 
     /// The derivative that an earlier process chose, where its check counts here.
@@ -204,13 +216,12 @@ impl Function {
         if let Some(artifact) = Artifact::load(&folder)? {
             return Ok(Arc::new(artifact));
         }
-        let _lock = match self.spec.options.mpi {
-            true => Some(self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))?),
-            // Held by who climbs.
-            false => None,
-        };
-        if !folder.join("artifact.json").exists() {
-            build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
+        {
+            // Held by who climbs, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
+            let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
+            if !artifact::is_there(&folder) {
+                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
+            }
         }
         Ok(Arc::new(Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?))
     }
