@@ -73,6 +73,14 @@ void filter(const double* x, double a, int n, double* y) {
   for (int i = 0; i < n; i++) y[i] = s = a * s + x[i] * x[i];
 }
 
+/* Sums whose sign changes with every turn: the order of turns matters. */
+double alternating(const double* x, int n) {
+  double s = 1.0, t = 0.5;
+  for (int i = 0; i < n; i++) s = x[i] * x[i] - s;
+  for (int i = 0; i < n; i++) t = x[n - 1 - i] - t;
+  return s * t;
+}
+
 void layer(const double* A, const double* x, int m, int n, double* y) {
   for (int i = 0; i < m; i++) {
     double s = 0.0;
@@ -100,6 +108,7 @@ PROGRAMS: dict[str, tuple[str | None, list[tuple[tuple[int, ...], type]]]] = {
     "gap": ("x[n] -> y[n]", []),
     "plane": ("x[m,n] -> y[m,n]", []),
     "filter": ("x[n], a -> y[n]", []),
+    "alternating": ("x[n] -> return", []),
     "layer": ("A[m,n], x[n] -> y[m]", []),
     "walk": ("x[n] -> return", []),
 }

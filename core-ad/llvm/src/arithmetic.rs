@@ -62,7 +62,9 @@ pub fn plain_sum(block: Block, phi: Value) -> Option<Value> {
     }
     let sum = incoming.iter().find(|(_, from)| *from == block)?.0;
     let adds = match sum.op()? {
-        Op::LLVMFAdd | Op::LLVMFSub => true,
+        Op::LLVMFAdd => true,
+        // `term - phi` changes the sign of what came before at every turn.
+        Op::LLVMFSub => sum.operand(0) == phi,
         Op::LLVMCall => sum.callee()?.starts_with("llvm.fmuladd.") && sum.operand(2) == phi,
         _ => false,
     };

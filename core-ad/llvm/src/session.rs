@@ -68,6 +68,13 @@ impl<'ctx> Session<'ctx> {
         self.refusal.take()
     }
 
+    /// Keeps what the user is to hear, and returns its headline as the job's failure.
+    fn refuse(&mut self, refusal: Box<Diagnosis>) -> String {
+        let headline = refusal.headline.clone();
+        self.refusal = Some(refusal);
+        headline
+    }
+
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
         match request {
@@ -155,11 +162,7 @@ impl<'ctx> Session<'ctx> {
             (Some(runtime), Team::Many) => openmp::for_many_threads(module, &runtime.many),
             _ => Ok(()),
         };
-        lowered.map_err(|refusal| {
-            let headline = refusal.headline.clone();
-            self.refusal = Some(refusal);
-            headline
-        })
+        lowered.map_err(|refusal| self.refuse(refusal))
     }
 
     /// A module with the derivative entry points, ready for the engine, and remarks. Of an OpenMP program reverse mode
@@ -167,7 +170,7 @@ impl<'ctx> Session<'ctx> {
     fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
         let mut notes = Vec::new();
         if entries.contains(&Entry::Jvp2) && self.has_rules(job)? {
-            return Err(self.refuse_forward_twice(job.symbol));
+            return Err(self.refuse(rule_check::no_forward_twice(job.symbol)));
         }
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
@@ -189,18 +192,6 @@ impl<'ctx> Session<'ctx> {
             }
         }
         Ok((all.ok_or("no entry points are wanted")?, notes))
-    }
-
-    /// The forward mode of the forward mode takes a rule's numbers without derivative for numbers with one: wrong values
-    /// were seen (BLAS, LAPACK).
-    fn refuse_forward_twice(&mut self, symbol: &str) -> String {
-        let headline = format!(
-            "forward mode over forward mode of `{symbol}` is not available: it calls functions with custom derivatives"
-        );
-        let refusal = Diagnosis::new("rules-forward-twice", symbol, headline.clone())
-            .advise("Take second derivatives with reverse mode inside: jax.jvp of jax.grad, jax.hessian, hvp.");
-        self.refusal = Some(Box::new(refusal));
-        headline
     }
 
     fn has_rules(&mut self, job: &Derive<'_>) -> Result<bool> {
@@ -241,10 +232,7 @@ impl<'ctx> Session<'ctx> {
         if copies_allocatables {
             passes::resolve_descriptors(&module)?;
             if fortran::refuses(&module) {
-                let refusal = fortran::refusal(job.symbol);
-                let headline = refusal.headline.clone();
-                self.refusal = Some(refusal);
-                return Err(headline);
+                return Err(self.refuse(fortran::refusal(job.symbol)));
             }
         }
         improve::first(&module, job.rung, job.codegen);
@@ -304,11 +292,7 @@ impl<'ctx> Session<'ctx> {
         module: &Module<'ctx>,
         derivatives: &[Derivative],
     ) -> Result<(Vec<rules::Rule<'ctx>>, Vec<String>)> {
-        rules::collect(module, derivatives).map_err(|refusal| {
-            let headline = refusal.headline.clone();
-            self.refusal = Some(refusal);
-            headline
-        })
+        rules::collect(module, derivatives).map_err(|refusal| self.refuse(refusal))
     }
 
     fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
@@ -381,10 +365,7 @@ impl<'ctx> Session<'ctx> {
                 None => Some("arena=False".to_owned()),
             };
             if let Some(reason) = reason {
-                let refusal = rule_check::no_arena(&reason);
-                let headline = refusal.headline.clone();
-                self.refusal = Some(refusal);
-                return Err(headline);
+                return Err(self.refuse(rule_check::no_arena(&reason)));
             }
             lifetimes::end(module);
         }
