@@ -38,6 +38,11 @@ def close(got: Any, want: Any, case: Case, factor: float = 1.0) -> None:
     torch.testing.assert_close(got, want, rtol=tolerance, atol=tolerance)
 
 
+def same(got: torch.Tensor, want: torch.Tensor, case: Case) -> None:
+    """Compare two calls of the same code; threads add up in the order in which they finish."""
+    close(got, want, case) if "openmp" in case.tags else torch.testing.assert_close(got, want, rtol=0, atol=0)
+
+
 @every_case
 def test_the_operators_keep_their_contract(case: Case) -> None:
     """Schemas, registrations, and shapes without data that are those with data: torch.library.opcheck."""
@@ -122,13 +127,14 @@ def test_a_compiled_call_agrees_with_an_eager_one(case: Case) -> None:
     torch._dynamo.reset()
     compiled = as_tuple(torch.compile(opened(case.name).apply, fullgraph=True, backend="aot_eager")(*inputs))
     for got, want in zip(compiled, outputs, strict=True):
-        assert torch.equal(got, want) and got.stride() == want.stride()
+        same(got, want, case)
+        assert got.stride() == want.stride()
     active = [x for x in inputs if x.requires_grad]
     seeds = [torch.randn_like(y) for y in floats(outputs)]
     got = torch.autograd.grad(floats(compiled), active, seeds)
     want = torch.autograd.grad(floats(outputs), active, seeds)
     for g, w in zip(got, want, strict=True):
-        assert torch.equal(g, w)
+        same(g, w, case)
 
 
 def test_second_derivatives_are_refused_for_few_programs(request: pytest.FixtureRequest) -> None:
