@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What may stand before differentiation.
-const PIPELINES: [Rung; 3] = [Rung::O1, Rung::O2, Rung::Outlined];
+const PIPELINES: [Rung; 4] = [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined];
 
 /// What the engine may be told about its caches, each alone; last, to let LLVM carry values from turn to turn of a
 /// loop before differentiation (see `engine::PIPELINE`).
@@ -96,7 +96,7 @@ impl Function {
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new()));
             bar.inc(1);
         }
-        let pipeline = fastest(&trials).map_or(Rung::O1, |t| t.pipeline);
+        let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
         for options in ENGINE_OPTIONS {
             let options = options.iter().map(|&o| o.to_owned()).collect();
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, options));
@@ -105,10 +105,12 @@ impl Function {
         bar.finish_and_clear();
         let Some(best) = fastest(&trials).cloned() else {
             // None can be built: the plain ladder says why.
-            return Err(match Function::open(self.candidate(Rung::O1, &[]))?.derivative(wanted, inputs, resolved) {
-                Err(error) => error,
-                Ok(_) => self.vanished(&self.tuning_file(wanted)),
-            });
+            return Err(
+                match Function::open(self.candidate(Rung::Inlined, &[]))?.derivative(wanted, inputs, resolved) {
+                    Err(error) => error,
+                    Ok(_) => self.vanished(&self.tuning_file(wanted)),
+                },
+            );
         };
         if show {
             eprintln!("{}", table(&self.spec.function, &trials));

@@ -66,8 +66,7 @@ pub const MESSAGE_BYTES: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
-    /// Everything inlined that is worth it, then `-O1`, before differentiation. Often much faster, but not on the
-    /// ladder: gradients of stack arrays were seen to crash (`double u[8]` filled and summed in a time loop).
+    /// Everything inlined that is worth it, then `-O1`, before differentiation.
     Inlined,
     /// `-O1` before differentiation.
     O1,
@@ -84,8 +83,9 @@ pub enum Rung {
 }
 
 impl Rung {
-    /// Every rung that is tried unasked, in the order in which they are tried.
-    pub const LADDER: [Rung; 6] = [Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
+    /// Every rung, in the order in which they are tried.
+    pub const LADDER: [Rung; 7] =
+        [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
 
     /// Its name in manifests and file names.
     pub const fn name(self) -> &'static str {

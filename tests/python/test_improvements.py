@@ -192,6 +192,33 @@ def final_ir(source: Path, name: str, tmp_path: Path, **options: Any) -> str:
     return path.read_text()
 
 
+def test_whole_arrays_are_kept_where_malloc_puts_them(tmp_path: Path) -> None:
+    """The engine keeps all of ``u`` at once and takes malloc's memory to be aligned to 64 bytes, which it is not."""
+    path = tmp_path / "whole.c"
+    path.write_text(
+        """
+        static double energy(const double* u, int n) {
+          double s = 0;
+          for (int i = 0; i < n; i++) s += u[i] * u[i];
+          return s;
+        }
+        double f(const double* x, int n) {
+          double u[8], s = 0;
+          for (int t = 1; t <= 3; t++) {
+            for (int i = 0; i < n; i++) u[i] = t * x[i] * x[i];
+            s += energy(u, n);
+          }
+          return s;
+        }"""
+    )
+    x = torch.linspace(0.5, 1.0, 4, dtype=torch.float64, requires_grad=True)
+    for arena in (False, True):
+        f = enzyme(path, "f", "x[n] -> return", pipeline="inlined", arena=arena)
+        for _ in range(50):
+            (gradient,) = torch.autograd.grad(f.apply(x), x)
+            torch.testing.assert_close(gradient, 56 * x.detach() ** 3)
+
+
 def test_the_reverse_of_a_stencil_gathers(source: Path, tmp_path: Path) -> None:
     """Four values are carried from turn to turn for five neighbours; none where it is left out, or arithmetic is strict."""
     assert "%carried" in final_ir(source, "five", tmp_path / "full")

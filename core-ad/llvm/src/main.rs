@@ -4,6 +4,7 @@
 //! with one line. It spawns nothing; compilers and the differentiation engine are the driver's
 //! children. A crash here is an end of file there, and a typed error for the user.
 
+mod alignment;
 mod arena;
 mod arithmetic;
 mod emit;

@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes, linkage, openmp,
-    passes, rule_check, rules, threads, types, vecmath,
+    alignment, arena, arithmetic, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes, linkage,
+    openmp, passes, rule_check, rules, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -127,6 +127,7 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
+                alignment::limit(&module);
                 entries::define_markers(&module)?;
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {

@@ -1,0 +1,52 @@
+//! Takes back alignments that the engine claims for memory of its own.
+//!
+//! A value that the engine keeps for the reverse sweep, a whole array loaded at once among them, goes into memory from
+//! `malloc`, and the engine declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes; an
+//! aligned vector store of 32 or 64 traps on any other address. No access of a derivative is taken to be aligned to more than
+//! that: LLVM finds again what it can prove (stack slots, globals), and for the rest an unaligned access costs the same.
+
+use crate::ir::{self, Block, Value};
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode as Op;
+use llvm_sys::core::*;
+
+/// What every allocation has on the platforms that ffgrad runs on.
+const PROMISED: u32 = 16;
+
+/// On what the engine returned, before anything relies on it.
+pub fn limit(module: &Module<'_>) {
+    for instruction in ir::functions(module).into_iter().flat_map(ir::blocks).flat_map(Block::instructions) {
+        match instruction.op() {
+            Some(Op::LLVMLoad | Op::LLVMStore) => limit_access(instruction),
+            Some(Op::LLVMCall) if instruction.callee().is_some_and(|name| name.starts_with("llvm.mem")) => {
+                limit_arguments(instruction);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn limit_access(access: Value) {
+    // SAFETY: a load or a store, both of which have an alignment.
+    unsafe {
+        if LLVMGetAlignment(access.0) > PROMISED {
+            LLVMSetAlignment(access.0, PROMISED);
+        }
+    }
+}
+
+/// The destination and the source of `llvm.memcpy` and its like.
+fn limit_arguments(call: Value) {
+    // SAFETY: a call; attributes are asked for by kind and index, and none is changed that is not there.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(c"align".as_ptr(), 5);
+        for argument in 1..=2 {
+            let found = LLVMGetCallSiteEnumAttribute(call.0, argument, kind);
+            if !found.is_null() && LLVMGetEnumAttributeValue(found) > u64::from(PROMISED) {
+                let limited = LLVMCreateEnumAttribute(LLVMGetTypeContext(call.ty()), kind, u64::from(PROMISED));
+                LLVMRemoveCallSiteEnumAttribute(call.0, argument, kind);
+                LLVMAddCallSiteAttribute(call.0, argument, limited);
+            }
+        }
+    }
+}
