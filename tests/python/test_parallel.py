@@ -38,6 +38,30 @@ def test_repeated_gradients_agree_to_rounding() -> None:
         torch.testing.assert_close(gradient(), first, rtol=1e-11, atol=1e-11)
 
 
+def test_no_part_of_a_table_that_threads_copy_is_lost(write: Write) -> None:
+    """``firstprivate`` is a memcpy out of shared memory; its reverse adds to shared memory, from every thread."""
+    source = write(
+        """
+        void f(const double *t, const float *w, int n, double *y) {
+          double table[4] = {t[0], t[1], t[2], t[3]};
+          float weights[4] = {w[0], w[1], w[2], w[3]};
+        #pragma omp parallel for firstprivate(table, weights) schedule(static, 1)
+          for (int i = 0; i < n; i++) {
+            double *own = table;
+            float *factor = weights;
+            y[i] = own[i % 4] * factor[(i + 1) % 4];
+          }
+        }
+        """
+    )
+    f = enzyme(source, "f", "t[m], w[m] -> y[n]", flags=FLAGS, sizes={"n": 8}, threads=8)
+    t = torch.arange(1.0, 5.0, dtype=torch.float64, requires_grad=True)
+    w = torch.arange(2.0, 6.0, requires_grad=True)
+    for _ in range(2000):
+        of_t, of_w = torch.autograd.grad(f.apply(t, w).sum(), (t, w))
+        assert of_t.tolist() == [6.0, 8.0, 10.0, 4.0] and of_w.tolist() == [8.0, 2.0, 4.0, 6.0]
+
+
 def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:
     """The product of a reduction is reversed in the order in which it was made, which is that of the threads."""
     source, signature = CASES / "openmp_reductions.c", "x[n] -> sum, product, largest, smallest"

@@ -242,6 +242,7 @@ impl<'ctx> Session<'ctx> {
             notes.extend(openmp::regions(&module)?);
         }
         passes::before_differentiation(&module, job.rung)?;
+        openmp::expand_copies(&module)?;
         // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied.
         if !self.installed.is_empty() || copies_allocatables {
             lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));

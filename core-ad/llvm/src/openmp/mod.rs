@@ -14,11 +14,12 @@
 //! of a runtime calls through pointers, which the loader fills from the runtime that the process has.
 
 mod bind;
+mod copies;
 mod order;
 mod regions;
 
 pub use bind::bind;
-pub use regions::build as regions;
+pub use regions::{build as regions, expand_copies};
 
 use crate::indirect::instructions;
 use crate::session::Result;

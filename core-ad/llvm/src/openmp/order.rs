@@ -208,7 +208,7 @@ unsafe fn feeds_one_sum(load: LLVMValueRef, address: LLVMValueRef) -> bool {
 }
 
 /// Memory that one thread alone knows.
-unsafe fn is_private(address: LLVMValueRef) -> bool {
+pub unsafe fn is_private(address: LLVMValueRef) -> bool {
     // SAFETY: see `obstacle`.
     unsafe { !LLVMIsAAllocaInst(root(address)).is_null() }
 }

@@ -9,7 +9,9 @@
 //! What a region only reads through a pointer to a single variable of its caller (the usual way of passing shared
 //! pointers and sizes) is passed as a value: the engine then knows what it points to.
 
-use super::{ALONE, FORK, body, callee, calls, make_plain, mark_inactive, name_of, order, place, reachable, users};
+use super::{
+    ALONE, FORK, body, callee, calls, copies, make_plain, mark_inactive, name_of, order, place, reachable, users,
+};
 use crate::session::Result;
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
@@ -48,6 +50,7 @@ pub fn build(module: &Module<'_>) -> Result<Vec<String>> {
             if nested || obstacle.is_some() {
                 call_alone(module, builder, fork, 1);
             } else {
+                copies::expand(module, builder, &all)?;
                 share(module, builder, fork, number)?;
             }
         }
@@ -57,6 +60,17 @@ pub fn build(module: &Module<'_>) -> Result<Vec<String>> {
         LLVMDisposeBuilder(builder);
     }
     Ok(notes)
+}
+
+/// Takes apart the copies that LLVM made of loops since [`build`].
+pub fn expand_copies(module: &Module<'_>) -> Result<()> {
+    // SAFETY: see `build`.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let done = copies::expand(module, builder, &inside_of_regions(&calls(module, FORK)));
+        LLVMDisposeBuilder(builder);
+        done
+    }
 }
 
 unsafe fn inside_of_regions(forks: &[LLVMValueRef]) -> Vec<LLVMValueRef> {
@@ -86,7 +100,7 @@ unsafe fn obstacle(region: LLVMValueRef, all: &[LLVMValueRef]) -> Option<String>
                 }
             }
         }
-        order::obstacle(all)
+        order::obstacle(all).or_else(|| copies::obstacle(all))
     }
 }
 
