@@ -157,10 +157,11 @@ impl<'ctx> Session<'ctx> {
         Ok(self.openmp.is_some() && openmp::is_used(self.module()?))
     }
 
-    fn lower_openmp(&mut self, module: &Module<'ctx>, team: Team) -> Result<()> {
+    /// Replaces OpenMP's runtime. `symbol`: the function in question, where no other one will be called.
+    fn lower_openmp(&mut self, module: &Module<'ctx>, team: Team, symbol: Option<&str>) -> Result<()> {
         let lowered = match (&self.openmp, team) {
-            (Some(runtime), Team::One) => openmp::for_one_thread(module, &runtime.one),
-            (Some(runtime), Team::Many) => openmp::for_many_threads(module, &runtime.many),
+            (Some(runtime), Team::One) => openmp::for_one_thread(module, &runtime.one, symbol),
+            (Some(runtime), Team::Many) => openmp::for_many_threads(module, &runtime.many, symbol),
             _ => Ok(()),
         };
         lowered.map_err(|refusal| self.refuse(refusal))
@@ -212,7 +213,7 @@ impl<'ctx> Session<'ctx> {
         threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
-        self.lower_openmp(&module, team)?;
+        self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
         indirect::make_direct(&module)?;
         let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran::silence(&module)?;
@@ -311,7 +312,7 @@ impl<'ctx> Session<'ctx> {
         let module = self.module()?.clone();
         // What a pointer is used for does not show through a fork.
         let team = if self.uses_openmp()? { Team::One } else { Team::None };
-        self.lower_openmp(&module, team)?;
+        self.lower_openmp(&module, team, Some(symbol))?;
         linkage::keep_only_symbol(&module, symbol)?;
         passes::infer_attributes(&module)?;
         if let Some(name) = threads::unset_constant(&module) {

@@ -171,3 +171,94 @@ def legacy_column(c: Array, t: Array, u: Array, d: Array, rate: Array, nstep: in
         outlet.append((c[-1], t[-1]))
     means = np.mean(outlet, axis=0)
     return np.array([*means, c.sum() * dx, np.sum(np.diff(t) ** 2) / dx])
+
+
+def blas_ridge(a: Array, b: Array, lam: Array) -> tuple[Array, Array]:
+    x = np.linalg.solve(a.T @ a + lam * np.eye(a.shape[1]), a.T @ b)
+    r = a @ x - b
+    return x, 0.5 * r @ r + lam * np.linalg.norm(x)
+
+
+def lapack_implicit(y: Array, h: Array, nstep: int) -> Array:
+    n = len(y)
+    for _ in range(nstep):
+        old = y.copy()
+        for _ in range(3):
+            r = -(y - old - h * (np.roll(y, -1) - y**3))
+            y = y + np.linalg.solve(np.diag(1 + 3 * h * y**2) - h * np.roll(np.eye(n), 1, axis=1), r)
+    return y
+
+
+def openmp_map(x: Array) -> Array:
+    return np.exp(-(x**2)) * np.sin(0.5 * np.arange(1, len(x) + 1) * x)
+
+
+def openmp_reductions(x: Array) -> tuple[Array, Array, Array]:
+    return np.sum(x**2), np.prod(1 + 0.1 * x), np.max(x * np.cos(x))
+
+
+def openmp_array_reduction(x: Array, w: Array, m: int) -> Array:
+    density = np.zeros(m)
+    cell = (x * (m - 1)).astype(int)
+    part = x * (m - 1) - cell
+    np.add.at(density, cell, (1 - part) * w)
+    np.add.at(density, cell + 1, part * w)
+    return density
+
+
+def openmp_first_last(x: Array) -> tuple[Array, Array]:
+    table = np.array([1, x[-1], 3])
+    t = x[0] * x[1] * x**2 + table[np.arange(1, len(x) + 1) % 3]
+    return t * x, t[-1]
+
+
+def openmp_schedules(x: Array) -> Array:
+    total = np.sum(x**3) - 0.5 * np.sum(x[::-1][::2] ** 2)
+    for i, v in enumerate(x):
+        for _ in range(i + 1):
+            v = v + 0.1 * np.sin(v)
+        total += v
+    return total
+
+
+def openmp_atomic(q: Array, start: Array, end: Array, stiffness: Array) -> Array:
+    pull = stiffness * (q[end - 1] - q[start - 1]) ** 3
+    f = np.zeros_like(q)
+    np.add.at(f, start - 1, pull)
+    np.subtract.at(f, end - 1, pull)
+    return f
+
+
+def openmp_critical(x: Array) -> tuple[Array, Array]:
+    return np.mean(x), np.std(x)
+
+
+def openmp_time_loop(u: Array, dt: Array, steps: int) -> Array:
+    u = u.copy()
+    for _ in range(steps):
+        u[1:-1] += dt * (u[:-2] - 2 * u[1:-1] + u[2:]) * (1 + u[1:-1] ** 2)
+        u[0], u[-1] = u[1], 0.9 * u[-2]
+    return u
+
+
+def openmp_collapse(a: Array, b: Array) -> Array:
+    return np.tanh(a @ b)
+
+
+def openmp_by_hand(x: Array) -> Array:
+    return x / (1 + x**2)
+
+
+def openmp_sections(x: Array) -> Array:
+    return np.sum(x**2) * x + x[0] * x[-1]
+
+
+def openmp_calls(c: Array, source: Array) -> Array:
+    for _ in range(4):
+        c = c + 0.1 * np.array([source - c[0], c[0] - c[1] * c[2], 0.5 * c[1] - c[2]])
+    return c
+
+
+def openmp_tasks(x: Array) -> Array:
+    half = len(x) // 2
+    return np.sum(np.sin(x[:half])) * np.sum(x[half:] ** 2)

@@ -15,6 +15,7 @@
 
 mod bind;
 mod copies;
+mod flang;
 mod order;
 mod regions;
 
@@ -53,11 +54,16 @@ fn is_runtime(name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// A construct that neither runtime has.
-pub fn for_one_thread(module: &Module<'_>, runtime: &Path) -> std::result::Result<(), Box<Diagnosis>> {
+/// A construct that neither runtime has, where `symbol` may come to it (anything may, where that is not said).
+pub fn for_one_thread(
+    module: &Module<'_>,
+    runtime: &Path,
+    symbol: Option<&str>,
+) -> std::result::Result<(), Box<Diagnosis>> {
+    flang::as_clang(module);
     add_dispatch_state(module);
     link(module, runtime).map_err(internal)?;
-    check_supported(module)?;
+    check_supported(module, symbol)?;
     // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
@@ -77,10 +83,15 @@ pub fn for_one_thread(module: &Module<'_>, runtime: &Path) -> std::result::Resul
 /// # Errors
 ///
 /// As [`for_one_thread`].
-pub fn for_many_threads(module: &Module<'_>, runtime: &Path) -> std::result::Result<(), Box<Diagnosis>> {
+pub fn for_many_threads(
+    module: &Module<'_>,
+    runtime: &Path,
+    symbol: Option<&str>,
+) -> std::result::Result<(), Box<Diagnosis>> {
+    flang::as_clang(module);
     add_dispatch_state(module);
     link(module, runtime).map_err(internal)?;
-    check_supported(module)?;
+    check_supported(module, symbol)?;
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
         if name.starts_with("ffgrad_omp_") || name.starts_with("omp_get_") {
@@ -121,7 +132,9 @@ pub fn after_engine(module: &Module<'_>, runtime: &Path) -> Result<()> {
         ("__kmpc_end_critical", "ffgrad_omp_unlock"),
         ("__kmpc_barrier", "ffgrad_omp_barrier"),
     ];
-    if module.get_function(FORK).is_none() {
+    // flang asks for the number of the thread before each region, even where nothing is forked any more.
+    let is_left = |name: &str| module.get_function(name).is_some_and(|f| f.count_basic_blocks() == 0);
+    if ![FORK, "ffgrad_omp_code", "ffgrad_omp_wanted"].into_iter().any(is_left) {
         return Ok(());
     }
     for (from, to) in NAMES {
@@ -215,7 +228,17 @@ unsafe fn place(instruction: LLVMValueRef) -> String {
 }
 
 /// Refuses what neither runtime has.
-fn check_supported(module: &Module<'_>) -> std::result::Result<(), Box<Diagnosis>> {
+fn check_supported(module: &Module<'_>, symbol: Option<&str>) -> std::result::Result<(), Box<Diagnosis>> {
+    // SAFETY: see `for_one_thread`.
+    let reached = symbol.and_then(|s| module.get_function(s)).map(|f| unsafe { reachable(&[f.as_value_ref()]) });
+    let matters = |user: LLVMValueRef| match &reached {
+        // SAFETY: a live instruction of a function of `module`.
+        Some(reached) => unsafe {
+            LLVMIsAInstruction(user).is_null()
+                || reached.contains(&LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)))
+        },
+        None => true,
+    };
     let known = [FORK, "__kmpc_critical", "__kmpc_end_critical", "__kmpc_barrier"];
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
@@ -224,7 +247,7 @@ fn check_supported(module: &Module<'_>) -> std::result::Result<(), Box<Diagnosis
             continue;
         }
         // SAFETY: walks the uses of a live function.
-        let at = unsafe { users(function.as_value_ref()).first().map(|&user| location(user)) };
+        let at = unsafe { users(function.as_value_ref()).into_iter().find(|&u| matters(u)).map(|u| location(u)) };
         let Some(at) = at else { continue };
         let headline = format!("OpenMP's {} cannot be differentiated", construct(&name));
         let mut refusal = Diagnosis::new("openmp-construct", "", headline)
