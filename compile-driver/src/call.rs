@@ -5,7 +5,8 @@
 //! - an input that does not lie as its parameter wants it (row-major, Fortran: column-major): once (counted as `gathered`);
 //! - a column-major result, for a framework that has only row-major arrays: once (`gathered`);
 //! - an argument updated in place: once, so that the caller's array never changes (`in_place`);
-//! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`).
+//! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`);
+//! - a tangent that lies in the memory of its own input: once (`cotangents`), see [`crate::apart`].
 
 use crate::artifact::Artifact;
 use crate::error::{Error, Result};
@@ -76,7 +77,7 @@ pub struct Copies {
     pub gathered: AtomicU64,
     /// Arguments updated in place.
     pub in_place: AtomicU64,
-    /// Cotangents.
+    /// Cotangents, and tangents in the memory of their inputs.
     pub cotangents: AtomicU64,
 }
 
@@ -335,6 +336,7 @@ impl<'a> Call<'a> {
             let headline = format!("the artifact of `{}` has no entry point `{}`", self.function, entry.symbol());
             return Err(Error::Differentiation(Box::new(Diagnosis::new("no-entry", self.function, headline))));
         };
+        self.keep_apart(entry, artifact.record.mask, slots);
         let message = self.frame.bytes(MESSAGE_BYTES);
         // SAFETY: MESSAGE_BYTES were taken; the last byte ends the text whatever is written.
         unsafe {

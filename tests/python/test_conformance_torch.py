@@ -79,6 +79,28 @@ def test_second_derivatives_pass_gradgradcheck(case: Case) -> None:
     assert passed
 
 
+@every_case
+def test_a_tangent_may_be_the_input_itself(case: Case) -> None:
+    """The same memory as input and as direction: what a private copy gives."""
+    inputs = tensors(case)
+    if applied(case, inputs) is None:
+        return
+    values = [x.detach() for x in inputs]
+    active = [i for i, x in enumerate(inputs) if x.requires_grad]
+
+    def function(*moving: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        whole = list(values)
+        for i, x in zip(active, moving, strict=True):
+            whole[i] = x
+        return tuple(floats(opened(case.name)(*whole)))
+
+    moving = tuple(values[i] for i in active)
+    _, shared = torch.func.jvp(function, moving, moving)
+    _, apart = torch.func.jvp(function, moving, tuple(x.clone() for x in moving))
+    for one, other in zip(shared, apart, strict=True):
+        same(one, other, case)
+
+
 # The hvp of these is refused by the engine; conftest.py does not print them, the last test counts.
 second_refused: set[str] = set()
 

@@ -47,6 +47,33 @@ def test_second_derivatives_pass_gradgradcheck(case: Case) -> None:
     assert gradgradcheck(opened(case.name).apply, inputs, atol=1e-4, rtol=1e-3, fast_mode=True)
 
 
+@pytest.mark.parametrize("case", WITH_RULES, ids=str)
+def test_a_second_derivative_may_go_along_the_input_itself(case: Case) -> None:
+    """A shadow pointer that is the pointer itself means to a rule that there is no derivative; the caller's may be."""
+    if "first-order" in case.tags:
+        pytest.skip("has no second derivatives")
+    inputs = tensors(case)
+    values = [x.detach() for x in inputs]
+    active = [i for i, x in enumerate(inputs) if x.requires_grad]
+
+    def gradient(*moving: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        def loss(*moving: torch.Tensor) -> torch.Tensor:
+            whole = list(values)
+            for i, x in zip(active, moving, strict=True):
+                whole[i] = x
+            outputs = opened(case.name)(*whole)
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            return torch.stack([(y**2).sum() for y in outputs if y.is_floating_point()]).sum()
+
+        return torch.func.grad(loss, tuple(range(len(moving))))(*moving)
+
+    moving = tuple(values[i] for i in active)
+    _, shared = torch.func.jvp(gradient, moving, moving)
+    _, apart = torch.func.jvp(gradient, moving, tuple(x.clone() for x in moving))
+    for one, other in zip(shared, apart, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize(
     ("given", "half", "line"),
     [

@@ -345,7 +345,7 @@ pub fn derivative<'ctx>(
         return frame.close();
     }
     let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
-    if has_rules && entry == Entry::Hvp {
+    if has_rules && matches!(entry, Entry::Hvp | Entry::Jvp2) {
         // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: the engine
         // must look before it takes numbers for tangents.
         values.push(frame.activity("enzyme_runtime_activity")?.into());

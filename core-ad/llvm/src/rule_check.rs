@@ -67,16 +67,6 @@ pub fn no_arena(reason: &str) -> Refusal {
     ))
 }
 
-/// The forward mode of the forward mode takes a rule's numbers without derivative for numbers with one: wrong values were seen
-/// (BLAS, LAPACK).
-pub fn no_forward_twice(symbol: &str) -> Refusal {
-    let headline = format!(
-        "forward mode over forward mode of `{symbol}` is not available: it calls functions with custom derivatives"
-    );
-    let refusal = Diagnosis::new("rules-forward-twice", symbol, headline);
-    Box::new(refusal.advise("Take second derivatives with reverse mode inside: jax.jvp of jax.grad, jax.hessian, hvp."))
-}
-
 /// The kinds of type that a rule can have to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

@@ -171,9 +171,6 @@ impl<'ctx> Session<'ctx> {
     /// differentiates another form than forward mode does.
     fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
         let mut notes = Vec::new();
-        if entries.contains(&Entry::Jvp2) && self.has_rules(job)? {
-            return Err(self.refuse(rule_check::no_forward_twice(job.symbol)));
-        }
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
