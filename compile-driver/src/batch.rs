@@ -149,7 +149,7 @@ impl Function {
         let plan = &self.manifest.plan;
         call::check_types(&self.spec.function, plan, inputs)?;
         let split = Split::new(self, &Batch::default(), &Task::primal(inputs, 0))?;
-        let mut resolved = self.resolve_element(&split.inputs.first)?;
+        let mut resolved = Resolved::clone(&*self.resolve_element(&split.inputs.first)?);
         for (arg, shape) in resolved.shapes.iter_mut().enumerate() {
             let given = plan.inputs.iter().position(|&i| i == arg);
             match given.and_then(|p| split.inputs.leads.get(p)) {
@@ -232,7 +232,7 @@ impl Function {
                 }
             }
             Entry::Vjp | Entry::Hvp | Entry::Reverse => {
-                let mask = task.mask & plan.differentiable_mask();
+                let mask = task.mask & self.facts.differentiable;
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
                     let (lead, own) = &split.inputs.leads[position];

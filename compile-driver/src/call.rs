@@ -44,6 +44,16 @@ pub enum Input<'a> {
     Bool(bool),
 }
 
+impl<'a> Input<'a> {
+    /// The dimensions; none of a number.
+    pub(crate) fn shape(&self) -> &'a [i64] {
+        match self {
+            Input::Array(view) => view.shape,
+            _ => &[],
+        }
+    }
+}
+
 /// Where results go. The front end allocates them in its framework.
 pub trait Results {
     /// Uninitialised contiguous memory for result number `position`.

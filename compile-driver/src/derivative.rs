@@ -132,7 +132,7 @@ impl Function {
 
     /// One call: checked, proven, run.
     pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        if self.manifest.plan.is_batched() {
+        if self.facts.batched {
             return self.perform_over(&Batch::default(), task, results);
         }
         let resolved = self.resolve_element(task.inputs)?;
@@ -165,7 +165,7 @@ impl Function {
 
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> Wanted {
-        let possible = self.manifest.plan.differentiable_mask();
+        let possible = self.facts.differentiable;
         match task.entry {
             Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
             Entry::Augmented | Entry::Reverse => Wanted::taped(task.mask & possible),
@@ -262,7 +262,7 @@ impl Function {
     fn hvp_slot(&self, call: &Call<'_>, task: &Task<'_>, slot: Slot, results: &mut dyn Results) -> Result<*mut u8> {
         let (plan, arg, nowhere) = (&self.manifest.plan, slot.arg, std::ptr::null_mut());
         match slot.part {
-            Part::ShadowChange => self.gradient(call, arg, task.mask & plan.differentiable_mask(), results),
+            Part::ShadowChange => self.gradient(call, arg, task.mask & self.facts.differentiable, results),
             Part::Direction => match (plan.args[arg].role, self.along(task.tangents, arg)) {
                 (Role::Input, Some(view)) => call.input(arg, &Input::Array(view)),
                 (_, tangent) => Ok(copied(call, arg, nowhere, tangent.as_ref())),

@@ -17,6 +17,7 @@ use crate::frontend;
 use crate::key::{self, Found, Record};
 use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
+use crate::recent::Recent;
 use crate::scratch::Frame;
 use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
@@ -33,6 +34,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 pub struct Function {
     pub(crate) spec: Spec,
     pub(crate) manifest: Manifest,
+    /// What every call asks of the plan.
+    pub(crate) facts: Facts,
     pub(crate) cache: Cache,
     tools: OnceLock<Tools>,
     primal: OnceLock<Arc<Artifact>>,
@@ -48,6 +51,7 @@ pub struct Function {
     /// There is no way to keep a tape for this function.
     pub(crate) tapeless: AtomicBool,
     gpu: Modules,
+    recent: Recent,
 }
 
 impl Function {
@@ -105,6 +109,7 @@ impl Function {
         };
         Ok(Function {
             spec,
+            facts: Facts::of(&manifest.plan),
             manifest,
             cache,
             tools,
@@ -120,6 +125,7 @@ impl Function {
             launcher,
             tapeless: AtomicBool::new(false),
             gpu: Modules::default(),
+            recent: Recent::default(),
         })
     }
 
@@ -270,27 +276,29 @@ impl Function {
     /// # Errors
     ///
     /// Arity, dtype and shape errors, with the parameters' names.
-    pub fn resolve(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
-        match self.manifest.plan.is_batched() {
-            true => self.resolve_over(inputs),
+    pub fn resolve(&self, inputs: &[Input<'_>]) -> Result<Arc<Resolved>> {
+        match self.facts.batched {
+            true => self.resolve_over(inputs).map(Arc::new),
             false => self.resolve_element(inputs),
         }
     }
 
     /// The shapes of one element of the batch, if there is one.
-    pub(crate) fn resolve_element(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
-        call::check_types(&self.spec.function, &self.manifest.plan, inputs)?;
-        let shapes: Vec<&[i64]> = inputs
-            .iter()
-            .map(|input| match input {
-                Input::Array(view) => view.shape,
-                _ => &[],
-            })
-            .collect();
-        let mut resolved = shapes::resolve(&self.manifest.plan, &shapes, &self.spec.options.sizes)?;
-        if let Some(launcher) = &self.launcher {
-            resolved.launch = Some(launcher.launch(&self.spec, &self.manifest.plan, &resolved)?);
+    pub(crate) fn resolve_element(&self, inputs: &[Input<'_>]) -> Result<Arc<Resolved>> {
+        let plan = &self.manifest.plan;
+        call::check_types(&self.spec.function, plan, inputs)?;
+        if let Some(known) = self.recent.find(plan, inputs) {
+            return Ok(known);
         }
+        let shapes: Vec<&[i64]> = inputs.iter().map(Input::shape).collect();
+        let mut resolved = shapes::resolve(plan, &shapes, &self.spec.options.sizes)?;
+        if let Some(launcher) = &self.launcher {
+            // A launch may be chosen by the user's code, which may choose another one next time.
+            resolved.launch = Some(launcher.launch(&self.spec, plan, &resolved)?);
+            return Ok(Arc::new(resolved));
+        }
+        let resolved = Arc::new(resolved);
+        self.recent.keep(&resolved);
         Ok(resolved)
     }
 
@@ -321,6 +329,21 @@ impl Function {
     /// Whether gradients are checked at every call.
     pub(crate) fn verifies_always(&self) -> bool {
         self.spec.options.verify == Verify::Always
+    }
+}
+
+/// Properties of a plan that every call asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    /// As [`core_ad::CallPlan::is_batched`].
+    pub batched: bool,
+    /// As [`core_ad::CallPlan::differentiable_mask`].
+    pub differentiable: u64,
+}
+
+impl Facts {
+    fn of(plan: &core_ad::CallPlan) -> Self {
+        Facts { batched: plan.is_batched(), differentiable: plan.differentiable_mask() }
     }
 }
 

@@ -34,6 +34,7 @@ pub mod mpi;
 pub mod openmp;
 pub mod options;
 pub mod process;
+mod recent;
 pub mod registry;
 mod rules;
 mod runtime;

@@ -5,6 +5,7 @@
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Memory a thread keeps between calls.
 pub const KEEP_BYTES: usize = 64 << 20;
@@ -49,30 +50,33 @@ struct Pool {
 }
 
 thread_local! {
-    static POOL: RefCell<Pool> = RefCell::default();
+    static POOL: Rc<RefCell<Pool>> = Rc::default();
 }
 
 /// Working memory of one call. Calls nest (a check runs inside a call); each gives back what it took.
 pub struct Frame {
     block: usize,
     used: usize,
-    // Memory of a thread must be given back on that thread.
-    _not_send: std::marker::PhantomData<*mut u8>,
+    // Of this thread, on which the memory must be given back: an `Rc` stays there. Looked up once a frame, which is
+    // cheaper than a thread's own variables are.
+    pool: Rc<RefCell<Pool>>,
 }
 
 impl Frame {
     /// Opens a frame on this thread.
     pub fn open() -> Self {
-        POOL.with_borrow_mut(|p| {
-            p.depth += 1;
-            Frame { block: p.block, used: p.used, _not_send: std::marker::PhantomData }
-        })
+        let pool = POOL.with(Rc::clone);
+        let mut p = pool.borrow_mut();
+        p.depth += 1;
+        let (block, used) = (p.block, p.used);
+        drop(p);
+        Frame { block, used, pool }
     }
 
     /// Memory for the rest of the frame, aligned for vector code, uninitialised.
     pub fn bytes(&self, count: usize) -> *mut u8 {
         let count = count.max(1).next_multiple_of(ALIGN);
-        POOL.with_borrow_mut(|p| p.take(count))
+        self.pool.borrow_mut().take(count)
     }
 
     /// Memory set to zero.
@@ -86,17 +90,16 @@ impl Frame {
 
 impl Drop for Frame {
     fn drop(&mut self) {
-        POOL.with_borrow_mut(|p| {
-            p.depth -= 1;
-            (p.block, p.used) = (self.block, self.used);
-            if p.depth == 0 {
-                let mut kept = 0;
-                p.blocks.retain(|b| {
-                    kept += b.size;
-                    kept <= KEEP_BYTES
-                });
-            }
-        });
+        let mut p = self.pool.borrow_mut();
+        p.depth -= 1;
+        (p.block, p.used) = (self.block, self.used);
+        if p.depth == 0 {
+            let mut kept = 0;
+            p.blocks.retain(|b| {
+                kept += b.size;
+                kept <= KEEP_BYTES
+            });
+        }
     }
 }
 

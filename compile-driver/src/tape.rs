@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 pub struct Tape {
     artifact: Arc<Artifact>,
     wanted: Wanted,
-    resolved: Resolved,
+    resolved: Arc<Resolved>,
     /// The arena with the engine's record.
     handle: *mut c_void,
     slots: Vec<*mut c_void>,
@@ -66,7 +66,7 @@ impl Function {
         let task = Task { entry: Entry::Augmented, ..Task::primal(inputs, mask) };
         let wanted = self.wanted(&task);
         let plan = &self.manifest.plan;
-        if self.spec.options.mode != Mode::Tape || plan.is_batched() || self.is_kernel() || wanted.mask == 0 {
+        if self.spec.options.mode != Mode::Tape || self.facts.batched || self.is_kernel() || wanted.mask == 0 {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
@@ -109,7 +109,7 @@ impl Function {
         results: &mut dyn Results,
     ) -> Result<()> {
         let plan = &self.manifest.plan;
-        let mask = mask & plan.differentiable_mask();
+        let mask = mask & self.facts.differentiable;
         let fits = |tape: &Tape| tape.wanted.mask & mask == mask && unmoved(plan, tape, inputs);
         let Some(mut tape) = tape.filter(fits) else {
             return self.vjp(inputs, cotangents, mask, results);

@@ -20,6 +20,7 @@ use ffgrad_torch::NewTensor;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{self, NonNull};
@@ -354,14 +355,17 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
     Ok((tensor, capsule))
 }
 
+/// A list that seldom needs memory of its own.
+pub type Few<T> = SmallVec<[T; 4]>;
+
 /// Results allocated in the framework.
-pub struct Allocated {
+pub struct Allocated<'f> {
     exchange: Option<Exchange>,
     /// `allocate(shape, dtype_name) -> array`, for frameworks without an exchange table.
-    fallback: Py<PyAny>,
+    fallback: &'f Py<PyAny>,
     /// PyTorch makes its tensors itself, without a capsule around them.
     is_torch: bool,
-    made: Vec<(usize, Made)>,
+    made: Few<(usize, Made)>,
 }
 
 enum Made {
@@ -372,38 +376,56 @@ enum Made {
 }
 
 // SAFETY: owned tensors may be handed over from any thread.
-unsafe impl Send for Allocated {}
+unsafe impl Send for Allocated<'_> {}
 
-impl Allocated {
+impl<'f> Allocated<'f> {
     /// Results of the framework whose array type is `ty`; `is_torch` where that is PyTorch's and [`NewTensor`] is
     /// available.
-    pub fn new(ty: &Bound<'_, PyAny>, fallback: &Bound<'_, PyAny>, is_torch: bool) -> Self {
+    pub fn new(ty: &Bound<'_, PyAny>, fallback: &'f Py<PyAny>, is_torch: bool) -> Self {
         let exchange = if is_torch { None } else { Exchange::of_type(ty) };
-        Allocated { exchange, fallback: fallback.clone().unbind(), is_torch, made: Vec::new() }
+        Allocated { exchange, fallback, is_torch, made: SmallVec::new() }
     }
 
     /// The results as a list of `count` objects, `None` where none was asked for.
     pub fn into_objects<'py>(mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyTuple>> {
-        let mut objects: Vec<Bound<'py, PyAny>> = vec![py.None().into_bound(py); count];
+        if count == 1 {
+            return PyTuple::new(py, [self.into_one_or_all(py, count)?]);
+        }
+        let mut objects: Few<Bound<'py, PyAny>> = SmallVec::from_elem(py.None().into_bound(py), count);
         for (position, made) in std::mem::take(&mut self.made) {
-            let object = match (made, self.exchange) {
-                (Made::Tensor(tensor), Some(exchange)) => exchange.hand_over(py, tensor)?,
-                (Made::Tensor(_), None) => continue,
-                (Made::Object(object), _) => object.into_bound(py),
-                (Made::Torch(tensor), _) => {
-                    // SAFETY: `py` is the proof that the GIL is held.
-                    let object = unsafe { tensor.into_python() };
-                    // SAFETY: a new reference, or null.
-                    unsafe { Bound::from_owned_ptr_or_opt(py, object.cast()) }
-                        .ok_or_else(|| PyErr::take(py).unwrap_or_else(|| PyTypeError::new_err("no tensor")))?
-                }
-                (Made::Reversed(object), _) => reversed(object.into_bound(py))?,
-            };
+            let object = self.object(py, made)?;
             if let Some(place) = objects.get_mut(position) {
                 *place = object;
             }
         }
         PyTuple::new(py, objects)
+    }
+
+    /// The only result where there is one, else all of them as [`Allocated::into_objects`] does.
+    pub fn into_one_or_all<'py>(mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyAny>> {
+        if count != 1 {
+            return self.into_objects(py, count).map(Bound::into_any);
+        }
+        match self.made.pop() {
+            Some((_, made)) => self.object(py, made),
+            None => Ok(py.None().into_bound(py)),
+        }
+    }
+
+    fn object<'py>(&self, py: Python<'py>, made: Made) -> PyResult<Bound<'py, PyAny>> {
+        match (made, self.exchange) {
+            (Made::Torch(tensor), _) => {
+                // SAFETY: `py` is the proof that the GIL is held.
+                let object = unsafe { tensor.into_python() };
+                // SAFETY: a new reference, or null.
+                unsafe { Bound::from_owned_ptr_or_opt(py, object.cast()) }
+                    .ok_or_else(|| PyErr::take(py).unwrap_or_else(|| PyTypeError::new_err("no tensor")))
+            }
+            (Made::Tensor(tensor), Some(exchange)) => exchange.hand_over(py, tensor),
+            (Made::Tensor(_), None) => Ok(py.None().into_bound(py)),
+            (Made::Object(object), _) => Ok(object.into_bound(py)),
+            (Made::Reversed(object), _) => reversed(object.into_bound(py)),
+        }
     }
 
     fn by_callable(&self, dtype: DType, shape: &[i64]) -> PyResult<(Py<PyAny>, *mut u8)> {
@@ -417,7 +439,7 @@ impl Allocated {
     }
 }
 
-impl Results for Allocated {
+impl Results for Allocated<'_> {
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> compile_driver::Result<*mut u8> {
         let (made, data) = match self.exchange {
             _ if self.is_torch => {
@@ -536,7 +558,7 @@ fn reversed<'py>(object: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     object.call_method1("permute", (order,))
 }
 
-impl Drop for Allocated {
+impl Drop for Allocated<'_> {
     fn drop(&mut self) {
         for (_, made) in self.made.drain(..) {
             if let Made::Tensor(tensor) = made {

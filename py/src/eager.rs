@@ -16,8 +16,11 @@ struct Torch {
     plain: [Py<PyType>; 2],
     tensor: Py<PyAny>,
     is_grad_enabled: Py<PyAny>,
+    /// The level outside of all levels of forward mode.
+    outside: Py<PyAny>,
     are_transforms_active: Py<PyAny>,
     count_modes: Py<PyAny>,
+    is_mapped: Py<PyAny>,
     forward_ad: Py<PyAny>,
 }
 
@@ -31,16 +34,22 @@ impl Torch {
             Ok(Torch {
                 plain: [tensor.clone().cast_into::<PyType>()?.unbind(), parameter.cast_into::<PyType>()?.unbind()],
                 tensor: tensor.unbind(),
+                outside: (-1_i64).into_pyobject(py)?.into_any().unbind(),
                 is_grad_enabled: c.getattr("is_grad_enabled")?.unbind(),
                 are_transforms_active: c.getattr("_are_functorch_transforms_active")?.unbind(),
                 count_modes: c.getattr("_len_torch_dispatch_stack")?.unbind(),
+                is_mapped: c.getattr("_functorch")?.getattr("is_legacy_batchedtensor")?.unbind(),
                 forward_ad: py.import("torch.autograd.forward_ad")?.into_any().unbind(),
             })
         })
     }
 
     fn is_grad_enabled(&self, py: Python<'_>) -> PyResult<bool> {
-        self.is_grad_enabled.bind(py).call0()?.is_truthy()
+        // The function of Python serves PyTorch without the stable ABI.
+        match ffgrad_torch::is_grad_enabled() {
+            Some(enabled) => Ok(enabled),
+            None => self.is_grad_enabled.bind(py).call0()?.is_truthy(),
+        }
     }
 
     /// Whether a transform or a tracer stands between calls and data.
@@ -50,7 +59,20 @@ impl Torch {
     }
 
     fn is_pushing_forward(&self, py: Python<'_>) -> PyResult<bool> {
-        self.forward_ad.bind(py).getattr(intern!(py, "_current_level"))?.ge(0)
+        let level = self.forward_ad.bind(py).getattr(intern!(py, "_current_level"))?;
+        // Small numbers are the same objects everywhere; where they are not, they are compared.
+        Ok(!level.is(&self.outside) && level.ge(0)?)
+    }
+
+    /// Whether any is mapped over in the way of `is_grads_batched=True`, which no transform shows.
+    fn any_mapped(&self, values: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        let is_mapped = self.is_mapped.bind(values.py());
+        for value in values.iter_borrowed() {
+            if self.is_plain(&value) && is_mapped.call1((value,))?.is_truthy()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn is_plain(&self, value: &Bound<'_, PyAny>) -> bool {
@@ -97,14 +119,15 @@ impl Eager {
                 return Ok(None);
             }
         }
-        if watched
-            && torch.is_grad_enabled(py)?
-            && let Some(apply) = self.apply.get(py)
-        {
-            return apply.bind(py).call1(inputs).map(Some);
+        let outputs = match self.apply.get(py) {
+            Some(apply) if watched && torch.is_grad_enabled(py)? => apply.bind(py).call1(inputs.clone()),
+            _ => self.function.get().call(py, &inputs, 0),
+        };
+        match outputs {
+            // What has no memory of its own: only now is it worth asking why.
+            Err(_) if torch.any_mapped(&inputs)? => Ok(None),
+            outputs => outputs.map(Some),
         }
-        let outputs = self.function.get().primal(py, inputs, 0, None)?;
-        one_or_all(outputs).map(Some)
     }
 
     /// `forward` of the `autograd.Function`.
@@ -120,26 +143,19 @@ impl Eager {
         let outputs = if function.keeps_tapes() {
             let (outputs, tape) = function.primal_taped(py, inputs.clone(), wanted(context)?)?;
             context.setattr(intern!(py, "tape"), tape)?;
-            outputs
+            one_or_all(outputs)?
         } else {
-            function.primal(py, inputs.clone(), expected, None)?
+            function.call(py, &inputs, expected)?
         };
         save(py, context, inputs)?;
-        if outputs.len() > 1 {
+        if function.output_count() > 1 {
             // A cotangent that nobody asks for is `None`, not zeros that would be computed with.
             context.setattr(intern!(py, "materialize_grads"), PyBool::new(py, false))?;
         }
         if function.has_integer_outputs() {
-            let floats = |y: &Bound<'py, PyAny>| y.call_method0(intern!(py, "is_floating_point"))?.is_truthy();
-            let mut integers = Vec::new();
-            for output in outputs.iter() {
-                if !floats(&output)? {
-                    integers.push(output);
-                }
-            }
-            context.setattr(intern!(py, "non_differentiable"), PyTuple::new(py, integers)?)?;
+            mark_integers(py, context, &outputs)?;
         }
-        one_or_all(outputs)
+        Ok(outputs)
     }
 }
 
@@ -160,9 +176,7 @@ impl Backward {
         let is_plain = |v: &Bound<'py, PyAny>| v.is_none() || torch.is_plain(v);
         let plain = cotangents.iter_borrowed().all(|v| is_plain(&v));
         if !plain || torch.is_grad_enabled(py)? || torch.is_interposed(py)? {
-            let backward = node.getattr(intern!(py, "_forward_cls"))?.getattr(intern!(py, "backward"))?;
-            let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(node.clone()).chain(cotangents.iter()).collect();
-            return backward.call1(PyTuple::new(py, arguments)?);
+            return by_operators(node, &cotangents);
         }
         let eager = node.getattr(intern!(py, "_eager"))?;
         let function = eager.cast::<Eager>()?.get().function.get();
@@ -172,8 +186,34 @@ impl Backward {
         {
             return Ok(function.vjp_taped(py, tape.get(), inputs, cotangents, wanted(node)?)?.into_any());
         }
-        Ok(function.vjp(py, inputs, cotangents, wanted(node)?, None)?.into_any())
+        match function.vjp(py, inputs, cotangents.clone(), wanted(node)?, None) {
+            Err(_) if torch.any_mapped(&cotangents)? => by_operators(node, &cotangents),
+            gradients => Ok(gradients?.into_any()),
+        }
     }
+}
+
+/// The backward pass of the operators, which is differentiable and can be mapped.
+fn by_operators<'py>(node: &Bound<'py, PyAny>, cotangents: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let py = node.py();
+    let backward = node.getattr(intern!(py, "_forward_cls"))?.getattr(intern!(py, "backward"))?;
+    let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(node.clone()).chain(cotangents.iter()).collect();
+    backward.call1(PyTuple::new(py, arguments)?)
+}
+
+/// Tells autograd which outputs have no gradient.
+fn mark_integers<'py>(py: Python<'py>, context: &Bound<'py, PyAny>, outputs: &Bound<'py, PyAny>) -> PyResult<()> {
+    let all = match outputs.cast::<PyTuple>() {
+        Ok(all) => all.clone(),
+        Err(_) => PyTuple::new(py, [outputs])?,
+    };
+    let mut integers = Vec::new();
+    for output in all.iter() {
+        if !output.call_method0(intern!(py, "is_floating_point"))?.is_truthy()? {
+            integers.push(output);
+        }
+    }
+    context.setattr(intern!(py, "non_differentiable"), PyTuple::new(py, integers)?)
 }
 
 /// Mask of the inputs whose gradient is asked for.

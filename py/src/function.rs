@@ -1,6 +1,6 @@
 //! The Python class around [`compile_driver::Function`].
 
-use crate::arrays::{Allocated, Given};
+use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
 use compile_driver::cuda::Chooser;
 use compile_driver::cuda::driver::Target;
@@ -64,6 +64,7 @@ pub struct Function {
     array_type: Py<PyAny>,
     allocate: Py<PyAny>,
     is_torch: bool,
+    integer_outputs: bool,
 }
 
 #[pymethods]
@@ -89,7 +90,9 @@ impl Function {
         let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
         let is_torch = array_type.bind(py).getattr("__module__").is_ok_and(|m| m.eq("torch").unwrap_or(false));
         let is_torch = is_torch && ffgrad_torch::NewTensor::available();
-        Ok(Function { inner: Arc::new(inner), array_type, allocate, is_torch })
+        let plan = &inner.manifest().plan;
+        let integer_outputs = plan.outputs.iter().any(|&o| !plan.args[o].dtype.is_float());
+        Ok(Function { inner: Arc::new(inner), array_type, allocate, is_torch, integer_outputs })
     }
 
     /// The manifest as JSON: prototype, plan, tools, commands.
@@ -161,8 +164,7 @@ impl Function {
     /// Whether any output is an integer or a truth value.
     #[getter]
     pub(crate) fn has_integer_outputs(&self) -> bool {
-        let plan = &self.inner.manifest().plan;
-        plan.outputs.iter().any(|&o| !plan.args[o].dtype.is_float())
+        self.integer_outputs
     }
 
     /// Names of the inputs, in the order in which calls take them.
@@ -179,23 +181,14 @@ impl Function {
 
     /// The values of the function; `expected` is the mask of inputs whose gradient will be wanted.
     #[pyo3(signature = (inputs, expected, batch = None))]
-    pub(crate) fn primal<'py>(
+    fn primal<'py>(
         &self,
         py: Python<'py>,
         inputs: Bound<'py, PyTuple>,
         expected: u64,
         batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let given = self.given(&inputs)?;
-        let mut results = self.results(py);
-        let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            match batch {
-                None => self.inner.primal(&inputs, expected, &mut results),
-                Some(batch) => self.inner.primal_over(&batch.borrowed(), &inputs, expected, &mut results),
-            }
-        });
-        self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
+        self.values(py, &inputs, expected, batch)?.into_objects(py, self.output_count())
     }
 
     /// Gradients of the inputs in `mask` for the given cotangents (`None`: zero).
@@ -208,12 +201,14 @@ impl Function {
         mask: u64,
         batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let given = self.given(&inputs)?;
-        let shadows = self.shadows(&cotangents, "cotangent")?;
+        let mut given = Few::new();
+        self.look_at_inputs(&inputs, &mut given)?;
+        let mut shadows = Few::new();
+        look_at_shadows(&cotangents, "cotangent", &mut shadows)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             match batch {
                 None => self.inner.vjp(&inputs, &cotangents, mask, &mut results),
                 Some(batch) => self.inner.vjp_over(&batch.borrowed(), &inputs, &cotangents, mask, &mut results),
@@ -229,10 +224,11 @@ impl Function {
         inputs: Bound<'py, PyTuple>,
         mask: u64,
     ) -> PyResult<(Bound<'py, PyTuple>, Option<Tape>)> {
-        let given = self.given(&inputs)?;
+        let mut given = Few::new();
+        self.look_at_inputs(&inputs, &mut given)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             self.inner.primal_taped(&inputs, mask, &mut results)
         });
         let (outcome, tape) = match outcome {
@@ -252,13 +248,15 @@ impl Function {
         cotangents: Bound<'py, PyTuple>,
         mask: u64,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let given = self.given(&inputs)?;
-        let shadows = self.shadows(&cotangents, "cotangent")?;
+        let mut given = Few::new();
+        self.look_at_inputs(&inputs, &mut given)?;
+        let mut shadows = Few::new();
+        look_at_shadows(&cotangents, "cotangent", &mut shadows)?;
         let mut results = self.results(py);
         let kept = tape.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
         let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             self.inner.vjp_taped(kept, &inputs, &cotangents, mask, &mut results)
         });
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
@@ -275,14 +273,17 @@ impl Function {
         mask: u64,
         batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let given = self.given(&inputs)?;
-        let shadows = self.shadows(&cotangents, "cotangent")?;
-        let directions = self.shadows(&tangents, "tangent")?;
+        let mut given = Few::new();
+        self.look_at_inputs(&inputs, &mut given)?;
+        let mut shadows = Few::new();
+        look_at_shadows(&cotangents, "cotangent", &mut shadows)?;
+        let mut directions = Few::new();
+        look_at_shadows(&tangents, "tangent", &mut directions)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            let cotangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
-            let tangents: Vec<Option<View<'_>>> = directions.iter().map(Given::view).collect();
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            let tangents: Few<Option<View<'_>>> = directions.iter().map(Given::view).collect();
             match batch {
                 None => self.inner.hvp(&inputs, &cotangents, &tangents, mask, &mut results),
                 Some(batch) => {
@@ -302,12 +303,14 @@ impl Function {
         tangents: Bound<'py, PyTuple>,
         batch: Option<&Batch>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let given = self.given(&inputs)?;
-        let shadows = self.shadows(&tangents, "tangent")?;
+        let mut given = Few::new();
+        self.look_at_inputs(&inputs, &mut given)?;
+        let mut shadows = Few::new();
+        look_at_shadows(&tangents, "tangent", &mut shadows)?;
         let mut results = self.results(py);
         let outcome = py.detach(|| {
-            let inputs: Vec<Input<'_>> = given.iter().filter_map(Given::input).collect();
-            let tangents: Vec<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            let tangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             match batch {
                 None => self.inner.jvp(&inputs, &tangents, &mut results),
                 Some(batch) => self.inner.jvp_over(&batch.borrowed(), &inputs, &tangents, &mut results),
@@ -324,6 +327,14 @@ fn entry_of(name: &str) -> PyResult<Entry> {
         "jvp" => Ok(Entry::Jvp),
         other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp and jvp are"))),
     }
+}
+
+/// Looks at cotangents or tangents.
+fn look_at_shadows<'py>(objects: &Bound<'py, PyTuple>, what: &str, seen: &mut Few<Given<'py>>) -> PyResult<()> {
+    for (i, object) in objects.iter_borrowed().enumerate() {
+        seen.push(Given::from_object(&object, &|| format!("{what} {i}"))?);
+    }
+    Ok(())
 }
 
 /// A Python callable as the chooser of launches: it takes the dimensions by name and returns seven numbers.
@@ -350,6 +361,37 @@ fn bad_options(error: &serde_json::Error) -> PyErr {
 }
 
 impl Function {
+    /// As `primal`; the only output by itself.
+    pub(crate) fn call<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyTuple>,
+        expected: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.values(py, inputs, expected, None)?.into_one_or_all(py, self.output_count())
+    }
+
+    fn values<'f, 'py>(
+        &'f self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyTuple>,
+        expected: u64,
+        batch: Option<&Batch>,
+    ) -> PyResult<Allocated<'f>> {
+        let mut given = Few::new();
+        self.look_at_inputs(inputs, &mut given)?;
+        let mut results = self.results(py);
+        let outcome = py.detach(|| {
+            let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
+            match batch {
+                None => self.inner.primal(&inputs, expected, &mut results),
+                Some(batch) => self.inner.primal_over(&batch.borrowed(), &inputs, expected, &mut results),
+            }
+        });
+        self.report(py, outcome)?;
+        Ok(results)
+    }
+
     /// Whether a call of the primal needs no build.
     pub(crate) fn has_primal(&self) -> bool {
         self.inner.has_primal()
@@ -358,6 +400,10 @@ impl Function {
     /// Whether forward calls keep a tape.
     pub(crate) fn keeps_tapes(&self) -> bool {
         self.inner.spec().options.mode == Mode::Tape
+    }
+
+    pub(crate) fn output_count(&self) -> usize {
+        self.inner.manifest().plan.outputs.len()
     }
 
     pub(crate) fn input_count(&self) -> usize {
@@ -369,45 +415,47 @@ impl Function {
         args.iter().map(|&i| plan.args[i].name.clone()).collect()
     }
 
-    fn given<'py>(&self, inputs: &Bound<'py, PyTuple>) -> PyResult<Vec<Given<'py>>> {
+    /// Looks at the inputs of a call. Into a list of the caller's, because such a list is large to hand back.
+    fn look_at_inputs<'py>(&self, inputs: &Bound<'py, PyTuple>, given: &mut Few<Given<'py>>) -> PyResult<()> {
         let plan = &self.inner.manifest().plan;
         let name = |i: usize| {
             let arg = plan.inputs.get(i).map(|&a| plan.args[a].name.clone());
             arg.unwrap_or_else(|| format!("input {i}"))
         };
-        let given: Vec<Given<'py>> = inputs
-            .iter_borrowed()
-            .enumerate()
-            .map(|(i, object)| Given::from_object(&object, &|| name(i)))
-            .collect::<PyResult<_>>()?;
-        if let Some(i) = given.iter().position(|g| matches!(g, Given::Nothing)) {
-            return Err(PyTypeError::new_err(format!("`{}` must be a tensor or a number, not None", name(i))));
+        for (i, object) in inputs.iter_borrowed().enumerate() {
+            match Given::from_object(&object, &|| name(i))? {
+                Given::Nothing => {
+                    let message = format!("`{}` must be a tensor or a number, not None", name(i));
+                    return Err(PyTypeError::new_err(message));
+                }
+                seen => given.push(seen),
+            }
         }
-        Ok(given)
+        Ok(())
     }
 
-    fn shadows<'py>(&self, objects: &Bound<'py, PyTuple>, what: &str) -> PyResult<Vec<Given<'py>>> {
-        let name = |i: usize| format!("{what} {i}");
-        objects.iter_borrowed().enumerate().map(|(i, o)| Given::from_object(&o, &|| name(i))).collect()
-    }
-
-    fn results(&self, py: Python<'_>) -> Allocated {
-        Allocated::new(self.array_type.bind(py), self.allocate.bind(py), self.is_torch)
+    fn results(&self, py: Python<'_>) -> Allocated<'_> {
+        Allocated::new(self.array_type.bind(py), &self.allocate, self.is_torch)
     }
 
     fn finish<'py>(
         &self,
         py: Python<'py>,
         outcome: Result<(), Error>,
-        results: Allocated,
+        results: Allocated<'_>,
         count: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        self.report(py, outcome)?;
+        results.into_objects(py, count)
+    }
+
+    /// Gives the warnings of a call, and its error if it failed.
+    fn report(&self, py: Python<'_>, outcome: Result<(), Error>) -> PyResult<()> {
         if self.inner.has_warnings() {
             for text in self.inner.take_warnings() {
                 errors::warn(py, &text)?;
             }
         }
-        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
-        results.into_objects(py, count)
+        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
     }
 }

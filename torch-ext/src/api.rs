@@ -100,6 +100,8 @@ functions! {
     device = "aoti_torch_get_device_type": fn(*mut Tensor, *mut i32) -> c_int;
     layout = "aoti_torch_get_layout": fn(*mut Tensor, *mut i32) -> c_int;
 
+    grad_mode = "aoti_torch_grad_mode_is_enabled": fn() -> bool;
+
     new_list = "torch_new_list_reserve_size": fn(usize, *mut *mut List) -> c_int;
     list_size = "torch_list_size": fn(*mut List, *mut usize) -> c_int;
     list_item = "torch_list_get_item": fn(*mut List, usize, *mut u64) -> c_int;

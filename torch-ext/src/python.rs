@@ -6,6 +6,12 @@ use core_ad::DType;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
+/// Whether this thread records what it computes for reverse mode; `None` without PyTorch.
+pub fn is_grad_enabled() -> Option<bool> {
+    // SAFETY: takes nothing.
+    api::api().map(|api| unsafe { (api.grad_mode)() })
+}
+
 /// A tensor that is not yet Python's.
 pub struct NewTensor {
     api: &'static Api,

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.compiler import is_dynamo_compiling
 from typing_extensions import Unpack
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
@@ -67,10 +68,6 @@ class Enzyme:
         self.inputs = native.inputs
         self.outputs = native.outputs
 
-    def __call__(self, *inputs: torch.Tensor | float | int | bool) -> Any:
-        """Call the function; see :meth:`apply`."""
-        return self.apply(*inputs)
-
     def apply(self, *inputs: torch.Tensor | float | int | bool) -> Any:
         """Call the function.
 
@@ -96,11 +93,15 @@ class Enzyme:
         """
         if self._gpu is not None and cuda.concerns(inputs):
             return self._gpu.call(inputs)
-        if not torch.compiler.is_compiling():
+        # Other tracers than Dynamo are seen by the native side.
+        if not is_dynamo_compiling():
             outputs = self._eager.call(inputs)
             if outputs is not None:
                 return outputs
         return self._dispatch(inputs)
+
+    # The same function: one more between would cost as much as what it calls.
+    __call__ = apply
 
     def _dispatch(self, inputs: tuple[Any, ...]) -> Any:
         """Call through PyTorch's dispatcher, where transforms and tracers can see the operation."""
