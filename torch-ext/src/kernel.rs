@@ -16,6 +16,7 @@ enum Task {
     Vjp,
     Jvp,
     Hvp,
+    Jvp2,
 }
 
 /// The arguments of an operator, in the order of the schemas.
@@ -24,12 +25,14 @@ struct Arguments<'a> {
     inputs: Vec<Held<'a>>,
     given: Vec<Held<'a>>,
     along: Vec<Held<'a>>,
+    directions: Vec<Held<'a>>,
     spec: String,
     batch: usize,
     /// `expected` of the primal.
     mask: u64,
     cotangents: u64,
     tangents: u64,
+    turning: u64,
 }
 
 impl From<Refused> for Failure {
@@ -71,6 +74,12 @@ pub unsafe extern "C-unwind" fn hvp(stack: *mut u64, arguments: u64, _: u64) {
     unsafe { run(Task::Hvp, stack, arguments) };
 }
 
+/// Kernel of `ffgrad::jvp2`.
+pub unsafe extern "C-unwind" fn jvp2(stack: *mut u64, arguments: u64, _: u64) {
+    // SAFETY: passed on from the dispatcher.
+    unsafe { run(Task::Jvp2, stack, arguments) };
+}
+
 /// Takes the arguments off the stack and puts the results there, or throws.
 ///
 /// # Safety
@@ -102,7 +111,7 @@ unsafe fn take<'a>(api: &'a Api, task: Task, slots: &[u64]) -> Result<Arguments<
     let lists = match task {
         Task::Primal => 1,
         Task::Vjp | Task::Jvp => 2,
-        Task::Hvp => 3,
+        Task::Hvp | Task::Jvp2 => 3,
     };
     let mut arguments = Arguments::default();
     // SAFETY: the schemas begin with so many lists of tensors, then the spec.
@@ -116,6 +125,10 @@ unsafe fn take<'a>(api: &'a Api, task: Task, slots: &[u64]) -> Result<Arguments<
                 arguments.given = take_list(api, slots[1])?;
                 arguments.along = take_list(api, slots[2])?;
             }
+            Task::Jvp2 => {
+                arguments.along = take_list(api, slots[1])?;
+                arguments.directions = take_list(api, slots[2])?;
+            }
         }
         arguments.spec = take_text(api, slots[lists])?;
     }
@@ -126,6 +139,7 @@ unsafe fn take<'a>(api: &'a Api, task: Task, slots: &[u64]) -> Result<Arguments<
         Task::Vjp => (arguments.mask, arguments.cotangents) = (numbers[1], numbers[2]),
         Task::Jvp => arguments.tangents = numbers[1],
         Task::Hvp => (arguments.mask, arguments.cotangents, arguments.tangents) = (numbers[1], numbers[2], numbers[3]),
+        Task::Jvp2 => (arguments.tangents, arguments.turning) = (numbers[1], numbers[2]),
     }
     Ok(arguments)
 }
@@ -135,17 +149,19 @@ fn call(api: &Api, task: Task, arguments: &Arguments<'_>) -> Result<u64, Failure
     let function = entry.function(&arguments.spec)?;
     let plan = &function.manifest().plan;
     let (inputs, given, along) = (look(&arguments.inputs)?, look(&arguments.given)?, look(&arguments.along)?);
+    let directions = look(&arguments.directions)?;
     for (position, seen) in inputs.iter().enumerate() {
         let name = plan.inputs.get(position).map_or("an input", |&arg| plan.args[arg].name.as_str());
         usable(function, name, seen)?;
     }
-    for seen in given.iter().chain(&along) {
+    for seen in given.iter().chain(&along).chain(&directions) {
         usable(function, "a cotangent or tangent", seen)?;
     }
-    let (seen, mask) = ([&inputs[..], &given[..], &along[..]].concat(), arguments.mask);
+    let (seen, mask) = ([&inputs[..], &given[..], &along[..], &directions[..]].concat(), arguments.mask);
     let inputs: Vec<Input<'_>> = inputs.iter().map(|seen| Input::Array(seen.view())).collect();
     let cotangents = spread(&given, arguments.cotangents, plan.outputs.len());
     let tangents = spread(&along, arguments.tangents, plan.inputs.len());
+    let directions = spread(&directions, arguments.turning, plan.inputs.len());
     let mut results = Made::new(api, results(function, task, mask));
     let outcome = match arguments.batch {
         0 => match task {
@@ -153,16 +169,19 @@ fn call(api: &Api, task: Task, arguments: &Arguments<'_>) -> Result<u64, Failure
             Task::Vjp => function.vjp(&inputs, &cotangents, mask, &mut results),
             Task::Jvp => function.jvp(&inputs, &tangents, &mut results),
             Task::Hvp => function.hvp(&inputs, &cotangents, &tangents, mask, &mut results),
+            Task::Jvp2 => function.jvp2(&inputs, &tangents, &directions, &mut results),
         },
         _ => {
             let shape = batch_shape(&seen, arguments.batch);
             let all = u64::MAX;
-            let batch = &Batch { shape: &shape, inputs: all, cotangents: all, tangents: all, ..Batch::default() };
+            let batch =
+                &Batch { shape: &shape, inputs: all, cotangents: all, tangents: all, directions: all, separate: 0 };
             match task {
                 Task::Primal => function.primal_over(batch, &inputs, mask, &mut results),
                 Task::Vjp => function.vjp_over(batch, &inputs, &cotangents, mask, &mut results),
                 Task::Jvp => function.jvp_over(batch, &inputs, &tangents, &mut results),
                 Task::Hvp => function.hvp_over(batch, &inputs, &cotangents, &tangents, mask, &mut results),
+                Task::Jvp2 => function.jvp2_over(batch, &inputs, &tangents, &directions, &mut results),
             }
         }
     };
@@ -192,7 +211,7 @@ fn results(function: &Function, task: Task, mask: u64) -> u64 {
     };
     match task {
         Task::Primal => outputs(|_| true),
-        Task::Jvp => outputs(|dtype| dtype.is_float()),
+        Task::Jvp | Task::Jvp2 => outputs(|dtype| dtype.is_float()),
         Task::Vjp | Task::Hvp => mask & plan.differentiable_mask(),
     }
 }

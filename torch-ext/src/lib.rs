@@ -8,6 +8,7 @@
 //! ffgrad::vjp        x, cotangents in `cotangents`     Jᵀv of the inputs in `mask`   batch, mask, cotangents
 //! ffgrad::jvp        x, tangents in `tangents`         J t, outputs that are floats  batch, tangents
 //! ffgrad::hvp        x, cotangents, tangents           ∂(Jᵀv)/∂x·t of `mask`         batch, mask, cotangents, tangents
+//! ffgrad::jvp2       x, tangents, directions           ∂(J t)/∂x·s, as of jvp        batch, tangents, turning
 //! ```
 //!
 //! Masks are bit sets over the inputs or outputs of the call plan; `batch` is the number of leading dimensions over which the
@@ -28,7 +29,7 @@ mod tensors;
 mod warnings;
 
 pub use failure::take as take_failure;
-pub use python::NewTensor;
+pub use python::{NewTensor, is_grad_enabled};
 pub use warnings::{keep as keep_warnings, take as take_warnings};
 
 use std::sync::OnceLock;

@@ -17,7 +17,7 @@ struct Definition {
     kernel: Kernel,
 }
 
-const DEFINITIONS: [Definition; 4] = [
+const DEFINITIONS: [Definition; 5] = [
     Definition {
         name: c"primal",
         schema: c"primal(Tensor[] inputs, str spec, int batch, int expected) -> Tensor[]",
@@ -37,6 +37,11 @@ const DEFINITIONS: [Definition; 4] = [
         name: c"hvp",
         schema: c"hvp(Tensor[] inputs, Tensor[] given, Tensor[] along, str spec, int batch, int mask, int cotangents, int tangents) -> Tensor[]",
         kernel: kernel::hvp,
+    },
+    Definition {
+        name: c"jvp2",
+        schema: c"jvp2(Tensor[] inputs, Tensor[] along, Tensor[] directions, str spec, int batch, int tangents, int turning) -> Tensor[]",
+        kernel: kernel::jvp2,
     },
 ];
 

@@ -4,6 +4,9 @@ A rule moves the mapped dimension of every tensor to the front and calls the sam
 that one native loop runs over the batch; nested maps stack their dimensions. An input that is not mapped gets a dimension of
 size 1, and its gradient, where the derivative is taken outside of the map, is the sum over the batch. Where the derivative
 is taken inside (``vmap(grad(f))``), each member of the batch has a gradient of its own: such an input is expanded, without a copy.
+
+``torch.autograd.grad(is_grads_batched=True)`` and ``torch.autograd.functional`` with ``vectorize=True`` map in an older way, by tensors
+of the dispatch key ``Batched``; kernels for that key turn them into the same calls.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from typing import Any
 
 import torch
 
-from ffgrad._torch.library import HVP, JVP, LIBRARY, PRIMAL, VJP
+from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP
+from ffgrad._torch.plans import plan_of
+from ffgrad.errors import DifferentiationError
 
 Mapped = tuple[list[torch.Tensor], list[int]]
 
@@ -85,6 +90,69 @@ def _hvp(
     return _mapped(HVP(*moved, spec, batch + 1, mask, cotangents, tangents))
 
 
-_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp}
+def _jvp2(
+    info: Any, dims: Any, inputs: Any, along: Any, directions: Any, spec: str, batch: int, tangents: int, turning: int
+) -> Mapped:
+    size = info.batch_size
+    moved = (
+        _front(inputs, dims[0], size, tangents | turning),
+        _front(along, dims[1], size, _ALL),
+        _front(directions, dims[2], size, _ALL),
+    )
+    return _mapped(JVP2(*moved, spec, batch + 1, tangents, turning))
+
+
+def _older(operator: Any) -> Any:
+    """Return the kernel of an operator for tensors of the older map: unwrapped, mapped by the rule above, wrapped again."""
+    rule = _RULES[operator._opname]
+
+    def kernel(*arguments: Any) -> list[torch.Tensor]:
+        level = torch._C._vmapmode_increment_nesting() - 1
+        torch._C._vmapmode_decrement_nesting()
+        if level != 1:
+            raise _nested(arguments)
+        lists = [a for a in arguments if isinstance(a, list | tuple)]
+        given = [_is_older(x) for tensors in lists for x in tensors]
+        bare = [_unwrapped(x, level) for tensors in lists for x in tensors]
+        size = next(x.shape[0] for x, mapped in zip(bare, given, strict=True) if mapped)
+        plain, marks = iter(bare), iter(given)
+        moved = [[next(plain) for _ in tensors] for tensors in lists]
+        dims = [[0 if next(marks) else None for _ in tensors] for tensors in lists]
+        results, _ = rule(_Info(size), dims, *moved, *arguments[len(lists) :])
+        return [torch._add_batch_dim(y, 0, level) for y in results]
+
+    return kernel
+
+
+class _Info:
+    """What a rule asks of a map."""
+
+    def __init__(self, batch_size: int) -> None:
+        self.batch_size = batch_size
+
+
+def _is_older(tensor: torch.Tensor) -> bool:
+    return bool(torch._C._functorch.is_legacy_batchedtensor(tensor))
+
+
+def _unwrapped(tensor: torch.Tensor, level: int) -> torch.Tensor:
+    """Return the tensor with the mapped dimension first, if it is mapped; the size matters to others only."""
+    return torch._remove_batch_dim(tensor, level, 1, 0) if _is_older(tensor) else tensor
+
+
+def _nested(arguments: Sequence[Any]) -> DifferentiationError:
+    plan = plan_of(next(a for a in arguments if isinstance(a, str)))
+    advice = "Use torch.func.vmap over torch.autograd.grad, or torch.func.jacrev, which nest."
+    return DifferentiationError(
+        f"`{plan.function}` cannot be mapped by is_grads_batched=True inside of another such map\n  {advice}",
+        code="nested-batched-gradients",
+        function=plan.function,
+        hints=[advice],
+    )
+
+
+_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
 for _name, _rule in _RULES.items():
     torch.library.register_vmap(f"ffgrad::{_name}", _rule, lib=LIBRARY)
+for _operator in (PRIMAL, VJP, JVP, HVP, JVP2):
+    LIBRARY.impl(_operator._opname, _older(_operator), "Batched")

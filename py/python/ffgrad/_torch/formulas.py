@@ -9,8 +9,9 @@ operator     in its inputs                               in its directions (line
 ===========  ==========================================  =========================================
 ``primal``   ``vjp``; forward ``jvp``
 ``vjp``      ``hvp``; forward ``hvp``                    ``jvp``; forward ``vjp``
-``jvp``      ``hvp``; forward: refused                   ``vjp``; forward ``jvp``
+``jvp``      ``hvp``; forward ``jvp2``                   ``vjp``; forward ``jvp``
 ``hvp``      refused (third derivatives)                 tangents: ``hvp``; cotangents: forward ``hvp``, backward refused
+``jvp2``     refused (third derivatives)                 ``hvp``; forward ``jvp2``
 ===========  ==========================================  =========================================
 
 A gradient has the shape of its input, also where that input was broadcast over a batch: it is summed then.
@@ -29,7 +30,7 @@ from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
 from ffgrad import _native
-from ffgrad._torch.library import HVP, JVP, LIBRARY, PRIMAL, VJP, typed
+from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP, typed
 from ffgrad._torch.plans import Plan, bits, pack, plan_of, unpack
 from ffgrad.errors import DifferentiationError
 
@@ -104,6 +105,20 @@ def _wanted(ctx: Any, skipped: int, count: int, plan: Plan) -> int:
     return sum(1 << i for i, need in enumerate(needs) if need) & plan.differentiable
 
 
+def _refuse_third(ctx: Any, skipped: int, count: int, plan: Plan) -> None:
+    """Refuse where the gradient of one of these tensors goes on to somebody; that it needs one alone does not tell."""
+    for i, need in enumerate(ctx.needs_input_grad[skipped : skipped + count]):
+        if need and _goes_on(ctx.next_functions[i][0]):
+            raise _third(plan)
+
+
+def _goes_on(node: Any) -> bool:
+    try:
+        return node is not None and bool(_C._will_engine_execute_node(node))
+    except RuntimeError:
+        return True  # a leaf whose gradient is asked for, or no backward pass that could be asked
+
+
 def _save(ctx: Any, tensors: Tensors) -> None:
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(*tensors)
@@ -127,11 +142,6 @@ def refuse(plan: Plan, what: str, advice: str) -> DifferentiationError:
 def _third(plan: Plan) -> DifferentiationError:
     advice = "Values, gradients and gradients of gradients are. Leave out create_graph=True at the second derivative, or detach it."
     return refuse(plan, "third derivatives", advice)
-
-
-def _twice_forward(plan: Plan) -> DifferentiationError:
-    advice = "Take one of the two derivatives in reverse: hessian is jacfwd(jacrev(f)), a directional one jvp(grad(f))."
-    return refuse(plan, "forward derivatives of forward derivatives", advice)
 
 
 class _Primal(_Formula):
@@ -233,13 +243,16 @@ class _Jvp(_Formula):
     @staticmethod
     def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
         (count, moving), plan = ctx.masks, plan_of(ctx.spec)
-        if pack(tangents[:count], plan.differentiable)[1]:
-            raise _twice_forward(plan)
+        turned, turning = pack(tangents[:count], plan.differentiable)
         changed, changing = pack(unpack(tangents[count:], moving, count), moving)
-        if not changing:
-            return (None,) * len(bits(plan.floats))
+        change: list[Any] | None = None
         with _pushing(ctx) as (tensors, call):
-            return tuple(call(JVP, tensors[:count], changed, ctx.spec, ctx.batch, changing))
+            inputs, along = tensors[:count], tensors[count:]
+            if turning:
+                change = call(JVP2, inputs, along, turned, ctx.spec, ctx.batch, moving, turning)
+            if changing:
+                change = _plus(change, call(JVP, inputs, changed, ctx.spec, ctx.batch, changing))
+        return tuple(change or [None] * len(bits(plan.floats)))
 
 
 class _Hvp(_Formula):
@@ -256,8 +269,7 @@ class _Hvp(_Formula):
     @staticmethod
     def backward(ctx: Any, *directions: Any) -> tuple[Any, ...]:
         (count, held, mask, present, moving), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
-        if any(ctx.needs_input_grad[5 : 5 + count + held]):
-            raise _third(plan)
+        _refuse_third(ctx, 5, count + held, plan)
         along, wanted = pack(unpack(directions, mask, count), mask)
         given = tensors[count : count + held]
         change: list[Any] = [None] * len(bits(moving))
@@ -280,6 +292,47 @@ class _Hvp(_Formula):
             if changing:
                 change = _plus(change, call(HVP, inputs, changed, along, ctx.spec, ctx.batch, mask, changing, moving))
         return tuple(change or [None] * len(bits(mask)))
+
+
+class _Jvp2(_Formula):
+    @staticmethod
+    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, masks: Any, *tensors: Any) -> Any:
+        count, held, moving, turning = masks
+        inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
+        with modes:
+            outputs = _below(JVP2, keyset, list(inputs), list(along), list(directions), spec, batch, moving, turning)
+        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
+        _save(ctx, tensors)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        (count, held, moving, turning), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
+        _refuse_third(ctx, 5, count, plan)
+        inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
+        given, present = pack(unpack(cotangents, plan.floats, len(plan.outputs)), plan.floats)
+        first, second = [None] * len(along), [None] * len(directions)
+        if present and any(ctx.needs_input_grad[5 + count : 5 + count + held]):
+            first = list(HVP(inputs, given, directions, ctx.spec, ctx.batch, moving, present, turning))
+        if present and any(ctx.needs_input_grad[5 + count + held :]):
+            second = list(HVP(inputs, given, along, ctx.spec, ctx.batch, turning, present, moving))
+        return (None, None, None, None, None, *[None] * count, *first, *second)
+
+    @staticmethod
+    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
+        (count, held, moving, turning), plan = ctx.masks, plan_of(ctx.spec)
+        if pack(tangents[:count], plan.differentiable)[1]:
+            raise _third(plan)
+        changed, changing = pack(unpack(tangents[count : count + held], moving, count), moving)
+        turned, twisting = pack(unpack(tangents[count + held :], turning, count), turning)
+        change: list[Any] | None = None
+        with _pushing(ctx) as (tensors, call):
+            inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
+            if changing:
+                change = call(JVP2, inputs, changed, directions, ctx.spec, ctx.batch, changing, turning)
+            if twisting:
+                change = _plus(change, call(JVP2, inputs, along, turned, ctx.spec, ctx.batch, moving, twisting))
+        return tuple(change or [None] * len(bits(plan.floats)))
 
 
 def _primal(keyset: Any, inputs: Tensors, spec: str, batch: int, expected: int) -> list[torch.Tensor]:
@@ -321,6 +374,22 @@ def _hvp(
     return _Hvp.record(keyset, _Modes(), spec, batch, masks, *inputs, *given, *along)
 
 
-_KERNELS: dict[str, Callable[..., Any]] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp}
+def _jvp2(
+    keyset: Any,
+    inputs: Tensors,
+    along: Tensors,
+    directions: Tensors,
+    spec: str,
+    batch: int,
+    tangents: int,
+    turning: int,
+) -> list[torch.Tensor]:
+    if not _watched(inputs, along, directions):
+        return _below(JVP2, keyset, inputs, along, directions, spec, batch, tangents, turning)
+    masks = (len(inputs), len(along), tangents, turning)
+    return _Jvp2.record(keyset, _Modes(), spec, batch, masks, *inputs, *along, *directions)
+
+
+_KERNELS: dict[str, Callable[..., Any]] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
 for _name, _kernel in _KERNELS.items():
     LIBRARY.impl(_name, _kernel, "Autograd", with_keyset=True)

@@ -22,6 +22,7 @@ PRIMAL: Any = torch.ops.ffgrad.primal.default
 VJP: Any = torch.ops.ffgrad.vjp.default
 JVP: Any = torch.ops.ffgrad.jvp.default
 HVP: Any = torch.ops.ffgrad.hvp.default
+JVP2: Any = torch.ops.ffgrad.jvp2.default
 
 # Python's part of the registrations; they last as long as this object.
 LIBRARY: Any = torch.library.Library("ffgrad", "FRAGMENT")  # type: ignore[no-untyped-call]

@@ -259,6 +259,18 @@ def _broadcast(shapes: Sequence[Shape]) -> tuple[Any, ...]:
         raise ShapeError(f"the batch dimensions {listed} do not fit together\n  {error}", code="shape") from None
 
 
-_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp}
+def _jvp2(
+    inputs: Sequence[torch.Tensor],
+    along: Sequence[torch.Tensor],
+    directions: Sequence[torch.Tensor],
+    spec: str,
+    batch: int,
+    tangents: int,
+    turning: int,
+) -> list[torch.Tensor]:
+    return _outputs(spec, batch, inputs, (*along, *directions), plan_of(spec).floats)
+
+
+_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
 for _name, _rule in _RULES.items():
     torch.library.register_fake(f"ffgrad::{_name}", _rule, lib=LIBRARY)
