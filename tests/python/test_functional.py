@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import Compile
-from ffgrad.errors import DifferentiationError
+from ffgrad.errors import DifferentiationError, ShapeError
 from ffgrad.torch import Enzyme
 from programs import PAIR, PAIR_SIGNATURE
 from torch.autograd import functional
@@ -153,3 +153,66 @@ def test_compiled_autograd_of_a_compiled_function(pair: Enzyme) -> None:
     want = step(written)
     with torch._dynamo.config.patch(compiled_autograd=True):
         torch.testing.assert_close(torch.compile(lambda: step(pair), backend="aot_eager")(), want)
+
+
+# --- second derivatives that do not exist -------------------------------------------------------------
+
+# The gradient of `level` is right; what computes it goes through text, which no engine differentiates. Its forward mode has
+# a second derivative, so jacfwd(jacfwd(f)) is not among what follows.
+BY_TEXT = """\
+#include <stdio.h>
+#include <stdlib.h>
+double level(double x) { return x * x * x; }
+double level_fwd(double x, double dx, double* dy) { *dy = 3 * x * x * dx; return x * x * x; }
+void level_rev(double x, double* dx, double dy) {
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", 3 * x * x);
+  *dx += atof(text) * dy;
+}
+void f(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = level(x[i]); }
+"""
+SECOND: dict[str, Callable[[Enzyme, torch.Tensor], Any]] = {
+    "double backward": lambda f, x: torch.autograd.grad(
+        torch.autograd.grad(f(x).sum(), x, create_graph=True)[0].sum(), x
+    ),
+    "functional.hessian": lambda f, x: functional.hessian(lambda x: f(x).sum(), x),
+    "hessian": lambda f, x: torch.func.hessian(lambda x: f(x).sum())(x),
+    "vmap of hessian": lambda f, x: torch.func.vmap(torch.func.hessian(lambda x: f(x).sum()))(torch.stack([x, x])),
+    "compiled": lambda f, x: torch.compile(
+        torch.func.hessian(lambda x: f(x).sum()), fullgraph=True, backend="aot_eager"
+    )(x),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_a_second_derivative_that_does_not_exist_is_refused_at_every_door(compile_source: Compile, name: str) -> None:
+    """The first one is there, before and after."""
+    f = compile_source(BY_TEXT, "f", "x[n] -> y[n]", derivatives={"level": ("level_fwd", "level_rev")})
+    x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    for _ in range(2):
+        torch.testing.assert_close(torch.autograd.grad(f(x).sum(), x)[0], 3 * x.detach() ** 2)
+        with pytest.raises(DifferentiationError) as caught:
+            SECOND[name](f, x if name.startswith(("double", "functional")) else x.detach())
+        assert caught.value.function == "f" and caught.value.code and caught.value.hints
+
+
+# --- sizes that do not fit ----------------------------------------------------------------------------
+
+
+def test_a_wrong_batch_of_cotangents_is_torchs_own_error(pair: Enzyme) -> None:
+    """Before anything foreign runs."""
+    a, b = leaves()
+    with pytest.raises(RuntimeError, match=r"(?i)shape|size"):
+        torch.autograd.grad(pair(a, b)[0], a, torch.eye(3).double(), is_grads_batched=True)
+    with pytest.raises(RuntimeError, match=r"(?i)mismatch in shape"):
+        torch.autograd.grad(pair(a, b)[0], a, torch.ones(3).double())
+
+
+def test_a_wrong_batch_size_names_both_sizes(compile_source: Compile) -> None:
+    """In a `...` signature, in the inputs and in the gradient's graph."""
+    f = compile_source(PAIR, "pair", "a[...,n], b[...,n] -> product[...,n], mixed[...,n]")
+    a, b = torch.randn(3, 4).double().requires_grad_(), torch.randn(2, 4).double()
+    with pytest.raises(ShapeError, match="3.*2|2.*3"):
+        f(a, b)
+    with pytest.raises(torch._dynamo.exc.TorchRuntimeError, match=r"(?s)batch dimensions .*3.*2.* do not fit"):
+        torch.compile(lambda a, b: f(a, b)[0], backend="aot_eager")(a, b)
