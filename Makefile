@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
+.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -36,6 +36,9 @@ test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pyte
 
 test-cuda: build ## CUDA kernels: PTX, and on a GPU where there is one (ARGS="..." goes to pytest)
 	@scripts/test.sh cuda $(ARGS)
+
+gpu: build ## all that needs a GPU: tests, example, benchmark, with a report in benches/results
+	@scripts/gpu.sh $(ARGS)
 
 bench-cuda: build ## CUDA kernels: gradient over primal on a GPU (ARGS="--device cpu" on the CPU)
 	@$(PYTHON_BIN)/python benches/cuda_kernels.py $(ARGS)

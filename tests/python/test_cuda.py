@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -297,7 +298,10 @@ def test_the_call_of_a_gpu_gives_every_slot_its_memory(name: str, monkeypatch: p
     ours = torch.autograd.grad(outputs, wanted, seeds)
     theirs = torch.autograd.grad(expected, wanted, seeds)
     assert all(torch.allclose(a, b, rtol=1e-12, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
-    assert native.launched == ["primal", "jvp", "vjp", "vjp"], "the check is one of each, at the first gradient"
+    check = ["jvp", "vjp", "primal", "primal"]
+    assert native.launched == ["primal", *check, "vjp"], (
+        "the check is one of each and a difference, at the first gradient"
+    )
     assert all(torch.equal(a, b) for a, b in zip(before, inputs, strict=True))
 
 
@@ -318,6 +322,82 @@ def test_a_gradient_that_disagrees_with_the_forward_mode_is_never_returned(monke
     y = cuda._OnGpu.apply(cuda.Kernel(Racing(f._native), "once"), x, index)  # type: ignore[arg-type]
     with pytest.raises(DifferentiationError, match="on the GPU is wrong"):
         y[0].sum().backward()
+
+
+@pytest.fixture
+def on_cpu(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return ``on_cpu(name, broken=frozenset())``: a kernel whose launches are the CPU's; the broken entry points give zeros."""
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: Stream())
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+
+    class Broken(CpuInItsPlace):
+        broken: frozenset[str] = frozenset()
+
+        def launch(self, entry: str, mask: int, target: Any, shapes: list[list[int]], slots: list[int]) -> None:
+            if entry in self.broken:
+                self.launched.append(entry)
+                return
+            super().launch(entry, mask, target, shapes, slots)
+
+    def on_cpu(name: str, broken: frozenset[str] = frozenset(), verify: str = "once") -> Any:
+        f, case = opened(name)
+        native = Broken(f._native)
+        native.broken = broken
+        return cuda.Kernel(native, verify), inputs_of(case)  # type: ignore[arg-type]
+
+    return on_cpu
+
+
+def test_both_modes_wrong_alike_on_a_gpu_are_seen_by_differences(on_cpu: Callable[..., Any]) -> None:
+    """Two zeros are equal; the function says otherwise."""
+    kernel, (x, index) = on_cpu("gather", frozenset({"jvp", "vjp"}))
+    y = cuda._OnGpu.apply(kernel, x, index)
+    with pytest.raises(DifferentiationError, match="finite differences give") as error:
+        y[0].sum().backward()
+    assert error.value.code == "unproven-gradient"
+
+
+def test_the_forward_mode_on_a_gpu_is_checked_too(on_cpu: Callable[..., Any]) -> None:
+    """Before the first tangent is returned."""
+    kernel, (x, index) = on_cpu("gather", frozenset({"jvp"}))
+    with (
+        torch.autograd.forward_ad.dual_level(),
+        pytest.raises(DifferentiationError, match="forward and reverse mode disagree"),
+    ):
+        dual = torch.autograd.forward_ad.make_dual(x.detach(), torch.randn_like(x))
+        cuda._OnGpu.apply(kernel, dual, index)
+
+
+def test_an_unproven_gradient_is_refused_in_a_capture(
+    on_cpu: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check would wait; what was proven before is used."""
+    kernel, (x, index) = on_cpu("gather")
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    with pytest.raises(DifferentiationError, match="once before the capture") as error:
+        cuda._OnGpu.apply(kernel, x, index)[0].sum().backward()
+    assert error.value.code == "unproven-in-capture"
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    cuda._OnGpu.apply(kernel, x, index)[0].sum().backward()
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    before = list(kernel.native.launched)
+    cuda._OnGpu.apply(kernel, x, index)[0].sum().backward()
+    assert kernel.native.launched[len(before) :] == ["primal", "vjp"]
+
+
+def test_memory_that_is_not_there_is_a_device_error_with_what_is_needed(
+    on_cpu: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrays and what a derivative keeps, apart."""
+    kernel, inputs = on_cpu("gather")
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise torch.cuda.OutOfMemoryError("no")
+
+    monkeypatch.setattr(torch, "empty", refuse)
+    with pytest.raises(DeviceError, match=r"derivative \(vjp\) of `.*` need .* MiB on the GPU") as error:
+        kernel.run("vjp", 1, tuple(x.detach() for x in inputs), {})
+    assert error.value.code == "out-of-memory" and "memory for what the derivative keeps 1.0 MiB" in str(error.value)
 
 
 # --- PTX ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 The native half builds the PTX, loads it and launches; here memory is allocated by PyTorch (and so belongs to the stream's
 order), every slot of the call plan gets an address, and autograd is told. Nothing waits for the GPU but the check at the
-first gradient (see :func:`_check`), which is left out while a CUDA graph is captured.
+first derivative (see :meth:`Kernel.check`). It cannot run while a CUDA graph is captured: what is not proven by then is refused.
 
 None of this has run on a GPU yet.
 """
@@ -10,13 +10,14 @@ None of this has run on a GPU yet.
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import torch
 
 from ffgrad import _native
 from ffgrad._torch.plans import DTYPES
-from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, SignatureError
+from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, GradientWarning, SignatureError
 
 # Memory for what a derivative allocates: for each element of the first output, with these bounds.
 _POOL_PER_ELEMENT, _POOL_LEAST, _POOL_MOST = 4096, 1 << 20, 1 << 30
@@ -132,22 +133,47 @@ class Kernel:
                 value = value.clone() if self.args[arg]["role"] == "inout" else value
             else:
                 value = 0 if self.args[arg]["role"] == "size" else None
-            if value is None:
-                value = torch.zeros(shapes[arg], dtype=self.dtypes[arg], device=device)
             memory[arg, shadow] = value
+        missing = [key for key, value in memory.items() if value is None]
+        try:
+            for arg, shadow in missing:
+                memory[arg, shadow] = torch.zeros(shapes[arg], dtype=self.dtypes[arg], device=device)
+            pool = self._pool(entry, shapes, device)
+        except torch.cuda.OutOfMemoryError as error:
+            raise self._too_large(entry, [arg for arg, _ in missing], shapes) from error
+        for value in memory.values():
             slots.append(value.data_ptr() if isinstance(value, torch.Tensor) else value & (1 << 64) - 1)
-        pool = self._pool(entry, shapes, device)
         stream = torch.cuda.current_stream(device).cuda_stream
         target = (device.index or 0, stream, *((pool.data_ptr(), pool.numel()) if pool is not None else (0, 0)))
         self.native.launch(entry, mask, target, self.shapes(inputs), slots)
         return memory
 
-    def _pool(self, entry: str, shapes: list[list[int]], device: torch.device) -> torch.Tensor | None:
+    def _pool_size(self, entry: str, shapes: list[list[int]]) -> int:
+        """Return the bytes that what a derivative allocates is taken from."""
         if entry == "primal":
-            return None
+            return 0
         elements = torch.Size(shapes[self.outputs[0]]).numel()
-        size = min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
-        return torch.empty(size, dtype=torch.uint8, device=device)
+        return min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
+
+    def _pool(self, entry: str, shapes: list[list[int]], device: torch.device) -> torch.Tensor | None:
+        size = self._pool_size(entry, shapes)
+        return torch.empty(size, dtype=torch.uint8, device=device) if size else None
+
+    def _too_large(self, entry: str, allocated: list[int], shapes: list[list[int]]) -> DeviceError:
+        """Return the refusal of a call whose arrays do not fit, with what it needs."""
+        arrays = sum(torch.Size(shapes[arg]).numel() * self.dtypes[arg].itemsize for arg in allocated)
+        pool = self._pool_size(entry, shapes)
+        what = "values" if entry == "primal" else f"derivative ({entry})"
+        hint = "Free tensors on the device, or call the kernel on fewer elements."
+        return DeviceError(
+            f"the {what} of `{self.function}` need {_mebibytes(arrays + pool)} on the GPU, more than is free\n"
+            f"  results and shadows {_mebibytes(arrays)}, memory for what the derivative keeps {_mebibytes(pool)}\n"
+            f"  {hint}",
+            code="out-of-memory",
+            function=self.function,
+            expected=f"{arrays + pool} bytes",
+            hints=[hint],
+        )
 
     def vjp(self, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int) -> list[Any]:
         """Return J^T v for the inputs in ``mask``, ``None`` for the others; the cotangents are not changed."""
@@ -162,11 +188,17 @@ class Kernel:
         return [memory.get((arg, True)) for arg in self.outputs]
 
     def check(self, inputs: tuple[Any, ...], mask: int) -> None:
-        """Check <v, J t> = <J^T v, t> for random v and t, once for each set of inputs."""
+        """Check <v, J t> = <J^T v, t> for random v and t, and coarsely differences, once for each set of inputs."""
         if self.verify == "off" or (mask in self.proven and self.verify != "always"):
             return
         if torch.cuda.is_current_stream_capturing():
-            return
+            hint = "Compute the derivative once before the capture."
+            raise DifferentiationError(
+                f"the gradient of `{self.function}` is not proven yet, and cannot be while a CUDA graph is captured\n  {hint}",
+                code="unproven-in-capture",
+                function=self.function,
+                hints=[hint],
+            )
         tangents = tuple(torch.randn_like(x) if mask >> i & 1 else None for i, x in enumerate(inputs))
         forward = self.jvp(inputs, tangents, mask)
         cotangents = tuple(None if y is None else torch.randn_like(y) for y in forward)
@@ -174,7 +206,8 @@ class Kernel:
         left, size_left = _dot(cotangents, forward)
         right, size_right = _dot(tangents, reverse)
         single = any(x.dtype == torch.float32 for x in (*tangents, *cotangents) if x is not None)
-        if not abs(left - right) <= (1e-3 if single else 1e-8) * max(size_left, size_right, 1e-300):
+        scale = max(size_left, size_right)
+        if not abs(left - right) <= (1e-3 if single else 1e-8) * scale:
             raise DifferentiationError(
                 f"the gradient of `{self.function}` on the GPU is wrong: forward and reverse mode disagree\n"
                 f"  expected <v, J t> = {left:.15g}\n  found    <J^T v, t> = {right:.15g}\n"
@@ -184,7 +217,42 @@ class Kernel:
                 expected=f"{left:.15g}",
                 found=f"{right:.15g}",
             )
-        self.proven.add(mask)
+        if not self._compare(inputs, tangents, cotangents, left, scale, single):
+            return
+        # Zeros prove nothing for other arguments.
+        if scale > 0:
+            self.proven.add(mask)
+
+    def _compare(self, inputs: Any, tangents: Any, cotangents: Any, found: float, scale: float, single: bool) -> bool:
+        """Compare with central differences of several steps; one that agrees is enough, a kink needs none."""
+        steps, tolerance = ((1e-2, 3e-3, 3e-2), 5e-2) if single else ((1e-5, 1e-6, 1e-4), 1e-3)
+        estimates = []
+        for h in steps:
+            ends = [
+                self.run("primal", 0, tuple(x if t is None else x + e * t for x, t in _both(inputs, tangents)), {})
+                for e in (h, -h)
+            ]
+            values = [[end[arg, False] for arg in self.outputs] for end in ends]
+            difference = (_dot(cotangents, values[0])[0] - _dot(cotangents, values[1])[0]) / (2 * h)
+            if abs(difference - found) <= tolerance * max(scale, abs(difference)):
+                return True
+            estimates.append(difference)
+        text = (
+            f"the gradient of `{self.function}` on the GPU is doubtful at these arguments: forward and reverse mode agree "
+            f"({found:.6e}), finite differences give {estimates[0]:.6e}. A kink, chaos or coarse precision can be the reason."
+        )
+        if self.verify == "strict" or scale == 0:
+            raise DifferentiationError(text, code="unproven-gradient", function=self.function)
+        warnings.warn(text, GradientWarning, stacklevel=2)
+        return False
+
+
+def _both(inputs: Any, tangents: Any) -> Any:
+    return zip(inputs, tangents, strict=True)
+
+
+def _mebibytes(count: int) -> str:
+    return f"{count / (1 << 20):.1f} MiB"
 
 
 def _pairs(args: list[int], shadows: tuple[Any, ...]) -> list[tuple[int, Any]]:
@@ -228,6 +296,7 @@ class _OnGpu(torch.autograd.Function):
     def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
         inputs = _saved(ctx)
         mask = sum(1 << i for i, t in enumerate(tangents) if t is not None) & ctx.kernel.native.differentiable
+        ctx.kernel.check(inputs, mask)
         return tuple(ctx.kernel.jvp(inputs, tangents, mask))
 
 
