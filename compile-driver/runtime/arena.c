@@ -2,7 +2,9 @@
  *
  * Reverse mode allocates much and briefly: a cache for each loop, a shadow for each buffer of the user's.
  * From here an allocation is a few instructions, and all of it is taken back when the entry point returns,
- * to be reused by the next call. One arena a thread; nothing is shared, nothing locks.
+ * to be reused by the next call. One arena a thread; nothing is shared, nothing locks. The threads of an OpenMP
+ * region have arenas that belong to the call: what one of them allocated in the forward sweep another may read and
+ * free in the reverse sweep, and the threads may be gone before the call is over.
  *
  * Linked into each derivative, where calls of malloc and its kin are bound to the functions below.
  * Memory asked for outside a call (by constructors of static objects) comes from malloc and stays.
@@ -36,12 +38,16 @@ typedef struct Chunk {
   size_t size;
 } Chunk;
 
-typedef struct {
+#define MOST_ROOTS 2048   /* threads that fork teams */
+#define MOST_THREADS 1023 /* of a team; both as in openmp.c */
+
+typedef struct Arena {
   char *top, *end;
   Chunk *chunks; /* newest first */
   size_t total;  /* bytes in chunks */
   size_t wanted; /* size of the first chunk of the next call */
   size_t depth;  /* calls under way on this thread */
+  struct Arena **team; /* those of the threads of its parallel regions, by their numbers */
   void *free[CLASSES];
 } Arena;
 
@@ -63,8 +69,46 @@ static void drop_chunks(Arena *a) {
   a->total = 0;
 }
 
+/* Takes all blocks back. Next time one chunk shall hold it all, if that is not too much to keep. */
+static void settle_one(Arena *a, size_t keep) {
+  if (!a->chunks) return;
+  memset(a->free, 0, sizeof a->free);
+  if (a->chunks->next || a->total > keep) {
+    a->wanted = a->total < keep ? a->total : keep;
+    drop_chunks(a);
+  } else {
+    a->top = (char *)(a->chunks + 1);
+  }
+}
+
+static void settle(Arena *a, size_t keep) {
+  settle_one(a, keep);
+  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+    if (a->team[i]) settle_one(a->team[i], keep / 16);
+  }
+}
+
+/* Gives everything back but the arena itself. */
+static void drop(Arena *a) {
+  drop_chunks(a);
+  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+    if (a->team[i]) drop_chunks(a->team[i]);
+    free(a->team[i]);
+  }
+  free(a->team);
+  a->team = NULL;
+}
+
+static size_t bytes_of(const Arena *a) {
+  size_t bytes = sizeof *a + a->total;
+  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+    if (a->team[i]) bytes += sizeof *a + a->team[i]->total;
+  }
+  return bytes;
+}
+
 static void thread_ends(void *arena) {
-  drop_chunks(arena);
+  drop(arena);
   free(arena);
   own = NULL;
 }
@@ -209,18 +253,45 @@ int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
   if (!a) return entry(args);
   a->depth++;
   int32_t status = entry(args);
-  if (--a->depth == 0 && a->chunks) {
-    memset(a->free, 0, sizeof a->free);
-    if (a->chunks->next || a->total > KEEP) {
-      /* Next time one chunk shall hold it all, if that is not too much to keep. */
-      a->wanted = a->total < KEEP ? a->total : KEEP;
-      drop_chunks(a);
-    } else {
-      a->top = (char *)(a->chunks + 1);
-    }
-  }
+  if (--a->depth == 0) settle(a, KEEP);
   return status;
 }
+
+/* --- parallel regions --------------------------------------------------------------------------------
+ *
+ * The number of a team (openmp.c) tells which thread forked it, and so whose arena its threads share out.
+ */
+extern int32_t omp_get_thread_num(void);
+static Arena *forking[MOST_ROOTS];
+
+/* Before every fork, on the thread that forks. */
+void ffgrad_arena_before_fork(int64_t team) {
+  size_t root = (size_t)(team >> 20);
+  if (root >= MOST_ROOTS) return;
+  if (own && !own->team) own->team = calloc(MOST_THREADS + 1, sizeof(Arena *));
+  forking[root] = own;
+}
+
+/* At the start of a thread's part of a region; what it returns is given to `ffgrad_arena_leave`. The thread that forked
+ * stays in its arena; without memory for another one a thread does with malloc. */
+void *ffgrad_arena_join(int64_t team) {
+  Arena *outer = own;
+  size_t root = (size_t)(team >> 20);
+  int32_t number = omp_get_thread_num();
+  if (number == 0 || root >= MOST_ROOTS) return outer;
+  Arena *fork = forking[root];
+  own = NULL;
+  if (fork && fork->team && number <= MOST_THREADS) {
+    Arena **mine = &fork->team[number];
+    if (!*mine) *mine = calloc(1, sizeof(Arena));
+    own = *mine;
+  }
+  if (own) own->depth = 1;
+  return outer;
+}
+
+/* At its end. */
+void ffgrad_arena_leave(void *outer) { own = outer; }
 
 /* --- tapes -------------------------------------------------------------------------------------------
  *
@@ -263,13 +334,7 @@ void ffgrad_tape_drop(void *tape) {
   Tape *t = tape;
   if (!t) return;
   Arena *a = &t->arena;
-  memset(a->free, 0, sizeof a->free);
-  if (a->chunks && (a->chunks->next || a->total > IDLE_KEEP)) {
-    a->wanted = a->total < IDLE_KEEP ? a->total : IDLE_KEEP;
-    drop_chunks(a);
-  } else if (a->chunks) {
-    a->top = (char *)(a->chunks + 1);
-  }
+  settle(a, IDLE_KEEP);
   lock_idle();
   if (idle_count < IDLE) {
     t->next = idle;
@@ -279,13 +344,13 @@ void ffgrad_tape_drop(void *tape) {
   }
   unlock_idle();
   if (t) {
-    drop_chunks(a);
+    drop(a);
     free(t);
   }
 }
 
 /* Bytes that a tape holds. */
-size_t ffgrad_tape_bytes(void *tape) { return tape ? sizeof(Tape) + ((Tape *)tape)->arena.total : 0; }
+size_t ffgrad_tape_bytes(void *tape) { return tape ? bytes_of(&((Tape *)tape)->arena) : 0; }
 
 /* Runs an entry point with the tape's arena in place of the thread's. */
 static int32_t run_on(Tape *t, int32_t (*entry)(void *const *), void *const *args) {

@@ -81,8 +81,6 @@ impl Artifact {
             let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
             drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
         };
-        // What the threads of a parallel region allocate is in no tape's arena.
-        let tapes = tapes.filter(|_| teams.is_none());
         Ok(Some(Artifact {
             record,
             primal,

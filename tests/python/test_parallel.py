@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from conftest import RunPython, Write
 from ffgrad import CompileError, DifferentiationError, GradientWarning, ToolchainError
 from ffgrad.torch import enzyme
+from test_memory import resident
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
@@ -60,6 +63,52 @@ def test_no_part_of_a_table_that_threads_copy_is_lost(write: Write) -> None:
     for _ in range(2000):
         of_t, of_w = torch.autograd.grad(f.apply(t, w).sum(), (t, w))
         assert of_t.tolist() == [6.0, 8.0, 10.0, 4.0] and of_w.tolist() == [8.0, 2.0, 4.0, 6.0]
+
+
+ARRAYS = """
+#include <math.h>
+#include <stdlib.h>
+/* Every turn needs memory of its own, and the reverse sweep needs what was in it. */
+void rows(const double *x, int n, int steps, double *y) {
+  #pragma omp parallel for schedule(static, 3)
+  for (int i = 0; i < n; i++) {
+    double *own = malloc((i % 7 + 1) * 64 * sizeof(double));
+    for (int k = 0; k < (i % 7 + 1) * 64; k++) own[k] = sin(x[i] * (k + 1));
+    double s = 0;
+    for (int t = 0; t < steps; t++)
+      for (int k = 0; k < (i % 7 + 1) * 64; k++) { own[k] *= own[k]; s += own[k]; }
+    y[i] = s;
+    free(own);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("mode", ["recompute", "tape"])
+def test_threads_allocate_from_arenas_of_the_call(
+    mode: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Teams of changing size, called from changing threads: the same gradients as with malloc, and no memory piles up."""
+    monkeypatch.setenv("FFGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    source, signature = write(ARRAYS), "x[n], steps -> y[n]"
+    x = torch.linspace(0.1, 1, 200, dtype=torch.float64, requires_grad=True)
+
+    def gradient(threads: int, **options: Any) -> torch.Tensor:
+        f = enzyme(source, "rows", signature, flags=FLAGS, threads=threads, **{"mode": mode, **options})
+        return torch.autograd.grad(f.apply(x, 3).sum(), x)[0]
+
+    want = gradient(1, arena=False, mode="recompute")
+    for threads in (2, 8, 3, 5) * 3:
+        torch.testing.assert_close(gradient(threads), want, rtol=1e-12, atol=1e-12)
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(gradient, [4, 2, 3, 4] * 10):
+            torch.testing.assert_close(got, want, rtol=1e-12, atol=1e-12)
+    before = resident()
+    for _ in range(300):
+        gradient(4)
+    assert resident() - before < 64 << 20, "300 calls that need 2 MB each"
+    built = [path.read_text() for path in (tmp_path / "cache").rglob("final.ll")]
+    assert sum("@forking" in ir for ir in built) == len(built) - 1, "all but the one without arena"
 
 
 def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:

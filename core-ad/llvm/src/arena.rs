@@ -29,7 +29,7 @@ const BOUND: [(&str, &str); 12] = [
 ];
 
 /// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
-const HARMLESS: [&str; 32] = [
+const HARMLESS: [&str; 33] = [
     "qsort",
     "bsearch",
     "memcpy",
@@ -62,6 +62,7 @@ const HARMLESS: [&str; 32] = [
     "sincos",
     "lgamma_r",
     "__stack_chk_fail",
+    "sched_yield",
 ];
 
 /// Whether the arena may serve this module, or why not; `harmless` names functions that keep no pointers. Memory that outlives the call must not come from it.
@@ -79,7 +80,7 @@ pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
 }
 
 fn is_known(name: &str) -> bool {
-    if name == "ffgrad.free_later" || is_blas(name) {
+    if name == "ffgrad.free_later" || is_blas(name) || crate::openmp::is_runtime(name) {
         return true;
     }
     let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
@@ -114,10 +115,16 @@ fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
                         continue;
                     }
                     LLVMGetOperand(raw, 1)
-                } else if !LLVMIsAMemIntrinsic(raw).is_null()
-                    || !LLVMIsAAtomicCmpXchgInst(raw).is_null()
-                    || !LLVMIsAAtomicRMWInst(raw).is_null()
-                {
+                } else if !LLVMIsAAtomicCmpXchgInst(raw).is_null() || !LLVMIsAAtomicRMWInst(raw).is_null() {
+                    // The flag of a lock is no address.
+                    let new = LLVMTypeOf(LLVMGetOperand(raw, LLVMGetNumOperands(raw) as u32 - 1));
+                    let is_flag = LLVMGetTypeKind(new) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
+                        && LLVMGetIntTypeWidth(new) <= 32;
+                    if is_flag {
+                        continue;
+                    }
+                    LLVMGetOperand(raw, 0)
+                } else if !LLVMIsAMemIntrinsic(raw).is_null() {
                     LLVMGetOperand(raw, 0)
                 } else {
                     continue;
@@ -160,6 +167,9 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
         unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
     }
     module.link_in_module(arena).map_err(|e| e.to_string())?;
+    for fork in crate::openmp::forks(module) {
+        share_out(module, fork)?;
+    }
     for &(entry, slots) in entries {
         let run = match entry {
             Entry::Augmented => "ffgrad_onto_tape",
@@ -186,6 +196,40 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
         let status: Option<BasicValueEnum<'ctx>> = call.try_as_basic_value().basic();
         let status = status.ok_or("the arena returns no status")?;
         builder.build_return(Some(&status)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Lets the threads of a parallel region allocate from arenas that belong to the call.
+fn share_out(module: &Module<'_>, fork: LLVMValueRef) -> Result<()> {
+    let find = |name| module.get_function(name).ok_or("the arena knows no teams").map(|f| f.as_value_ref());
+    let (before, join, leave) =
+        (find("ffgrad_arena_before_fork")?, find("ffgrad_arena_join")?, find("ffgrad_arena_leave")?);
+    let none = c"".as_ptr();
+    // SAFETY: a live fork of this module: its third operand is what the threads run, whose third parameter is the number of
+    // the team; its fourth is that number.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let call = |function, arguments: &mut [LLVMValueRef]| {
+            let ty = LLVMGlobalGetValueType(function);
+            LLVMBuildCall2(builder, ty, function, arguments.as_mut_ptr(), arguments.len() as u32, none)
+        };
+        LLVMPositionBuilderBefore(builder, fork);
+        call(before, &mut [LLVMGetOperand(fork, 3)]);
+
+        let task = LLVMGetOperand(fork, 2);
+        let ty = LLVMGlobalGetValueType(task);
+        let wrapper = LLVMAddFunction(module.as_mut_ptr(), c"ffgrad.in_arena".as_ptr(), ty);
+        LLVMSetLinkage(wrapper, llvm_sys::LLVMLinkage::LLVMInternalLinkage);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, wrapper, none));
+        let outer = call(join, &mut [LLVMGetParam(wrapper, 2)]);
+        let mut given: Vec<LLVMValueRef> = (0..LLVMCountParams(wrapper)).map(|i| LLVMGetParam(wrapper, i)).collect();
+        call(task, &mut given);
+        call(leave, &mut [outer]);
+        LLVMBuildRetVoid(builder);
+        LLVMSetOperand(fork, 2, wrapper);
+        LLVMDisposeBuilder(builder);
     }
     Ok(())
 }

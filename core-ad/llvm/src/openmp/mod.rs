@@ -46,7 +46,8 @@ pub fn is_used(module: &Module<'_>) -> bool {
     module.get_functions().any(|f| f.count_basic_blocks() == 0 && is_runtime(&f.get_name().to_string_lossy()))
 }
 
-fn is_runtime(name: &str) -> bool {
+/// Whether a name is one of OpenMP's, or of its runtime.
+pub fn is_runtime(name: &str) -> bool {
     ["__kmpc_", "omp_", "ompc_", "kmp_", "GOMP_", "__tgt_"].iter().any(|p| name.starts_with(p))
 }
 
@@ -99,6 +100,11 @@ pub fn for_many_threads(
         }
     }
     Ok(())
+}
+
+/// The forks of a module.
+pub fn forks(module: &Module<'_>) -> Vec<LLVMValueRef> {
+    calls(module, FORK)
 }
 
 fn internal(reason: String) -> Box<Diagnosis> {
