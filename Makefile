@@ -71,7 +71,9 @@ bench-jax: env-jax tools ## what a call costs in JAX (part of bench)
 
 bench: build ## the benchmark and the figures of the README (ARGS="--quick" for a rough one)
 	@scripts/bench.sh $(ARGS)
-	@$(PYTHON_BIN)/python benches/torch_paths.py
+	@$(PYTHON_BIN)/python benches/torch_paths.py $(filter --quick,$(ARGS))
+	@$(PYTHON_BIN)/python benches/numpy_paths.py $(filter --quick,$(ARGS))
+	@$(PYTHON_BIN)/python benches/tape.py
 	@$(MAKE) bench-tf ARGS=
 	@$(MAKE) bench-jax ARGS=
 	@$(MAKE) bench-julia ARGS=

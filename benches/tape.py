@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from ffgrad.torch import Enzyme, enzyme
+from harness.fastest import microseconds
 
 SOURCES = {
     "elementwise": "for (int i = 0; i < n; i++) y[i] = x[i] * sin(x[i]);",
@@ -28,15 +29,10 @@ SOURCES = {
 SIGNATURE = "x[n] -> y[n]"
 
 
-def seconds(f: Enzyme, x: torch.Tensor) -> float:
-    """Return the shortest time of a forward call and its gradient."""
+def step(f: Enzyme, x: torch.Tensor) -> Callable[[], object]:
+    """Return a forward call and its gradient."""
     v = torch.ones_like(x)
-    best = float("inf")
-    for _ in range(30):
-        start = time.perf_counter()
-        torch.autograd.grad(f.apply(x), x, v)
-        best = min(best, time.perf_counter() - start)
-    return best
+    return lambda: torch.autograd.grad(f.apply(x), x, v)
 
 
 def main() -> None:
@@ -50,7 +46,8 @@ def main() -> None:
             modes = [enzyme(source, "f", SIGNATURE, mode=mode) for mode in ("recompute", "tape")]
             for n in (16, 1000, 100_000):
                 x = torch.rand(n, dtype=torch.float64, requires_grad=True)
-                times = [1e6 * seconds(f, x) for f in modes]
+                steps = dict(enumerate(step(f, x) for f in modes))
+                times = microseconds(steps, 60, 20 if n < 10_000 else 1)
                 held = modes[1].apply(x).grad_fn.tape.nbytes / 1024
                 print(f"| {name} | {n} | {times[0]:.1f} | {times[1]:.1f} | {held:.0f} |")
 

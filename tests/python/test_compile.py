@@ -9,7 +9,7 @@ from typing import Any
 import ffgrad
 import pytest
 import torch
-from conftest import Compile, RunPython
+from conftest import Compile, RunPython, Write
 from ffgrad.errors import ForeignError
 from ffgrad.torch import Enzyme
 from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE, THROWS
@@ -151,6 +151,46 @@ def test_a_transform_inside_of_a_compiled_function_is_honest(pair: Enzyme, name:
     a, b = torch.randn(2, *((3, 4) if name in MAPPED else (4,)), dtype=torch.float64)
     compose = {**COMPOSITIONS, **MAPPED}[name]
     torch.testing.assert_close(whole(compose(pair))(a, b), compose(written)(a, b))
+
+
+@pytest.mark.parametrize("name", ["vmap of hessian", "vmap of vmap", "jacrev of jacfwd", "hessian of vmap"])
+def test_a_nest_of_transforms_is_right_or_beyond_torchs_tracer(pair: Enzyme, name: str) -> None:
+    """What torch cannot trace of these operations it cannot trace of its own either."""
+    a, b = torch.randn(2, *((3, 4) if name in MAPPED else (4,)), dtype=torch.float64)
+    compose = {**COMPOSITIONS, **MAPPED}[name]
+    try:
+        got = whole(compose(pair))(a, b)
+    except torch._dynamo.exc.TorchDynamoException:
+        with pytest.raises(torch._dynamo.exc.TorchDynamoException):
+            whole(compose(written))(a, b)
+    else:
+        torch.testing.assert_close(got, compose(written)(a, b))
+
+
+def test_forward_mode_in_forward_mode_is_compiled_or_beyond_torchs_tracer(write: Write, run_python: RunPython) -> None:
+    """In a process of its own, because torch leaves a level of forward mode open where it fails."""
+    child = run_python(f"""
+import torch
+from ffgrad.torch import enzyme
+from torch.func import jacfwd, jvp
+cube = enzyme({str(write(CUBE))!r}, "cube")
+x, v = torch.arange(1.0, 4).double(), torch.ones(3).double()
+compiled = torch.compile(jacfwd(jacfwd(cube)), fullgraph=True, backend="aot_eager")
+torch.testing.assert_close(compiled(x), jacfwd(jacfwd(lambda x: x**3))(x))
+
+def twice(f):
+    return torch.compile(
+        lambda x: jvp(lambda x: jvp(f, (x,), (v,))[1], (x,), (v,))[1], fullgraph=True, backend="aot_eager"
+    )
+
+try:
+    got = twice(cube)(x)
+except torch._dynamo.exc.TorchDynamoException as error:
+    print(type(error).__name__)
+else:
+    torch.testing.assert_close(got, 6 * x)
+""")
+    assert child.returncode == 0
 
 
 def test_forward_mode_around_a_compiled_function_is_honest_or_refused(pair: Enzyme) -> None:

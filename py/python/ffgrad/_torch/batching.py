@@ -33,7 +33,7 @@ def _front(tensors: Sequence[torch.Tensor], dims: Any, size: int, own: int) -> l
         elif own >> i & 1:
             tensor = _repeated(tensor, size)
         else:
-            tensor = tensor.unsqueeze(0)
+            tensor = _repeated(tensor, 1)
         moved.append(tensor)
     return moved
 
