@@ -141,6 +141,7 @@ INLINE uint32_t class_of(size_t size, size_t *capacity) {
 }
 
 COLD void *from_malloc(size_t size) {
+  if (size > PTRDIFF_MAX) return NULL; /* as malloc, and the sum below shall not wrap */
   char *start = malloc(size + 2 * sizeof(Header));
   if (!start) return NULL;
   Header *h = (Header *)start;
