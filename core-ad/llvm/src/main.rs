@@ -25,6 +25,7 @@ mod openmp;
 mod passes;
 mod rule_check;
 mod rules;
+mod saturation;
 mod session;
 mod stencil;
 mod threads;

@@ -2,7 +2,7 @@
 
 use crate::{
     alignment, arena, arithmetic, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes, linkage,
-    openmp, passes, rule_check, rules, threads, types, vecmath,
+    openmp, passes, rule_check, rules, saturation, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -233,6 +233,9 @@ impl<'ctx> Session<'ctx> {
             if fortran::refuses(&module) {
                 return Err(self.refuse(fortran::refusal(job.symbol)));
             }
+        }
+        if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
+            saturation::limit_tanh(&module)?;
         }
         improve::first(&module, job.rung, job.codegen);
         if team == Team::Many {
