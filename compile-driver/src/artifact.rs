@@ -4,10 +4,11 @@ use crate::cache::{self, Cache};
 use crate::error::{CacheError, Result};
 use crate::mpi::Ranks;
 use crate::openmp::{self, Teams};
-use core_ad::manifest::ArtifactRecord;
+use core_ad::manifest::{ArtifactRecord, FORMAT};
 use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// `int32_t entry(void *const *args)`.
@@ -43,24 +44,25 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// Loads the artifact in `folder`, or says `None` where there is none.
+    /// Loads the artifact in `folder`, or says `None` where there is none. A damaged one is set aside, with a warning, and
+    /// so will be built again.
     ///
     /// # Errors
     ///
-    /// [`CacheError::Damaged`] where the shared object is not the one that was built.
-    pub fn load(folder: &Path) -> Result<Option<Self>> {
-        let Some(record) = cache::read_json::<ArtifactRecord>(&folder.join("artifact.json")) else {
+    /// [`CacheError::Damaged`] where it is damaged and cannot be set aside; [`CacheError::Unloadable`].
+    pub fn load(cache: &Cache, folder: &Path) -> Result<Option<Self>> {
+        let Some((record, path)) = whole(folder) else {
+            if fs::symlink_metadata(folder).is_err() {
+                return Ok(None);
+            }
+            let reason = "its content is not what was built".to_owned();
+            let error = CacheError::Damaged { path: folder.to_owned(), reason };
+            cache.set_aside(folder).map_err(|_| error)?;
+            let text = format!("the cached artifact `{}` is damaged; it is built again", folder.display());
+            cache.warnings().add(text);
             return Ok(None);
         };
-        let path = folder.join(&record.file);
-        if !path.is_file() {
-            // Somebody cleaned up; it is built again.
-            return Ok(None);
-        }
-        let damaged = |reason: String| CacheError::Damaged { path: path.clone(), reason };
-        if cache::digest_file(&path)? != record.digest {
-            return Err(damaged("its content is not what was built".to_owned()).into());
-        }
+        let damaged = |reason: String| CacheError::Unloadable { path: path.clone(), reason };
         // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
         // are those of the user's own source.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
@@ -119,6 +121,18 @@ fn explain(error: &dyn std::error::Error) -> String {
 pub fn is_there(folder: &Path) -> bool {
     let record = cache::read_json::<ArtifactRecord>(&folder.join("artifact.json"));
     record.is_some_and(|record| folder.join(record.file).is_file())
+}
+
+/// Record and file of an artifact that is as it was built. No link counts, nor a file outside the folder.
+pub fn whole(folder: &Path) -> Option<(ArtifactRecord, PathBuf)> {
+    let is_real =
+        |path: &Path, dir: bool| fs::symlink_metadata(path).is_ok_and(|m| if dir { m.is_dir() } else { m.is_file() });
+    let record: ArtifactRecord = cache::read_json(&folder.join("artifact.json"))?;
+    let path = folder.join(&record.file);
+    let inside = Path::new(&record.file).file_name() == Some(std::ffi::OsStr::new(&record.file));
+    let as_built = || cache::digest_file(&path).is_ok_and(|digest| digest == record.digest);
+    let whole = record.format == FORMAT && inside && is_real(folder, true) && is_real(&path, false) && as_built();
+    whole.then_some((record, path))
 }
 
 /// The folder of the artifact with the primal alone.

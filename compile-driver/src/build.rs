@@ -77,6 +77,10 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     mpi::must_be_said(spec, &compiled.dependencies)?;
     let sources = key::sources(&compiled.dependencies)?;
     let key = key::entry(spec, &sources, &tool_records);
+    let modules: Vec<String> =
+        compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect();
+    let digest = |name: &String| Ok((name.clone(), cache::digest_file(&staging.path().join(name))?));
+    let digests = modules.iter().chain(&rules.library).map(digest).collect::<Result<_>>()?;
     let manifest = Manifest {
         format: FORMAT,
         ffgrad: env!("CARGO_PKG_VERSION").to_owned(),
@@ -90,7 +94,8 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         single_precision,
         prototype,
         plan,
-        modules: compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect(),
+        modules,
+        digests,
         library: rules.library,
         renamed: rules.renamed,
         external: rules.external,
@@ -251,7 +256,7 @@ pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, ru
 struct Build<'a> {
     context: &'a Context<'a>,
     manifest: &'a Manifest,
-    staging: Option<tempfile::TempDir>,
+    staging: Option<cache::Staging>,
     folder: PathBuf,
     worker: Worker,
     objects: Vec<PathBuf>,
@@ -266,6 +271,19 @@ impl<'a> Build<'a> {
         let timeout = Duration::from_secs(context.spec.options.timeout);
         let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(&manifest.key);
+        if let Some(path) = damaged_module(&entry, manifest) {
+            // Its artifacts are as good as they were, but nothing more can be built from it.
+            context
+                .cache
+                .warnings()
+                .add(format!("the cached file `{}` is damaged or gone; it is compiled again", path.display()));
+            context.cache.set_aside(&entry)?;
+            let again = analyse(context)?;
+            if again.key != manifest.key || damaged_module(&entry, &again).is_some() {
+                let reason = "the sources have changed since it was opened".to_owned();
+                return Err(CacheError::Damaged { path, reason }.into());
+            }
+        }
         let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
         let openmp = openmp::around_engine(context)?;
@@ -468,10 +486,26 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
     frontend::compile_error(diagnosis)
 }
 
-/// Kept for callers that only need to know whether an entry still exists.
+/// The manifest of an entry, if it is there and whole. One that is there and damaged is set aside, with a warning.
 pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
-    let manifest: Manifest = cache::read_json(&cache.entry(key).join("manifest.json"))?;
-    (manifest.format == FORMAT).then_some(manifest)
+    let entry = cache.entry(key);
+    let path = entry.join("manifest.json");
+    let manifest = cache::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key);
+    if manifest.is_none() && entry.is_dir() && cache.set_aside(&entry).is_ok() {
+        let text = format!("the cached file `{}` is damaged or gone; the function is compiled again", path.display());
+        cache.warnings().add(text);
+    }
+    manifest
+}
+
+/// A bitcode file of an entry that is not as it was written, if there is one.
+pub fn damaged_module(entry: &Path, manifest: &Manifest) -> Option<PathBuf> {
+    let names = manifest.modules.iter().chain(&manifest.library);
+    let whole = |name: &String| {
+        let digest = cache::digest_file(&entry.join(name)).ok();
+        digest.is_some() && digest.as_ref() == manifest.digests.get(name)
+    };
+    names.into_iter().find(|name| !whole(name)).map(|name| entry.join(name))
 }
 
 impl From<std::io::Error> for Error {

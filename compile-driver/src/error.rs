@@ -104,9 +104,17 @@ pub enum CacheError {
     /// Others could put code there that this process would run.
     #[error("the cache folder `{}` can be written to by other users, so what lies there cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
     Unsafe(PathBuf),
-    /// An artifact does not match its digest or cannot be loaded.
+    /// An artifact does not match its digest.
     #[error("the cached artifact `{}` is damaged: {reason}\n  Remove its folder; it is built again at the next call.", path.display())]
     Damaged {
+        /// The artifact.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An artifact is what was built, and the system's loader refuses it: a library that it needs is gone, for instance.
+    #[error("the artifact `{}` cannot be loaded: {reason}\n  If a library was moved, run `ffgrad cache clear` and call again.", path.display())]
+    Unloadable {
         /// The artifact.
         path: PathBuf,
         /// What is wrong.

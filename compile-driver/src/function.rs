@@ -5,7 +5,7 @@
 
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
-use crate::cache::Cache;
+use crate::cache::{Cache, Lock, keeping};
 use crate::call::{self, Call, Input, Results};
 use crate::cuda::driver::{self, Modules, Target};
 use crate::cuda::ptx::{self, Ptx};
@@ -27,8 +27,8 @@ use core_ad::protocol::{Entry, Rung};
 use core_ad::shapes::{self, Resolved};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// A foreign function ready to be called and differentiated.
 pub struct Function {
@@ -45,8 +45,8 @@ pub struct Function {
     pub(crate) tuning: Mutex<()>,
     pub(crate) variants: Variants,
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
-    warnings: Mutex<Vec<String>>,
-    warned: AtomicBool,
+    /// Keeps the entry from being removed.
+    _held: Option<Lock>,
     launcher: Option<Launcher>,
     /// There is no way to keep a tape for this function.
     pub(crate) tapeless: AtomicBool,
@@ -92,18 +92,25 @@ impl Function {
         let records = found.as_ref().ok().map(build::records);
         let request = key::request(&spec)?;
         let tools = OnceLock::new();
+        // Held before it is read, so that it is not removed between.
         let cached = || {
             let key = Record::current(&cache, &request, records.as_deref())?;
-            build::manifest_of(&cache, &key)
+            let held = cache.hold(&key);
+            Some((build::manifest_of(&cache, &key)?, held))
         };
-        let manifest = match cached() {
-            Some(manifest) => manifest,
+        let (manifest, held) = match cached() {
+            Some(found) => found,
             None => {
                 let context = Context { spec: &spec, tools: tools.get_or_init_with(found)?, cache: &cache };
                 let _lock = cache.lock(&request)?;
                 match cached() {
-                    Some(manifest) => manifest,
-                    None => analyse(&context, &request)?,
+                    Some(found) => found,
+                    None => {
+                        let manifest = analyse(&context, &request)?;
+                        let held = cache.hold(&manifest.key);
+                        keeping::tidy(&cache);
+                        (manifest, held)
+                    }
                 }
             }
         };
@@ -120,8 +127,7 @@ impl Function {
             tuning: Mutex::new(()),
             variants: Variants::default(),
             refusals: Mutex::default(),
-            warnings: Mutex::default(),
-            warned: AtomicBool::new(false),
+            _held: held,
             launcher,
             tapeless: AtomicBool::new(false),
             gpu: Modules::default(),
@@ -203,18 +209,16 @@ impl Function {
 
     /// Warnings that arose since the last call of this, oldest first.
     pub fn take_warnings(&self) -> Vec<String> {
-        self.warned.store(false, Ordering::Release);
-        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+        self.cache.warnings().take()
     }
 
     /// Whether [`Function::take_warnings`] would return any; costs next to nothing.
     pub fn has_warnings(&self) -> bool {
-        self.warned.load(Ordering::Acquire)
+        self.cache.warnings().any()
     }
 
     pub(crate) fn warn(&self, text: String) {
-        self.warned.store(true, Ordering::Release);
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.cache.warnings().add(text);
     }
 
     pub(crate) fn context(&self) -> Result<Context<'_>> {
@@ -231,12 +235,12 @@ impl Function {
             return Ok(artifact.clone());
         }
         let folder = artifact::primal_folder(&self.cache, &self.manifest.key);
-        let loaded = match Artifact::load(&folder)? {
+        let loaded = match Artifact::load(&self.cache, &folder)? {
             Some(artifact) => artifact,
             None => {
                 self.build_primal(&folder)?;
                 // Not under the lock: loading starts MPI, which waits for the other ranks, and they wait for the lock.
-                Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?
+                Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?
             }
         };
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())

@@ -183,7 +183,7 @@ impl Function {
         // A kept check may have been a doubtful one, which `strict` does not accept.
         let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
-        if settled { Artifact::load(&folder) } else { Ok(None) }
+        if settled { Artifact::load(&self.cache, &folder) } else { Ok(None) }
     }
 
     /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
@@ -213,7 +213,7 @@ impl Function {
     /// The artifact of one rung, built if it is not there.
     fn built(&self, wanted: Wanted, rung: Rung) -> Result<Arc<Artifact>> {
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        if let Some(artifact) = Artifact::load(&folder)? {
+        if let Some(artifact) = Artifact::load(&self.cache, &folder)? {
             return Ok(Arc::new(artifact));
         }
         {
@@ -223,7 +223,7 @@ impl Function {
                 build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
             }
         }
-        Ok(Arc::new(Artifact::load(&folder)?.ok_or_else(|| self.vanished(&folder))?))
+        Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
     }
 
     fn choice_file(&self, wanted: Wanted) -> PathBuf {

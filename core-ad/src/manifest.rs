@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The manifest of a function: one per cache entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Manifest {
     /// Bitcode files of the rules library that the sources need, relative to the entry.
     #[serde(default)]
     pub library: Vec<String>,
+    /// BLAKE3 digests of the bitcode files, by name.
+    pub digests: BTreeMap<String, String>,
     /// Functions that are called by another name: old and new.
     #[serde(default)]
     pub renamed: Vec<(String, String)>,

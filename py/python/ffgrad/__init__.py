@@ -11,6 +11,7 @@ Each framework has a module of its own, imported when asked for: :mod:`ffgrad.to
 from ffgrad._core import __version__, copies
 from ffgrad.errors import (
     CacheError,
+    CacheWarning,
     CompileError,
     DeviceError,
     DifferentiationError,
@@ -25,6 +26,7 @@ from ffgrad.errors import (
 
 __all__ = [
     "CacheError",
+    "CacheWarning",
     "CompileError",
     "DeviceError",
     "DifferentiationError",

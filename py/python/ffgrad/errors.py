@@ -134,6 +134,10 @@ class GradientWarning(UserWarning):
     """A gradient is returned that could not be proven at these arguments; the text has the numbers."""
 
 
+class CacheWarning(UserWarning):
+    """Something in the cache was damaged and has been built again; the text says what."""
+
+
 def _warn(text: str) -> None:
     """Warn at the innermost line that is neither ours nor the framework's."""
     # A thread of XLA's has no frame but this one.
@@ -143,4 +147,5 @@ def _warn(text: str) -> None:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__", "ffgrad")
-    warnings.warn_explicit(text, GradientWarning, frame.f_code.co_filename, frame.f_lineno, module, registry)
+    category = CacheWarning if text.startswith("the cached ") else GradientWarning
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
