@@ -3,6 +3,8 @@
 //! A [`Diagnosis`] says what happened, where in the user's source, and what to do next. The functions
 //! here read tool output; the driver adds the source line, since only it opens files.
 
+pub mod codes;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -3,8 +3,14 @@
 //! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and turns errors into
 //! exit codes: 0 done, 1 failed, 2 used wrongly.
 
+mod build;
+mod cache;
+mod check;
+mod completions;
 mod doctor;
+mod explain;
 mod show;
+mod source;
 mod toolchain;
 
 use std::error::Error;
@@ -26,7 +32,11 @@ Examples:
   ffgrad toolchain install            fetch the compiler and the engine that are missing
   ffgrad doctor                       try every tool, say how to mend what fails
   ffgrad show test.c f                prototype and call plan of a function
-  ffgrad show test.c f --ir after     its gradient as LLVM IR";
+  ffgrad show test.c f --ir after     its gradient as LLVM IR
+  ffgrad check test.c f               its derivatives against finite differences
+  ffgrad cache list                   what is built
+
+Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -35,8 +45,19 @@ enum Verb {
     Toolchain(toolchain::Verb),
     /// Try every tool and say what to do about each that fails
     Doctor(doctor::Doctor),
+    /// Build a function and its derivatives into the cache, ahead of the first call
+    Build(Box<build::Build>),
     /// Show how a function is seen and called: prototype, plan, command lines, IR
     Show(Box<show::Show>),
+    /// Compare a function's derivatives with finite differences at random arguments
+    Check(Box<check::Check>),
+    /// List, prune, clear or verify what is built
+    #[command(subcommand)]
+    Cache(cache::Verb),
+    /// Say what the code of an error means and what to do
+    Explain(explain::Explain),
+    /// Print a completion script for a shell
+    Completions(completions::Completions),
 }
 
 /// What a verb has to say, and whether all is well.
@@ -55,7 +76,12 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::Toolchain(verb) => verb.run(),
         Verb::Doctor(verb) => verb.run(),
+        Verb::Build(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
+        Verb::Check(verb) => verb.run(),
+        Verb::Cache(verb) => verb.run(),
+        Verb::Explain(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
     };
     match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {
         Ok(((), true)) => ExitCode::SUCCESS,

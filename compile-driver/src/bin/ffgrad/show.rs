@@ -6,16 +6,16 @@
 use std::error::Error;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use compile_driver::function::Function;
-use compile_driver::options::{Options, Spec};
 use core_ad::manifest::{ArtifactRecord, Manifest};
 use core_ad::protocol::Rung;
 use core_ad::{Access, Arg, CallPlan, Passing, Role};
 
 use crate::Outcome;
+use crate::source::Source;
 
 /// Arguments of `show`.
 #[derive(Args)]
@@ -26,14 +26,8 @@ Examples:
   ffgrad show model.cpp rates.cpp 'ns::energy(double const*, int)' -I include -D ORDER=4 --flag=-std=c++20
   ffgrad show test.c f --ir final > f.ll")]
 pub struct Show {
-    /// Source files; all are linked
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// The function: C name, C++ name (with parameters if overloaded), or template instance
-    function: String,
-    /// Shapes and results, where the defaults do not do
-    #[arg(long, short)]
-    signature: Option<String>,
+    #[command(flatten)]
+    source: Source,
     /// Also print the IR: before the engine, after it, or optimised
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
@@ -43,24 +37,6 @@ pub struct Show {
     /// Print the manifest as JSON
     #[arg(long)]
     json: bool,
-    /// Folder for #include
-    #[arg(short = 'I', value_name = "DIR")]
-    include_dirs: Vec<PathBuf>,
-    /// Macro
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
-    defines: Vec<(String, Option<String>)>,
-    /// Compiler flag, for instance --flag=-std=c++20
-    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
-    flags: Vec<String>,
-    /// Library to link: a name or a path
-    #[arg(short = 'l', long = "library", value_name = "LIB")]
-    libraries: Vec<String>,
-    /// Value of a dimension that no input has
-    #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
-    sizes: Vec<(String, i64)>,
-    /// The engine: auto, catalyst, or the path of an Enzyme plugin
-    #[arg(long, default_value = "auto")]
-    engine: String,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -84,25 +60,11 @@ enum RungName {
     Loose,
 }
 
-fn define(text: &str) -> Result<(String, Option<String>), String> {
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name, Some(value.to_owned())),
-        None => (text, None),
-    };
-    if name.is_empty() { Err("a macro needs a name".to_owned()) } else { Ok((name.to_owned(), value)) }
-}
-
-fn size(text: &str) -> Result<(String, i64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
-    let value = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
-    Ok((name.to_owned(), value))
-}
-
 impl Show {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
         let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
-        let function = Function::open(self.spec())?;
+        let function = Function::open(self.source.spec())?;
         let manifest = function.manifest();
         if json {
             return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(manifest)?)));
@@ -115,19 +77,6 @@ impl Show {
             text = comment + "\n" + &read(&folder.join(stage.file()))?;
         }
         Ok(Outcome::success(text))
-    }
-
-    fn spec(self) -> Spec {
-        let options = Options {
-            flags: self.flags,
-            include_dirs: self.include_dirs,
-            defines: self.defines.into_iter().collect(),
-            libraries: self.libraries,
-            sizes: self.sizes.into_iter().collect(),
-            engine: self.engine,
-            ..Options::default()
-        };
-        Spec { sources: self.files, function: self.function, signature: self.signature, options }
     }
 }
 
@@ -235,7 +184,7 @@ fn results(plan: &CallPlan) -> String {
 }
 
 /// Columns as wide as their widest cell.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
     let line = |row: &[String; N]| {
@@ -278,13 +227,6 @@ mod tests {
         let digest = "0123456789abcdef".repeat(4);
         assert_eq!(shortened(&format!("22.1.8 {digest}+{digest}")), "22.1.8 0123456789ab");
         assert_eq!(shortened("0.1.0 (LLVM 22.1)"), "0.1.0 (LLVM 22.1)");
-    }
-
-    #[test]
-    fn a_macro_may_have_a_value_and_must_have_a_name() {
-        assert_eq!(define("N").unwrap(), ("N".to_owned(), None));
-        assert_eq!(define("N=a=b").unwrap(), ("N".to_owned(), Some("a=b".to_owned())));
-        assert!(define("=1").is_err());
     }
 
     #[test]

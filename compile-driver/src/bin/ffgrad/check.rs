@@ -1,0 +1,340 @@
+//! `ffgrad check`: a function's derivatives against finite differences at random arguments.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write;
+
+use clap::Args;
+use compile_driver::call::{Input, Results, View};
+use compile_driver::function::Function;
+use core_ad::{Arg, CallPlan, DType, Dim};
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::show::table;
+use crate::source::Source;
+
+/// Arguments of `check`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad check test.c f
+  ffgrad check mv.c matvec -s 'A[m,n], x[n] -> y[m]' --dim m=3 --dim n=4 --trials 5
+  ffgrad check table.c lookup -s 'x[n], k -> y[n]' --value k=2
+
+For each input: the same number by forward mode, by reverse mode and by central differences of the function. Exits with 1 where they
+disagree or no derivative is to be had.")]
+pub struct Check {
+    #[command(flatten)]
+    source: Source,
+    /// Value of a dimension (else 5)
+    #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size)]
+    dims: Vec<(String, i64)>,
+    /// Value of an integer input (else 1)
+    #[arg(long = "value", value_name = "NAME=N", value_parser = crate::source::size)]
+    values: Vec<(String, i64)>,
+    /// How many random points
+    #[arg(long, default_value_t = 2)]
+    trials: u64,
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one input's derivative is at one point.
+#[derive(Debug, Serialize)]
+struct Row {
+    trial: u64,
+    input: String,
+    forward: f64,
+    reverse: f64,
+    differences: f64,
+    error: f64,
+    right: bool,
+}
+
+/// Values of an array, in double precision, with its shape.
+#[derive(Clone)]
+struct Values {
+    dtype: DType,
+    shape: Vec<i64>,
+    numbers: Vec<f64>,
+    bytes: Vec<u64>,
+}
+
+impl Values {
+    fn new(dtype: DType, shape: Vec<i64>, numbers: Vec<f64>) -> Self {
+        let mut bytes = vec![0u64; (numbers.len() * dtype.size()).div_ceil(8).max(1)];
+        let start = bytes.as_mut_ptr().cast::<u8>();
+        for (i, &x) in numbers.iter().enumerate() {
+            // SAFETY: the buffer was made for this many elements of this type.
+            unsafe { put(start.add(i * dtype.size()), dtype, x) };
+        }
+        Values { dtype, shape, numbers, bytes }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { data: self.bytes.as_ptr().cast(), dtype: self.dtype, shape: &self.shape, strides: None }
+    }
+
+    fn moved(&self, direction: &[f64], step: f64) -> Self {
+        let numbers = self.numbers.iter().zip(direction).map(|(x, d)| x + step * d).collect();
+        Values::new(self.dtype, self.shape.clone(), numbers)
+    }
+}
+
+/// # Safety
+///
+/// `place` has room for an element of the type.
+unsafe fn put(place: *mut u8, dtype: DType, x: f64) {
+    let bytes = match dtype {
+        DType::F64 => x.to_ne_bytes().to_vec(),
+        DType::F32 => (x as f32).to_ne_bytes().to_vec(),
+        // Integers of every size, and truth values: the low bytes.
+        other => (x as i64).to_le_bytes()[..other.size()].to_vec(),
+    };
+    // SAFETY: the caller's promise; the lengths are those of the type.
+    unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+}
+
+/// Results of a call, kept here.
+#[derive(Default)]
+struct Kept(BTreeMap<usize, (DType, usize, Vec<u64>)>);
+
+impl Results for Kept {
+    fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> compile_driver::error::Result<*mut u8> {
+        let count = usize::try_from(shape.iter().product::<i64>()).unwrap_or(0);
+        let kept = (dtype, count, vec![0u64; (count * dtype.size()).div_ceil(8).max(1)]);
+        self.0.insert(position, kept);
+        let memory = self.0.get_mut(&position).map(|(_, _, words)| words.as_mut_ptr());
+        Ok(memory.map_or(std::ptr::null_mut(), |m| m.cast()))
+    }
+}
+
+impl Kept {
+    fn numbers(&self, position: usize) -> Vec<f64> {
+        let Some((dtype, count, words)) = self.0.get(&position) else { return Vec::new() };
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let elements = bytes.chunks_exact(dtype.size()).take(*count);
+        let number = |b: &[u8]| match dtype {
+            DType::F64 => b.try_into().map_or(f64::NAN, f64::from_ne_bytes),
+            DType::F32 => b.try_into().map_or(f64::NAN, |b| f64::from(f32::from_ne_bytes(b))),
+            _ => 0.0,
+        };
+        elements.map(number).collect()
+    }
+}
+
+impl Check {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let (dims, values) = (self.dims.into_iter().collect(), self.values.into_iter().collect());
+        let function = Function::open(self.source.spec())?;
+        let mut random = Random(self.seed);
+        let mut rows = Vec::new();
+        for trial in 1..=self.trials {
+            rows.extend(look(&function, &dims, &values, trial, &mut random)?);
+        }
+        let warnings = function.take_warnings();
+        let success = rows.iter().all(|r| r.right) && !rows.is_empty();
+        if self.json {
+            let whole = serde_json::json!({ "rows": rows, "warnings": warnings, "right": success });
+            return Ok(Outcome { text: format!("{}\n", serde_json::to_string_pretty(&whole)?), success });
+        }
+        Ok(Outcome { text: rendered(&rows, &warnings, success), success })
+    }
+}
+
+fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
+    let mut cells = vec![["TRIAL", "INPUT", "FORWARD", "REVERSE", "DIFFERENCES", "ERROR", ""].map(str::to_owned)];
+    cells.extend(rows.iter().map(|r| {
+        let number = |x: f64| format!("{x:.8e}");
+        let verdict = if r.right { "right" } else { "WRONG" };
+        let (forward, reverse, differences) = (number(r.forward), number(r.reverse), number(r.differences));
+        [
+            r.trial.to_string(),
+            r.input.clone(),
+            forward,
+            reverse,
+            differences,
+            format!("{:.1e}", r.error),
+            verdict.into(),
+        ]
+    }));
+    let mut text = table(&cells);
+    for warning in warnings {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    text.push_str(match (rows.is_empty(), success) {
+        (true, _) => "no input can be differentiated\n",
+        (false, true) => "every derivative is right at these arguments\n",
+        (false, false) => "a derivative is not what finite differences say\n",
+    });
+    text
+}
+
+/// One random point: a row for each input that can be differentiated.
+fn look(
+    function: &Function,
+    dims: &BTreeMap<String, i64>,
+    values: &BTreeMap<String, i64>,
+    trial: u64,
+    random: &mut Random,
+) -> Result<Vec<Row>, Box<dyn Error>> {
+    let plan = &function.manifest().plan;
+    let point: Vec<Values> =
+        plan.inputs.iter().map(|&i| input(plan, i, dims, values, random)).collect::<Result<_, _>>()?;
+    let primal = |at: &[Values]| -> Result<Kept, Box<dyn Error>> {
+        let inputs: Vec<Input<'_>> = at.iter().map(|v| Input::Array(v.view())).collect();
+        let mut kept = Kept::default();
+        function.primal(&inputs, 0, &mut kept)?;
+        Ok(kept)
+    };
+    let value = primal(&point)?;
+    let weights: Vec<Option<Values>> = (0..plan.outputs.len())
+        .map(|o| {
+            let (dtype, count, _) = value.0.get(&o)?;
+            let shape = vec![i64::try_from(*count).unwrap_or(0)];
+            dtype.is_float().then(|| Values::new(*dtype, shape, (0..*count).map(|_| random.normal()).collect()))
+        })
+        .collect();
+    let resolved = function.resolve(&point.iter().map(|v| Input::Array(v.view())).collect::<Vec<_>>())?;
+    let weights: Vec<Option<Values>> = weights
+        .into_iter()
+        .zip(&plan.outputs)
+        .map(|(w, &arg)| w.map(|w| Values { shape: resolved.shapes[arg].clone(), ..w }))
+        .collect();
+    let weigh = |kept: &Kept| -> f64 {
+        let sum = |(o, w): (usize, &Option<Values>)| w.as_ref().map_or(0.0, |w| dot(&w.numbers, &kept.numbers(o)));
+        weights.iter().enumerate().map(sum).sum()
+    };
+    let inputs: Vec<Input<'_>> = point.iter().map(|v| Input::Array(v.view())).collect();
+    let mask = plan.differentiable_mask();
+    let mut gradients = Kept::default();
+    let cotangents: Vec<Option<View<'_>>> = weights.iter().map(|w| w.as_ref().map(Values::view)).collect();
+    if mask != 0 {
+        function.vjp(&inputs, &cotangents, mask, &mut gradients)?;
+    }
+    let mut rows = Vec::new();
+    for (p, start) in point.iter().enumerate().filter(|(p, _)| mask >> p & 1 == 1) {
+        let direction: Vec<f64> = start.numbers.iter().map(|_| random.normal()).collect();
+        let tangent = Values::new(start.dtype, start.shape.clone(), direction.clone());
+        let tangents: Vec<Option<View<'_>>> = (0..point.len()).map(|q| (q == p).then(|| tangent.view())).collect();
+        let mut along = Kept::default();
+        function.jvp(&inputs, &tangents, &mut along)?;
+        let (forward, reverse) = (weigh(&along), dot(&direction, &gradients.numbers(p)));
+        let shifted = |h: f64| -> Result<f64, Box<dyn Error>> {
+            let mut at = point.clone();
+            at[p] = start.moved(&direction, h);
+            Ok(weigh(&primal(&at)?))
+        };
+        rows.push(judged(plan, p, trial, forward, reverse, start.dtype, &shifted)?);
+    }
+    Ok(rows)
+}
+
+fn judged(
+    plan: &CallPlan,
+    p: usize,
+    trial: u64,
+    forward: f64,
+    reverse: f64,
+    dtype: DType,
+    shifted: &dyn Fn(f64) -> Result<f64, Box<dyn Error>>,
+) -> Result<Row, Box<dyn Error>> {
+    let single = dtype == DType::F32 || plan.args.iter().any(|a| a.dtype == DType::F32);
+    let (steps, identity, coarse) = if single { ([1e-2, 3e-3], 3e-3, 5e-2) } else { ([1e-5, 1e-6], 1e-7, 1e-3) };
+    let mut best = (f64::INFINITY, f64::NAN);
+    for h in steps {
+        let differences = (shifted(h)? - shifted(-h)?) / (2.0 * h);
+        let gap = (differences - forward).abs();
+        if gap < best.0 {
+            best = (gap, differences);
+        }
+    }
+    let scale = forward.abs().max(reverse.abs()).max(best.1.abs()).max(1e-3);
+    let right = (forward - reverse).abs() <= identity * scale && best.0 <= coarse * scale;
+    let error = (forward - reverse).abs().max(best.0) / scale;
+    let input = plan.args[plan.inputs[p]].name.clone();
+    Ok(Row { trial, input, forward, reverse, differences: best.1, error, right })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Random numbers for an input; integers are what `--value` says.
+fn input(
+    plan: &CallPlan,
+    index: usize,
+    dims: &BTreeMap<String, i64>,
+    values: &BTreeMap<String, i64>,
+    random: &mut Random,
+) -> Result<Values, Box<dyn Error>> {
+    let arg: &Arg = &plan.args[index];
+    let shape: Vec<i64> = arg.shape.iter().map(|d| extent(d, dims)).collect::<Result<_, _>>()?;
+    let count = usize::try_from(shape.iter().product::<i64>())
+        .map_err(|_| format!("`{}` would have a negative number of elements; set --dim", arg.spelled()))?;
+    let given = values.get(&arg.name).copied().unwrap_or(1) as f64;
+    let number = |_| if arg.dtype.is_float() { random.normal() } else { given };
+    Ok(Values::new(arg.dtype, shape, (0..count).map(number).collect()))
+}
+
+/// The value of a dimension; symbols that nobody gave are 5.
+fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
+    let both = |a: &Dim, b: &Dim| Ok::<_, String>((extent(a, dims)?, extent(b, dims)?));
+    let value = match dim {
+        Dim::Int(n) => Some(*n),
+        Dim::Sym(name) => Some(dims.get(name).copied().unwrap_or(5)),
+        Dim::Add(a, b) => both(a, b).map(|(a, b)| a.checked_add(b))?,
+        Dim::Sub(a, b) => both(a, b).map(|(a, b)| a.checked_sub(b))?,
+        Dim::Mul(a, b) => both(a, b).map(|(a, b)| a.checked_mul(b))?,
+        Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| if b == 0 { None } else { Some(a.div_euclid(b)) })?,
+    };
+    value.ok_or_else(|| "a dimension overflows or divides by zero; set --dim".to_owned())
+}
+
+/// Numbers that look normally distributed, from splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        // Twelve uniform numbers: mean 6, variance 1.
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_are_computed_and_have_a_default() {
+        let dims = BTreeMap::from([("m".to_owned(), 3)]);
+        let sum = Dim::Add(Box::new(Dim::Sym("m".into())), Box::new(Dim::Sym("n".into())));
+        assert_eq!(extent(&sum, &dims), Ok(8));
+        let nothing = Dim::FloorDiv(Box::new(Dim::Int(1)), Box::new(Dim::Int(0)));
+        assert!(extent(&nothing, &dims).is_err());
+    }
+
+    #[test]
+    fn random_numbers_have_mean_zero_and_variance_one() {
+        let mut random = Random(7);
+        let all: Vec<f64> = (0..20_000).map(|_| random.normal()).collect();
+        let mean = all.iter().sum::<f64>() / 20_000.0;
+        let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0;
+        assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+}

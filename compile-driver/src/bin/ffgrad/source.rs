@@ -1,0 +1,84 @@
+//! What the verbs that take a function have in common: files, function, signature and the options that change what is compiled.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use compile_driver::options::{Options, Spec};
+
+/// A function in source files.
+#[derive(Args)]
+pub struct Source {
+    /// Source files; all are linked
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The function: C name, C++ name (with parameters if overloaded), or template instance
+    function: String,
+    /// Shapes and results, where the defaults do not do
+    #[arg(long, short)]
+    signature: Option<String>,
+    /// Folder for #include
+    #[arg(short = 'I', value_name = "DIR")]
+    include_dirs: Vec<PathBuf>,
+    /// Macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    defines: Vec<(String, Option<String>)>,
+    /// Compiler flag, for instance --flag=-std=c++20
+    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
+    flags: Vec<String>,
+    /// Library to link: a name or a path
+    #[arg(short = 'l', long = "library", value_name = "LIB")]
+    libraries: Vec<String>,
+    /// Value of a dimension that no input has
+    #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
+    sizes: Vec<(String, i64)>,
+    /// The engine: auto, catalyst, or the path of an Enzyme plugin
+    #[arg(long, default_value = "auto")]
+    engine: String,
+    /// Seconds that each compiler and engine run may take
+    #[arg(long, default_value_t = Options::default().timeout, value_name = "SECONDS")]
+    timeout: u64,
+}
+
+fn define(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() { Err("a macro needs a name".to_owned()) } else { Ok((name.to_owned(), value)) }
+}
+
+/// `NAME=N`.
+pub fn size(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
+    Ok((name.to_owned(), value))
+}
+
+impl Source {
+    /// As the driver takes it.
+    pub fn spec(self) -> Spec {
+        let options = Options {
+            flags: self.flags,
+            include_dirs: self.include_dirs,
+            defines: self.defines.into_iter().collect(),
+            libraries: self.libraries,
+            sizes: self.sizes.into_iter().collect(),
+            engine: self.engine,
+            timeout: self.timeout,
+            ..Options::default()
+        };
+        Spec { sources: self.files, function: self.function, signature: self.signature, options }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_macro_may_have_a_value_and_must_have_a_name() {
+        assert_eq!(define("N").unwrap(), ("N".to_owned(), None));
+        assert_eq!(define("N=a=b").unwrap(), ("N".to_owned(), Some("a=b".to_owned())));
+        assert!(define("=1").is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Every code that an error can carry, explained: what `ffgrad explain` prints.
+
+use serde::Serialize;
+
+/// A kind of problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Code {
+    /// Its stable name.
+    pub name: &'static str,
+    /// The exception that carries it.
+    pub class: &'static str,
+    /// What has happened.
+    pub meaning: &'static str,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:literal $class:literal $meaning:literal $remedy:literal)*) => {
+        &[$(Code { name: $name, class: $class, meaning: $meaning, remedy: $remedy }),*]
+    };
+}
+
+/// All codes, by name.
+pub const ALL: &[Code] = codes! {
+    "ambiguous-function" "CompileError" "The name stands for several functions: overloads, or the same name in several namespaces."
+    "Give the parameters too, as the message spells them: 'ns::f(double const*, int)'."
+    "ambiguous-rule-function" "CompileError" "A name in the option `derivatives` stands for several functions."
+    "Give it with its parameters, or its symbol."
+    "architecture" "DeviceError" "The GPU is too old for the code that is generated."
+    "Use a GPU of compute capability 6.0 or later, or CPU tensors."
+    "arity" "SignatureError" "The call has more or fewer inputs than the function; the message lists them."
+    "Give one value for each name left of `->` in the signature, in that order."
+    "batch-size" "SignatureError" "The batch dimensions of the inputs do not fit each other."
+    "Leading dimensions broadcast as in NumPy: each pair is equal, or one of the two is 1."
+    "bit-arithmetic" "DifferentiationError" "The code computes with the bits of a floating-point number, which has no derivative."
+    "Use the mathematical function instead: fabs, copysign, frexp, ldexp."
+    "cache" "CacheError" "The cache folder cannot be used, others can write to it, or what lies there is damaged."
+    "Set FFGRAD_CACHE_DIR to a folder of your own with room; `ffgrad cache verify` looks for damage."
+    "compiler-failed" "CompileError" "The compiler crashed, was killed or took longer than the option `timeout` allows."
+    "Raise timeout=SECONDS for a large source; `ffgrad doctor` tries the compiler."
+    "constant-memory" "CompileError" "A CUDA kernel reads __constant__ memory that only host code would fill, which never runs."
+    "Give the variable its value where it is declared, or make it a parameter of the kernel."
+    "cuda" "DeviceError" "The CUDA driver refused; the message has its words."
+    "Check the GPU with nvidia-smi. The same kernel runs on CPU tensors."
+    "dtype" "DtypeError" "An input has another element type than its parameter. Nothing is converted silently."
+    "Convert the input before the call, or change the type in the source."
+    "engine-failed" "DifferentiationError" "The differentiation engine could not be started."
+    "`ffgrad doctor` tries it and says how to mend it."
+    "engine-refused" "DifferentiationError" "The engine refused the function with a message that ffgrad does not know; it is shown whole."
+    "FFGRAD_KEEP=1 keeps the IR that it was given. Simplify the marked line, or move it into a function that is marked inactive."
+    "engine-timeout" "DifferentiationError" "Differentiation took longer than the option `timeout` allows. Type analysis can take for ever on large constant tables."
+    "Raise timeout=SECONDS, or engine_options=[\"enzyme-max-type-offset=64\"], or move the table out of the function."
+    "engine-version" "DifferentiationError" "The Enzyme plugin was built for an LLVM that cannot read ffgrad's IR."
+    "Build Enzyme against LLVM 22, or use engine=\"catalyst\"."
+    "foreign-exception" "ForeignError" "The function threw a C++ exception; its results were dropped."
+    "Catch it in the source, or around the call."
+    "fortran-runtime" "DifferentiationError" "The function copies whole arrays of derived type or characters, or allocates them."
+    "Do so component by component, with arrays of numbers (docs/fortran.md)."
+    "inline-assembly" "DifferentiationError" "The function runs inline assembly, which cannot be differentiated."
+    "Write the block in C, or move it into a function of its own that is inactive or has a derivative of yours."
+    "launch" "DeviceError" "The grid, the block or the shared memory of a launch is not possible."
+    "docs/cuda.md says what grid, block and shared take."
+    "launch-resources" "DeviceError" "The kernel needs more registers or shared memory than a block of that size has."
+    "Use smaller blocks."
+    "link" "CompileError" "The linker refused; the message has its words."
+    "Check the option `libraries`."
+    "linker-failed" "CompileError" "The linker crashed, was killed or took longer than the option `timeout` allows."
+    "`ffgrad doctor` tries it."
+    "missing-derivative" "DifferentiationError" "The function calls one that has no body here and no known derivative."
+    "Give its source too, register a derivative (docs/custom-derivatives.md), or mark it inactive if none flows through it."
+    "missing-header" "CompileError" "An #include was not found."
+    "Add the header's folder: include_dirs=[\"...\"]."
+    "missing-module" "CompileError" "A Fortran module was not found."
+    "Give its source too, in any order, or the folder of its module file."
+    "missing-rule-part" "CompileError" "A derivative names a function that the sources do not define."
+    "Check the name; derivatives are functions of the source itself."
+    "mpi-header" "CompileError" "A program with MPI's header does not compile."
+    "Set FFGRAD_MPICC to the compiler wrapper of the MPI that the program runs with."
+    "mpi-option" "CompileError" "The source uses MPI and the option does not say so."
+    "Add mpi=True: gradients are then checked by all ranks together."
+    "mpi-requests" "CompileError" "Requests of this MPI are integers, which the engine cannot follow."
+    "Use OpenMPI, or MPI_Send and MPI_Recv."
+    "no-device" "DeviceError" "There is no GPU."
+    "Use CPU tensors: the same kernel runs there."
+    "no-driver" "DeviceError" "NVIDIA's driver cannot be loaded."
+    "Use CPU tensors: the same kernel runs there."
+    "no-entry" "DifferentiationError" "This artifact was built without the derivative that was asked for."
+    "Report it: the driver should have built another."
+    "no-kernel" "DeviceError" "Only CUDA kernels run on a GPU."
+    "Kernels stand in .cu files."
+    "no-source" "CompileError" "No source file was given."
+    "Give at least one."
+    "no-such-file" "CompileError" "A source file does not exist."
+    "Check the path; the message has names close to it."
+    "no-such-function" "CompileError" "The sources define no function of this name."
+    "Check the name; the message has names close to it, or what there is."
+    "openmp-construct" "DifferentiationError" "An OpenMP construct has no derivative; docs/parallel.md lists those that have."
+    "Write it another way, or leave out -fopenmp."
+    "openmp-runtime" "CompileError" "No OpenMP runtime was found, or not the one that is loaded."
+    "`ffgrad toolchain install openmp`, or FFGRAD_OPENMP."
+    "out-of-memory" "DeviceError" "The GPU's memory is full."
+    "Free some, or use smaller batches."
+    "prototype" "CompileError" "The function's prototype has types that no array stands for: structs, pointers to pointers, complex numbers."
+    "Write a small extern \"C\" function around it that takes numbers and pointers to numbers."
+    "ptxas" "DeviceError" "NVIDIA's assembler refused the kernel."
+    "The message has its words; docs/cuda.md lists what is supported."
+    "realloc" "DifferentiationError" "The function calls realloc, on which the engine crashes."
+    "Allocate the new block with malloc, copy, and free the old one, or use std::vector."
+    "rule-parts" "CompileError" "A derivative in the option `derivatives` has too few or too many functions."
+    "Give the forward and the reverse one and, if need be, one that saves (docs/custom-derivatives.md)."
+    "rule-prototype" "CompileError" "A derivative that you gave has the wrong parameters; the message has the ones it needs."
+    "Write it with that prototype (docs/custom-derivatives.md)."
+    "rules" "CompileError" "ffgrad's own rule for a library function does not compile."
+    "`ffgrad doctor`: the C library's headers may be missing."
+    "rules-forward-twice" "DifferentiationError" "Forward mode over forward mode does not go through custom derivatives."
+    "Use forward over reverse: hvp, or torch.func.hessian."
+    "rules-without-arena" "DifferentiationError" "What a custom derivative keeps can only be given back by the arena, which this function cannot use."
+    "Leave arena=True, or write the derivative without a saving part."
+    "runtime" "CompileError" "ffgrad's own C runtime does not compile."
+    "`ffgrad doctor`: the C library's headers may be missing. arena=False does without."
+    "several-sources" "CompileError" "A kernel for a GPU is compiled from one file."
+    "Include the others in it."
+    "shadow-shape" "ShapeError" "A tangent or cotangent has not the shape of what it belongs to."
+    "Give it the same shape."
+    "shape" "ShapeError" "Shapes contradict each other, the signature or the declared extents."
+    "The message names the argument, and where the other value came from."
+    "signature" "SignatureError" "The signature does not fit the prototype, or leaves a doubt."
+    "The message lists every problem and often has a signature to paste."
+    "staging" "DifferentiationError" "Files of the build cannot be written or read: the disk is full, or somebody removed them."
+    "Make room, or set FFGRAD_CACHE_DIR to another disk."
+    "syntax" "CompileError" "The source does not compile; the message has the compiler's first words, with file and line."
+    "Mend the source, or give flags, include_dirs and defines as your build system does."
+    "too-many-inputs" "SignatureError" "The function has more inputs than a mask has bits."
+    "Put numbers that belong together into an array."
+    "toolchain" "ToolchainError" "A compiler or the engine is missing or does not work."
+    "`ffgrad doctor` tries every tool; `ffgrad toolchain install` fetches what is missing."
+    "undefined-symbol" "CompileError" "The function calls one that no source and no library defines."
+    "Give its source too, or the library that has it: libraries=[\"NAME\"]."
+    "unknown-inactive-function" "CompileError" "The option `inactive` names a function that the sources do not use."
+    "Check the name; C++ functions have their parameters."
+    "unknown-language" "CompileError" "The source's extension is not known."
+    "C files end in .c, C++ in .cpp, .cc or .cxx, Fortran in .f90 or .f, CUDA in .cu."
+    "unknown-rule-function" "CompileError" "The option `derivatives` names a function that the sources do not use."
+    "Check the name; C++ functions have their parameters."
+    "unknown-type" "DifferentiationError" "The engine cannot tell whether memory that is moved holds numbers or addresses."
+    "Copy element by element, give local arrays their element type, or allow a guess with loose_types=True: it is checked."
+    "unproven-gradient" "DifferentiationError" "Every way of preparing the function gave a gradient that failed its check. It is never returned. The message has the numbers of each."
+    "Move what the engine cannot treat into a function of its own and mark it inactive, or rewrite it: copy buffers instead of swapping pointers."
+    "unsupported-construct" "CompileError" "The source uses something that ffgrad cannot compile; the message names it."
+    "Write it another way: docs/fortran.md and docs/cuda.md list what there is."
+    "value-range" "DtypeError" "An integer does not fit into its parameter's type."
+    "Give a smaller one, or make the parameter wider."
+    "worker-failed" "DifferentiationError" "ffgrad's own compiler process crashed, was killed, or answered nonsense."
+    "Run `ffgrad doctor`; a larger timeout=SECONDS or more memory may help. Else it is a bug of ffgrad: please report it."
+    "wrong-derivative" "DifferentiationError" "A derivative that you gave disagrees with finite differences; the message names it, with both numbers."
+    "Mend it: docs/custom-derivatives.md says what it takes and does."
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_and_each_stands_once() {
+        assert!(ALL.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+
+    /// Every source file that can make a diagnosis.
+    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_in_the_sources_is_explained() {
+        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut texts = Vec::new();
+        for folder in ["src", "llvm/src", "../compile-driver/src"] {
+            sources(&here.join(folder), &mut texts);
+        }
+        let starts = ["Diagnosis::new(", "refusal(", "code = "];
+        for text in &texts {
+            for rest in starts.iter().flat_map(|start| text.split(start).skip(1)) {
+                let Some(name) = rest.trim_start().strip_prefix('"').and_then(|r| r.split_once('"')) else { continue };
+                let known = ALL.iter().any(|code| code.name == name.0);
+                assert!(known, "`{}` is not explained", name.0);
+            }
+        }
+    }
+
+    #[test]
+    fn each_says_what_and_what_to_do() {
+        for code in ALL {
+            assert!(code.meaning.ends_with('.') && code.remedy.ends_with('.'), "{}", code.name);
+            assert!(code.class.ends_with("Error"), "{}", code.name);
+        }
+    }
+}
