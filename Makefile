@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench \
+.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -54,6 +54,9 @@ test-jax: env-jax tools ## the tests of the JAX front end (ARGS="..." goes to py
 
 test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
 	@scripts/test.sh julia $(ARGS)
+
+torture: build ## faults, races, malformed inputs, generated programs (ARGS="--long" for hours of it)
+	@$(PYTHON_BIN)/python tests/torture/run.py $(ARGS)
 
 lint: build ## formatting, clippy, ruff, mypy
 	@scripts/lint.sh

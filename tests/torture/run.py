@@ -1,0 +1,92 @@
+"""Everything that a cluster and a fuzzer do to ffgrad, and one report of figures: ``make torture``.
+
+    make torture                       short: what CI runs, a few minutes
+    make torture ARGS=--long           long: 64 racing processes, 1,000 kills, 10,000 inputs and programs; hours
+    make torture ARGS="--only gradients --programs 2000"
+
+Exits with 1 where anything is not as it should be. ``README.md`` beside this folder has the figures of the last long run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import faults  # noqa: E402
+import gradients  # noqa: E402
+import kills  # noqa: E402
+import malformed  # noqa: E402
+import races  # noqa: E402
+
+PARTS = ["races", "kills", "malformed", "faults", "gradients"]
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true", help="the numbers that ffgrad is held to")
+    parser.add_argument("--only", action="append", choices=PARTS, help="this part; may be given several times")
+    parser.add_argument("--processes", type=int, help="processes racing for one key")
+    parser.add_argument("--kills", type=int, help="builds killed")
+    parser.add_argument("--inputs", type=int, help="malformed inputs")
+    parser.add_argument("--programs", type=int, help="generated programs")
+    parser.add_argument("--first", type=int, default=0, help="first seed of inputs and programs")
+    parser.add_argument("--jobs", type=int, default=1, help="processes for generated programs")
+    parser.add_argument("--log", type=Path, help="a file for one line of JSON per generated program")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run the parts and print their figures."""
+    given = parse()
+
+    def size(chosen: int | None, short: int, long: int) -> int:
+        return chosen if chosen is not None else long if given.long else short
+
+    def race() -> tuple[str, list[str], bool]:
+        r = races.race(size(given.processes, 6, 64))
+        return races.report(r), r.problems, r.passed
+
+    def kill() -> tuple[str, list[str], bool]:
+        k = kills.kill(size(given.kills, 10, 1000), every=5 if not given.long else 20)
+        return kills.report(k), k.wrong, k.passed
+
+    def malform() -> tuple[str, list[str], bool]:
+        m = malformed.run(size(given.inputs, 60, 10_000), given.first)
+        return malformed.report(m), m.problems, m.passed
+
+    def fault() -> tuple[str, list[str], bool]:
+        f = faults.run() if given.long else faults.run(failures=["crash"])
+        return faults.report(f), f.problems, f.passed
+
+    def differentiate() -> tuple[str, list[str], bool]:
+        verdicts = gradients.run(given.first, size(given.programs, 20, 10_000), given.jobs, log=given.log)
+        bad = [v for v in verdicts if v.kind in ("wrong", "died", "failed")]
+        return gradients.report(verdicts), [f"{v.kind} {v.seed}: {v.detail}" for v in bad], not bad
+
+    parts: dict[str, Callable[[], tuple[str, list[str], bool]]] = {
+        "races": race,
+        "kills": kill,
+        "malformed": malform,
+        "faults": fault,
+        "gradients": differentiate,
+    }
+    all_well = True
+    for name in given.only or PARTS:
+        begin = time.monotonic()
+        text, problems, passed = parts[name]()
+        print(f"{'ok  ' if passed else 'FAIL'} {text} [{time.monotonic() - begin:.0f} s]", flush=True)
+        for problem in problems[:20]:
+            print(f"       {problem[:500]}")
+        all_well &= passed
+    return 0 if all_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
