@@ -14,16 +14,16 @@ TORTURE = Path(__file__).resolve().parents[1] / "torture"
 sys.path.insert(0, str(TORTURE))
 
 import faults  # noqa: E402
+import generator  # noqa: E402
 import gradients  # noqa: E402
 import kills  # noqa: E402
 import malformed  # noqa: E402
-import programs  # noqa: E402
 import races  # noqa: E402
-from reference import Reference  # noqa: E402
+from hyperdual import Reference  # noqa: E402
 
 
-@pytest.mark.parametrize("program", programs.found(), ids=lambda p: p.name)
-def test_what_was_once_wrong_is_right(program: programs.Program, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", generator.found(), ids=lambda p: p.name)
+def test_what_was_once_wrong_is_right(program: generator.Program, tmp_path: Path) -> None:
     """Crashes and wrong numbers that generated programs have found."""
     verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path)
     assert verdict.kind in ("right", "mended", "refused", "refused-second"), verdict
@@ -39,9 +39,9 @@ def test_generated_programs_are_never_silently_wrong() -> None:
 
 def test_the_check_of_generated_programs_sees_a_wrong_gradient(tmp_path: Path) -> None:
     """A reference of another program: every comparison has to notice."""
-    program = next(p for p in map(programs.generate, range(100)) if p.shape == "map" and not p.single)
+    program = next(p for p in map(generator.generate, range(100)) if p.shape == "map" and not p.single)
     # The function differs from what the reference computes in one coefficient.
-    other = programs.Program(
+    other = generator.Program(
         **{**program.__dict__, "text": program.text.replace("(real)0.1 * x[z]", "(real)0.2 * x[z]")}
     )
     assert other.text != program.text

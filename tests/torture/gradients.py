@@ -34,9 +34,9 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import programs as generator  # noqa: E402
-from programs import Program  # noqa: E402
-from reference import Reference, Truth, sizes  # noqa: E402
+import generator  # noqa: E402
+from generator import Program  # noqa: E402
+from hyperdual import Reference, Truth, sizes  # noqa: E402
 
 # Relative to the largest number of the compared set.
 TOLERANCE = {False: 1e-7, True: 2e-2}

@@ -25,7 +25,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import programs as generator  # noqa: E402
+import generator  # noqa: E402
 from races import CUBE  # noqa: E402
 
 TIMEOUT = 10

@@ -21,10 +21,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import generator  # noqa: E402
 import gradients  # noqa: E402
-import programs as generator  # noqa: E402
-from programs import Program  # noqa: E402
-from reference import Reference  # noqa: E402
+from generator import Program  # noqa: E402
+from hyperdual import Reference  # noqa: E402
 
 
 def verdict_of(program: Program, **options: object) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from programs import Program
+from generator import Program
 
 HERE = Path(__file__).resolve().parent
 
