@@ -17,7 +17,7 @@ use dlpark::ffi::{
     DLTensor,
 };
 use ffgrad_torch::NewTensor;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -202,7 +202,7 @@ impl<'py> Given<'py> {
             return Ok(Given::Float(object.extract()?));
         }
         if object.is_instance_of::<PyInt>() {
-            return Ok(Given::Int(object.extract()?));
+            return object.extract().map(Given::Int).map_err(|_| too_large(object, name));
         }
         let (tensor, capsule) = from_capsule(object, name)?;
         Self::array(object, tensor, Some(capsule), name)
@@ -327,6 +327,21 @@ fn unknown_dtype(name: &str, found: &str) -> Error {
     ))
 }
 
+/// The framework cannot export the elements: text, dates, objects, numbers of the other byte order.
+fn not_numbers(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String) -> PyErr {
+    let found = object.getattr("dtype").map_or_else(|_| "something else".to_owned(), |d| d.to_string());
+    errors::to_python(object.py(), &unknown_dtype(&name(), &found), None)
+}
+
+/// No parameter holds it.
+fn too_large(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String) -> PyErr {
+    let digits: String = object.str().map_or_else(|_| String::new(), |s| s.to_string().chars().take(40).collect());
+    let headline = format!("`{}` cannot hold {digits}", name());
+    let error =
+        Error::Dtype(Box::new(Diagnosis::new("value-range", "", headline).mismatch("an integer of 64 bits", digits)));
+    errors::to_python(object.py(), &error, None)
+}
+
 /// Imports through `__dlpack__`, versioned where the producer knows that.
 fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> PyResult<(DLTensor, Bound<'py, PyAny>)> {
     let py = object.py();
@@ -340,6 +355,7 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
         Ok(capsule) => capsule,
         // Producers from before DLPack 1.0 take no version.
         Err(e) if e.is_instance_of::<PyTypeError>(py) => method.call0()?,
+        Err(e) if e.is_instance_of::<PyBufferError>(py) => return Err(not_numbers(object, name)),
         Err(e) => return Err(e),
     };
     let owned = capsule.clone().cast_into::<PyCapsule>().map_err(PyErr::from)?;
