@@ -68,7 +68,7 @@ for x in (jnp.ones(3), np.ones(3)):
 g = enzyme({str(write(CUBE.replace("double", "float"), "g.c"))!r}, "cube")
 assert g(jnp.full(3, 2.0)).dtype == jnp.float32
 """
-    run_python(code, JAX_ENABLE_X64="0")
+    run_python(code, {"JAX_ENABLE_X64": "0"})
 
 
 def test_an_exception_of_the_foreign_code_is_an_error_of_the_run(compile_source: Compile) -> None:
@@ -197,11 +197,11 @@ def test_the_compilation_cache_of_jax_serves_the_next_process(
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     }
     code = RUN.format(path=str(path))
-    first, second = (run_python(code, **environment).stdout.split("] ") for _ in range(2))
+    first, second = (run_python(code, environment).stdout.split("] ") for _ in range(2))
     assert first[0] == second[0] == "[3.0, 12.0, 27.0"
     assert int(second[1]) > int(first[1])
     path.write_text(CUBE.replace("* x[i] * x[i]", "* x[i]"))
-    assert run_python(code, **environment).stdout.startswith("[2.0, -4.0, 6.0]")
+    assert run_python(code, environment).stdout.startswith("[2.0, -4.0, 6.0]")
 
 
 SAVE = """
@@ -227,7 +227,9 @@ except jax.errors.JaxRuntimeError as error:
 def test_a_saved_executable_finds_its_sources_again(run_python: RunPython, write: Write) -> None:
     """In a process that never called enzyme; once the source has changed it refuses."""
     path = write(CUBE)
-    run_python(SAVE.format(path=str(path)), XLA_FLAGS="")
-    assert json.loads(run_python(LOAD, XLA_FLAGS="").stdout) == [1.0, -8.0, 27.0]
+    run_python(SAVE.format(path=str(path)), {"XLA_FLAGS": ""})
+    assert json.loads(run_python(LOAD, {"XLA_FLAGS": ""}).stdout) == [1.0, -8.0, 27.0]
     path.write_text(CUBE.replace("* x[i] * x[i]", "* x[i]"))
-    assert "the executable was made from another version of `cube`" in json.loads(run_python(LOAD, XLA_FLAGS="").stdout)
+    assert "the executable was made from another version of `cube`" in json.loads(
+        run_python(LOAD, {"XLA_FLAGS": ""}).stdout
+    )

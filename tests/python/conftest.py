@@ -1,119 +1,56 @@
-"""What all tests of the PyTorch front end share: a private cache, seeds, sources written on the spot, child processes.
+"""What all tests of the PyTorch front end share beside ``../fixtures.py``: seeds, operations that several files use.
 
 Neighbours: ``programs.py`` (C sources that several files use) and ``../cases`` (the conformance table).
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 from ffgrad.torch import Enzyme, enzyme
+from fixtures import (  # noqa: F401  (pytest finds them here)
+    Running,
+    RunPython,
+    Write,
+    cache,
+    compiling,
+    numpy_seed,
+    pytest_configure,
+    pytest_unconfigure,
+    run_python,
+    start_python,
+    write,
+)
+from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE
 
-Write = Callable[..., Path]
 Compile = Callable[..., Enzyme]
-RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
-
-_private_cache: str | None = None
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Give the session a cache of its own, unless the caller chose one."""
-    global _private_cache
-    config.addinivalue_line("markers", "slow: takes more than 20 seconds")
-    if not os.environ.get("FFGRAD_CACHE_DIR"):
-        _private_cache = tempfile.mkdtemp(prefix="ffgrad-tests-")
-        os.environ["FFGRAD_CACHE_DIR"] = _private_cache
-
-
-def pytest_unconfigure() -> None:
-    """Remove what :func:`pytest_configure` made."""
-    if _private_cache is not None:
-        shutil.rmtree(_private_cache, ignore_errors=True)
+compile_source = compiling(enzyme)
 
 
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
     torch.manual_seed(0)
-    np.random.seed(0)
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Return ``write(text, name="f.c")``: a source file with this text."""
-
-    def write(text: str, name: str = "f.c") -> Path:
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
+def cube(compile_source: Compile) -> Enzyme:
+    """y = x**3."""
+    return compile_source(CUBE, "cube")
 
 
 @pytest.fixture
-def compile_source(write: Write) -> Compile:
-    """Return ``compile_source(text, function, signature, name="f.c", **options)``: the text as an operation."""
-
-    def compile_source(
-        text: str, function: str, signature: str | None = None, name: str = "f.c", **options: object
-    ) -> Enzyme:
-        return enzyme(write(text, name), function, signature, **options)  # type: ignore[arg-type]
-
-    return compile_source
+def pair(compile_source: Compile) -> Enzyme:
+    """(a*b, a**2 + sin(b))."""
+    return compile_source(PAIR, "pair", PAIR_SIGNATURE)
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Use an empty cache for this test, in this process and its children."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("FFGRAD_CACHE_DIR", str(folder))
-    yield folder
-
-
-@pytest.fixture
-def run_python(tmp_path: Path) -> RunPython:
-    """Return ``run_python(code, env={}, check=True)``: the code in a process of its own, output captured as text.
-
-    ``env`` is laid over this process's; a value of ``None`` removes the variable.
-    """
-
-    def run_python(
-        code: str, env: Mapping[str, str | None] = {}, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        return start_python(code, env, tmp_path).finish(check)
-
-    return run_python
-
-
-class Running:
-    """A child process; ``finish`` waits for it."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def finish(self, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Wait, and fail with the child's own words where it failed."""
-        out, err = self.process.communicate(timeout=300)
-        if check and self.process.returncode != 0:
-            pytest.fail(f"child process ended with {self.process.returncode}\n{out}\n{err}", pytrace=False)
-        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
-
-
-def start_python(code: str, env: Mapping[str, str | None], folder: Path) -> Running:
-    """Start Python on ``code`` in ``folder``."""
-    whole: dict[str, str | None] = {**os.environ, **env}
-    kept = {name: value for name, value in whole.items() if value is not None}
-    command = [sys.executable, "-c", code]
-    pipe = subprocess.PIPE
-    return Running(subprocess.Popen(command, env=kept, cwd=folder, stdout=pipe, stderr=pipe, text=True))
+def decay(compile_source: Compile) -> Enzyme:
+    """amplitude * exp(-rate * t)."""
+    return compile_source(DECAY, "decay", DECAY_SIGNATURE)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -12,21 +12,9 @@ import torch
 from conftest import Compile, RunPython, Write
 from ffgrad.errors import ForeignError
 from ffgrad.torch import Enzyme
-from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE, THROWS
+from programs import CUBE, THROWS
 from test_transforms import COMPOSITIONS, MAPPED, written
 from torch.export import Dim
-
-
-@pytest.fixture
-def pair(compile_source: Compile) -> Enzyme:
-    """(a*b, a**2 + sin(b))."""
-    return compile_source(PAIR, "pair", PAIR_SIGNATURE)
-
-
-@pytest.fixture
-def decay(compile_source: Compile) -> Enzyme:
-    """amplitude * exp(-rate * t)."""
-    return compile_source(DECAY, "decay", DECAY_SIGNATURE)
 
 
 @pytest.fixture(autouse=True)

@@ -10,16 +10,10 @@ import torch
 from conftest import Compile
 from ffgrad.errors import DifferentiationError, ShapeError
 from ffgrad.torch import Enzyme
-from programs import PAIR, PAIR_SIGNATURE
+from programs import PAIR
 from torch.autograd import functional
 
 Pair = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
-
-
-@pytest.fixture
-def pair(compile_source: Compile) -> Enzyme:
-    """(a*b, a**2 + sin(b))."""
-    return compile_source(PAIR, "pair", PAIR_SIGNATURE)
 
 
 def written(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

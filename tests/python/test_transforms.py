@@ -10,22 +10,10 @@ import torch
 from conftest import Compile
 from ffgrad.errors import DifferentiationError, DtypeError, ShapeError
 from ffgrad.torch import Enzyme
-from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE
+from programs import DECAY, DECAY_SIGNATURE
 from torch.func import functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 Pair = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
-
-
-@pytest.fixture
-def pair(compile_source: Compile) -> Enzyme:
-    """(a*b, a**2 + sin(b))."""
-    return compile_source(PAIR, "pair", PAIR_SIGNATURE)
-
-
-@pytest.fixture
-def cube(compile_source: Compile) -> Enzyme:
-    """y = x**3."""
-    return compile_source(CUBE, "cube")
 
 
 def written(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
