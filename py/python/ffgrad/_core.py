@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from ffgrad import _native
 
@@ -130,6 +131,59 @@ def _plain(value: Any) -> Any:
 
 def _define(value: str | int | float | bool | None) -> str | None:
     return None if value is None or value is True else str(int(value) if value is False else value)
+
+
+_PARAMETERS = """\
+Parameters
+----------
+source
+    The source file, or several that belong together.
+function
+    Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
+    template instance (``"f<double>"``).
+signature
+    Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``. Without
+    it pointers that are only read are inputs, those only written are outputs, and integers are the number of elements.
+**options
+    See :class:`ffgrad._core.Options`."""
+_ERRORS = """\
+Raises
+------
+CompileError
+    The source does not compile or has no such function.
+SignatureError
+    The signature does not fit, or is needed.
+ToolchainError
+    A compiler or the engine is missing.
+CacheError
+    The cache folder cannot be used."""
+
+Opening = TypeVar("Opening", bound=Callable[..., Any])
+
+
+def opening(enzyme: Opening) -> Opening:
+    """Complete the docstring of a front end's ``enzyme``, which has a summary and what is returned.
+
+    Parameters
+    ----------
+    enzyme
+        The function.
+
+    Returns
+    -------
+    callable
+        The same, with the parameters and errors that all front ends share.
+    """
+    summary, _, returns = inspect.cleandoc(enzyme.__doc__ or "").partition("\n\n")
+    enzyme.__doc__ = "\n\n".join((summary, _PARAMETERS, returns, _ERRORS))
+    return enzyme
+
+
+def absolute(source: Source | Iterable[Source], options: Options) -> list[str]:
+    """Return the sources by absolute path, for programs that name them by path; folders of headers in the options too."""
+    if "include_dirs" in options:
+        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    return [os.path.abspath(file) for file in source_files(source)]
 
 
 def open_function(

@@ -19,7 +19,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from ffgrad import _native
-from ffgrad._core import Options, Source, open_function
+from ffgrad._core import Options, Source, open_function, opening
 from ffgrad.errors import SignatureError
 
 __all__ = ["Enzyme", "enzyme"]
@@ -403,6 +403,7 @@ def _dtype(name: str) -> np.dtype:
     return np.dtype(name if name == "bool" else f"{name[0]}{int(name[1:]) // 8}")
 
 
+@opening
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -411,32 +412,9 @@ def enzyme(
 ) -> Enzyme:
     """Make a foreign function a differentiable function of NumPy arrays.
 
-    Parameters
-    ----------
-    source
-        The source file, or several that belong together.
-    function
-        Name of the function.
-    signature
-        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``; without it pointers that are only read are inputs, those only written
-        are outputs, and integers are the number of elements.
-    **options
-        See :class:`ffgrad._core.Options`.
-
     Returns
     -------
     Enzyme
         Callable, with ``vjp``, ``jvp``, ``grad``, ``value_and_grad``, ``jacobian``, ``hvp``, ``hessp`` and ``hessian``.
-
-    Raises
-    ------
-    CompileError
-        The source does not compile or has no such function.
-    SignatureError
-        The signature does not fit, or is needed.
-    ToolchainError
-        A compiler or the engine is missing.
-    CacheError
-        The cache folder cannot be used.
     """
     return Enzyme(open_function(source, function, signature, options, np.ndarray, _allocate))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +24,7 @@ from typing_extensions import Unpack
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad import _native
-from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._core import Options, Source, absolute, open_function, opening, plain
 from ffgrad._torch import cuda
 from ffgrad._torch.eager import short_way
 from ffgrad._torch.library import PRIMAL, VJP, typed
@@ -175,6 +174,7 @@ class Enzyme:
         return f"<enzyme {self._plan.function}: {self._plan.signature}>"
 
 
+@opening
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -183,39 +183,13 @@ def enzyme(
 ) -> Enzyme:
     """Make a C or C++ function a differentiable operation.
 
-    Parameters
-    ----------
-    source
-        The source file, or several that belong together.
-    function
-        Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
-        template instance (``"f<double>"``).
-    signature
-        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``. Without
-        it pointers that are only read are inputs, those only written are outputs, and integers are the number of elements.
-    **options
-        See :class:`ffgrad._core.Options`.
-
     Returns
     -------
     Enzyme
         Callable, with ``.apply``.
-
-    Raises
-    ------
-    CompileError
-        The source does not compile or has no such function.
-    SignatureError
-        The signature does not fit, or is needed.
-    ToolchainError
-        A compiler or the engine is missing.
-    CacheError
-        The cache folder cannot be used.
     """
     # Absolute, because exported programs and pickled modules name the sources by path.
-    files = [os.path.abspath(file) for file in source_files(source)]
-    if "include_dirs" in options:
-        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    files = absolute(source, options)
     native = open_function(files, function, signature, options, torch.Tensor, allocate)
     return Enzyme(native, {"sources": files, "function": function, "signature": signature, "options": plain(options)})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +11,7 @@ import tensorflow as tf
 from typing_extensions import Unpack
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
-from ffgrad._core import Options, Source, open_function, plain, source_files
+from ffgrad._core import Options, Source, absolute, open_function, opening, plain
 from ffgrad._tf.library import misfit, open_now, operations
 from ffgrad._tf.shapes import output_shapes
 
@@ -139,6 +138,7 @@ class Enzyme:
         return f"<enzyme {self.manifest['prototype']['function']}: {self.signature}>"
 
 
+@opening
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -147,40 +147,13 @@ def enzyme(
 ) -> Enzyme:
     """Make a C or C++ function a differentiable operation.
 
-    Parameters
-    ----------
-    source
-        The source file, or several that belong together.
-    function
-        Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
-        template instance (``"f<double>"``).
-    signature
-        Shapes and roles, ``"A[m,n], x[n] -> y[m]"``: inputs left of the arrow, outputs right, scratch after ``;``.
-        Without it pointers that are only read are inputs, those only written are outputs, and integers are the number
-        of elements.
-    **options
-        See :class:`ffgrad._core.Options`.
-
     Returns
     -------
     Enzyme
         Callable, with ``.apply``.
-
-    Raises
-    ------
-    CompileError
-        The source does not compile or has no such function.
-    SignatureError
-        The signature does not fit, or is needed.
-    ToolchainError
-        A compiler or the engine is missing.
-    CacheError
-        The cache folder cannot be used.
     """
     # Absolute, because saved graphs name the sources by path.
-    files = [os.path.abspath(file) for file in source_files(source)]
-    if "include_dirs" in options:
-        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    files = absolute(source, options)
     native = open_function(files, function, signature, options, np.ndarray, np.empty)
     spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
     return Enzyme(spec, json.loads(native.manifest()), native.differentiable)
