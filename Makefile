@@ -19,14 +19,10 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 	@"$$(. scripts/lib.sh && echo $$BIN)/ffgrad" toolchain install fortran >/dev/null
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
 
-test: ## every test
-	@$(MAKE) test-rust
-	@$(MAKE) test-torch
-	@$(MAKE) test-cuda
-	@$(MAKE) test-fortran
-	@$(MAKE) test-tf
-	@$(MAKE) test-jax
-	@$(MAKE) test-julia
+test: ## every test; goes on after a part that fails, and names all that failed
+	@failed=; for part in rust torch cuda fortran tf jax julia; do \
+		$(MAKE) test-$$part || failed="$$failed $$part"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
