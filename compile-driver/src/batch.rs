@@ -141,7 +141,7 @@ impl Function {
         }
         let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
         let job = Job { function: self, artifact: &artifact, resolved: &resolved, task: first, wanted, split: &split };
-        lanes::run(&job, count, &mut targets, self.spec.options.threads)
+        lanes::run(&job, count, &mut targets, self.spec.options.threads.unwrap_or(1))
     }
 
     /// The shapes of a call over the batch that `...` stands for.

@@ -90,7 +90,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         commands: compiled.commands,
         cpu: crate::cpu::identity().to_owned(),
         math: spec.options.math,
-        exceptions: frontend::is_cpp(spec)?,
+        exceptions: frontend::is_cpp(spec)? || library::throws(&rules.renamed),
         single_precision,
         prototype,
         plan,

@@ -7,6 +7,7 @@
 
 use crate::error::{CacheError, Error, Result};
 use crate::frontend::{self, Compiled, Language};
+use crate::mpi;
 use crate::options::Spec;
 use crate::process;
 use crate::toolchain::{Fortran, Tools};
@@ -27,10 +28,12 @@ pub fn is_fortran(spec: &Spec) -> bool {
 /// # Errors
 ///
 /// Compile errors with flang's own words; cache errors.
-pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, result: &mut Compiled) -> Result<()> {
+pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, result: &mut Compiled) -> Result<()> {
     let Some(fortran) = &tools.fortran else { return Ok(()) };
+    let folders = include_folders(spec)?;
     let modules = staging.join("modules");
     std::fs::create_dir_all(&modules).map_err(io("create", &modules))?;
+    mpi::mend_header(spec, &modules)?;
     let mut sources = Vec::new();
     for (i, source) in spec.sources.iter().enumerate() {
         if Language::of(source, &spec.function)? == Language::Fortran {
@@ -40,17 +43,20 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, result: &mut Compiled
     let scans: Vec<Scan> = sources.iter().map(|(_, _, scan)| scan.clone()).collect();
     for &(i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
-        let mut command = flang(fortran, spec, &modules);
+        let mut command = flang(fortran, spec, &folders, &modules);
         // With no LLVM pass run, and nothing said about each.
         command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
         command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
         result.commands.push(process::command_line(&command));
         execute(spec, source, &mut command)?;
-        let dump = symbol_dump(fortran, spec, source, flang(fortran, spec, &modules))?;
+        let dump = symbol_dump(fortran, spec, source, flang(fortran, spec, &folders, &modules))?;
         result.procedures.extend(procedures(&dump));
         result.modules.push(module);
     }
-    let mut wanted = Wanted { spec, files: Vec::new() };
+    if !sources.is_empty() {
+        result.modules.extend(mpi::for_fortran(tools, spec, headers, staging)?);
+    }
+    let mut wanted = Wanted { folders: &folders, files: Vec::new() };
     for (_, source, scan) in &sources {
         wanted.add(source, scan);
     }
@@ -58,7 +64,14 @@ pub fn compile(tools: &Tools, spec: &Spec, staging: &Path, result: &mut Compiled
     Ok(())
 }
 
-fn flang(fortran: &Fortran, spec: &Spec, modules: &Path) -> Command {
+/// Folders for files that are included: the user's, and MPI's where that is wanted.
+fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
+    let mpi = mpi::wanted(&spec.options)?.map(|mpi| mpi.compile).unwrap_or_default();
+    let own = mpi.iter().filter_map(|flag| flag.strip_prefix("-I")).map(PathBuf::from);
+    Ok(spec.options.include_dirs.iter().cloned().chain(own).collect())
+}
+
+fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) -> Command {
     let options = &spec.options;
     let mut command = fortran.command();
     command.args(["-O2", "-g", "-fPIC", "-fcomplex-arithmetic=improved", "-fno-color-diagnostics"]);
@@ -68,7 +81,7 @@ fn flang(fortran: &Fortran, spec: &Spec, modules: &Path) -> Command {
         Math::Fast => &["-ffast-math"],
     });
     command.arg("-module-dir").arg(modules).arg(format!("-I{}", modules.display()));
-    command.args(options.include_dirs.iter().map(|d| format!("-I{}", d.display())));
+    command.args(folders.iter().map(|d| format!("-I{}", d.display())));
     for (name, value) in &options.defines {
         command.arg(match value {
             Some(value) => format!("-D{name}={value}"),
@@ -126,6 +139,9 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
         return frontend::compile_error(diagnosis);
     }
     let missing = diagnostics::compiler_error(stderr).and_then(|(at, message)| Some((at, missing_module(&message)?)));
+    if let Some(diagnosis) = without_mpi(spec, &file, stderr, missing.as_ref()) {
+        return frontend::compile_error(diagnosis);
+    }
     if let Some((at, module)) = missing {
         let headline = format!("`{file}` uses the module `{module}`, which is in none of the sources");
         let mut diagnosis = Diagnosis::new("missing-module", &spec.function, headline)
@@ -135,6 +151,28 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
         return frontend::compile_error(diagnosis);
     }
     frontend::rejected(spec, stderr)
+}
+
+/// What to say of a source whose MPI is not found.
+fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location, String)>) -> Option<Diagnosis> {
+    let (at, message) = diagnostics::compiler_error(stderr)?;
+    let header = message.to_lowercase().contains(mpi::FORTRAN_HEADER);
+    let module = missing.map(|(_, module)| module.as_str()).filter(|m| ["mpi", "mpi_f08"].contains(m));
+    let mut diagnosis = if let Some(module) = module {
+        let headline =
+            format!("`{file}` uses MPI's module `{module}`, which flang cannot read: other compilers made it");
+        Diagnosis::new("mpi-module", &spec.function, headline).advise(
+            "Write `include 'mpif.h'` in its place, below `implicit none`, and pass mpi=True (docs/parallel.md).",
+        )
+    } else if header && !spec.options.mpi {
+        let headline = format!("`{}` uses MPI, which ffgrad has to be told", spec.function);
+        Diagnosis::new("mpi-option", &spec.function, headline)
+            .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md).")
+    } else {
+        return None;
+    };
+    diagnosis.location = Some(frontend::with_text(at));
+    Some(diagnosis)
 }
 
 /// `error: loc("/s/f.f90":3:5): /build/...: not yet implemented: something`.
@@ -170,7 +208,7 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error
 
 /// The files that a compilation reads, sources and all that they name, without the compiler's own.
 struct Wanted<'a> {
-    spec: &'a Spec,
+    folders: &'a [PathBuf],
     files: Vec<PathBuf>,
 }
 
@@ -184,7 +222,7 @@ impl Wanted<'_> {
         let named = scan.includes.iter().cloned().chain(scan.uses.iter().map(|m| format!("{m}.mod")));
         for name in named {
             let beside = file.parent().map(|folder| folder.join(&name));
-            let all = beside.into_iter().chain(self.spec.options.include_dirs.iter().map(|dir| dir.join(&name)));
+            let all = beside.into_iter().chain(self.folders.iter().map(|dir| dir.join(&name)));
             // Every file by that name, not just the first: which one flang takes is its affair.
             let there: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
             for path in there {

@@ -88,7 +88,7 @@ pub fn compile(
     all_declarations: bool,
 ) -> Result<Compiled> {
     let mut result = Compiled::default();
-    fortran::compile(tools, spec, staging, &mut result)?;
+    fortran::compile(tools, spec, headers, staging, &mut result)?;
     for (i, source) in spec.sources.iter().enumerate() {
         let language = Language::of(source, &spec.function)?;
         if language == Language::Fortran {

@@ -307,8 +307,8 @@ impl Function {
     }
 
     pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {
-        // 1 is what nobody asked for: then the runtime and its own variables decide.
-        let threads = if self.spec.options.threads > 1 { self.spec.options.threads } else { 0 };
+        // Where nobody asked, the runtime and its own variables decide.
+        let threads = self.spec.options.threads.unwrap_or(0);
         Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, threads, frame }
     }
 

@@ -41,7 +41,7 @@ fn options_text(spec: &Spec) -> Vec<u8> {
     let mut options = spec.options.clone();
     options.verify = Default::default();
     options.timeout = 0;
-    options.threads = 1;
+    options.threads = None;
     // The launch is chosen call by call.
     (options.grid, options.block, options.shared) = Default::default();
     // A tape is a further artifact of the same entry.
@@ -224,7 +224,7 @@ mod tests {
     fn entry_key_is_the_same_for_options_that_change_no_code() {
         assert_eq!(key_of(&spec()), key_with(|s| s.options.verify = Verify::Off));
         assert_eq!(key_of(&spec()), key_with(|s| s.options.timeout = 1));
-        assert_eq!(key_of(&spec()), key_with(|s| s.options.threads = 4));
+        assert_eq!(key_of(&spec()), key_with(|s| s.options.threads = Some(4)));
         assert_eq!(key_of(&spec()), key_with(|s| s.options.mode = Mode::Tape));
     }
 

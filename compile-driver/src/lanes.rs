@@ -246,7 +246,7 @@ impl<'w> Worker<'w> {
         let job = self.job;
         let frame = Frame::open();
         let mut call = job.function.call(job.resolved, &frame);
-        if job.function.spec.options.threads != 1 {
+        if job.function.spec.options.threads.unwrap_or(1) != 1 {
             // The elements have the threads.
             call.threads = 1;
         }

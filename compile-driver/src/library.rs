@@ -28,7 +28,8 @@ macro_rules! files {
 }
 
 /// Every rule.
-const FILES: &[File] = files!["blas_d.c", "blas_s.c", "flang_arrays.c", "flang_assign.c", "gamma.c", "math.c"];
+const FILES: &[File] =
+    files!["blas_d.c", "blas_s.c", "flang_arrays.c", "flang_assign.c", "flang_stop.cpp", "gamma.c", "math.c",];
 
 /// Headers, by their path below the include folder. The first is for users too.
 const HEADERS: &[File] = files![
@@ -63,6 +64,11 @@ pub fn select(undefined: &[String], except: &dyn Fn(&str) -> bool) -> Selection 
         }
     }
     selection
+}
+
+/// Whether a function that is called in another's place throws an exception.
+pub fn throws(renamed: &[(String, String)]) -> bool {
+    renamed.iter().any(|(_, new)| new.starts_with("ffgrad_stop_"))
 }
 
 /// The pairs of the `FFGRAD_REPLACES` lines of a file.

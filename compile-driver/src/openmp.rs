@@ -15,9 +15,10 @@ use crate::runtime;
 use crate::toolchain::{self, ToolchainError};
 use core_ad::protocol::{OPENMP_TABLES, OpenMp};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Whether the source is compiled with OpenMP.
 pub fn is_wanted(options: &Options) -> bool {
@@ -63,7 +64,9 @@ impl Teams {
         let before = unsafe { (self.get)() };
         // SAFETY: as above.
         unsafe { (self.set)(wanted) };
+        let alone = ALONE.replace(wanted == 1);
         let result = call();
+        ALONE.set(alone);
         // SAFETY: as above.
         unsafe { (self.set)(before) };
         result
@@ -85,6 +88,61 @@ pub fn bind(artifact: &Library) -> Result<Option<Teams>> {
     Ok(teams)
 }
 
+thread_local! {
+    /// Whether the regions that this thread comes to have one thread, whatever the source asks for.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+type Push = unsafe extern "C" fn(*mut c_void, c_int, c_int);
+type Set = unsafe extern "C" fn(c_int);
+type Limit = unsafe extern "C" fn() -> c_int;
+
+/// The runtime's own functions, behind those that heed [`ALONE`].
+static REAL: OnceLock<(Push, Set, Limit)> = OnceLock::new();
+
+/// `num_threads(...)`.
+unsafe extern "C" fn push_num_threads(place: *mut c_void, thread: c_int, wanted: c_int) {
+    if let Some((push, ..)) = REAL.get().filter(|_| !ALONE.get()) {
+        // SAFETY: what the caller passes is for this function.
+        unsafe { push(place, thread, wanted) }
+    }
+}
+
+unsafe extern "C" fn set_num_threads(wanted: c_int) {
+    if let Some((_, set, _)) = REAL.get().filter(|_| !ALONE.get()) {
+        // SAFETY: as above.
+        unsafe { set(wanted) }
+    }
+}
+
+unsafe extern "C" fn thread_limit() -> c_int {
+    // SAFETY: as above.
+    REAL.get().filter(|_| !ALONE.get()).map_or(1, |(.., limit)| unsafe { limit() })
+}
+
+/// What stands in a slot of an artifact.
+fn for_artifact(runtime: &Runtime, name: &CStr) -> Result<*mut c_void> {
+    let own: *const () = match name.to_bytes() {
+        b"__kmpc_push_num_threads" => push_num_threads as Push as *const (),
+        b"omp_set_num_threads" => set_num_threads as Set as *const (),
+        b"omp_get_thread_limit" => thread_limit as Limit as *const (),
+        _ => return function(runtime, name),
+    };
+    if REAL.get().is_none() {
+        let real = |name| function(runtime, name);
+        // SAFETY: the functions of these names have these types in every OpenMP runtime of LLVM's.
+        let found = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, Push>(real(c"__kmpc_push_num_threads")?),
+                std::mem::transmute::<*mut c_void, Set>(real(c"omp_set_num_threads")?),
+                std::mem::transmute::<*mut c_void, Limit>(real(c"omp_get_thread_limit")?),
+            )
+        };
+        REAL.get_or_init(|| found);
+    }
+    Ok(own.cast_mut().cast())
+}
+
 fn fill(table: *const u64) -> Result<Teams> {
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = match &mut *runtime {
@@ -97,7 +155,7 @@ fn fill(table: *const u64) -> Result<Teams> {
         let rows =
             std::slice::from_raw_parts(table.add(1).cast::<(*const c_char, *mut *mut c_void)>(), *table as usize);
         for &(name, slot) in rows {
-            *slot = function(runtime, CStr::from_ptr(name))?;
+            *slot = for_artifact(runtime, CStr::from_ptr(name))?;
         }
         Ok(Teams {
             set: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(function(

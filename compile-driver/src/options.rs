@@ -72,8 +72,9 @@ pub struct Options {
     pub specialize: bool,
     /// What the worker does for speed and shall leave out; to see what each brings, or to narrow a fault down.
     pub without: Vec<Improvement>,
-    /// Threads that a call over a batch runs on; 0 is one a core.
-    pub threads: usize,
+    /// Threads that a call over a batch runs on, 1 where nothing is said, and those of OpenMP regions, for which the runtime
+    /// decides where nothing is said; 0 is one a core.
+    pub threads: Option<usize>,
     /// The source uses MPI: flags of MPI's wrapper, and checks made by all ranks together.
     pub mpi: bool,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
@@ -130,7 +131,7 @@ impl Default for Options {
             specialize: false,
             without: Vec::new(),
             constants: BTreeMap::new(),
-            threads: 1,
+            threads: None,
             mpi: false,
             engine_options: Vec::new(),
             pipeline: None,

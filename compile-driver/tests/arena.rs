@@ -9,8 +9,13 @@ fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
     let program = folder.join("arena");
     let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     cc.args(["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]).args(flags).arg("-I").arg(here.join("runtime"));
-    let output =
-        cc.arg(here.join("tests/arena_program.c")).arg("-o").arg(&program).arg("-lpthread").output().expect("a C compiler");
+    let output = cc
+        .arg(here.join("tests/arena_program.c"))
+        .arg("-o")
+        .arg(&program)
+        .arg("-lpthread")
+        .output()
+        .expect("a C compiler");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     program
 }

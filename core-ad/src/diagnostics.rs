@@ -201,6 +201,13 @@ fn missing_derivative(function: &str, rest: &str) -> Diagnosis {
     // Our BLAS has a prefix before the names that the user knows.
     let callee = crate::names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
     let name = callee.split('(').next().unwrap_or(&callee).to_owned();
+    if let Some(routine) = name.strip_prefix("_FortranA") {
+        let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
+        return Diagnosis::new("fortran-runtime", function, headline)
+            .quote(format!("flang calls its runtime's {name}"))
+            .advise("Write it another way; docs/fortran.md (\"Limits\") says what can be differentiated.")
+            .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
+    }
     Diagnosis::new(
         "missing-derivative",
         function,
@@ -208,6 +215,26 @@ fn missing_derivative(function: &str, rest: &str) -> Diagnosis {
     )
     .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),".to_owned())
     .advise(format!("or mark it inactive if no derivative flows through it: inactive=[\"{name}\"]."))
+}
+
+/// What the user wrote that became a call of flang's runtime.
+fn construct(routine: &str) -> String {
+    let known = [
+        ("PushArrayConstructor", "an array constructor that grows, such as `[b, x]`"),
+        ("InitArrayConstructor", "an array constructor that grows, such as `[b, x]`"),
+        ("Random", "random numbers"),
+        ("io", "input or output beyond `print` and `write`"),
+        ("Findloc", "`findloc`"),
+        ("Character", "operations on characters"),
+        ("Trim", "operations on characters"),
+        ("Initialize", "a derived type with allocatable or initialised parts"),
+        ("Destroy", "a derived type with allocatable or initialised parts"),
+        ("ClassIs", "`select type`"),
+        ("System", "the system's clock or command line"),
+        ("Date", "the system's clock or command line"),
+    ];
+    let found = known.iter().find(|(prefix, _)| routine.starts_with(prefix));
+    found.map_or_else(|| format!("flang's runtime procedure `{routine}`"), |(_, words)| (*words).to_owned())
 }
 
 /// The first error in clang's output: where, and the message.
@@ -225,6 +252,15 @@ pub fn compiler_error(stderr: &str) -> Option<(Location, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_flangs_runtime_does_is_told_in_fortrans_words() {
+        let stderr = "error: f.f90:23:3: in function preprocess_f: Enzyme: No augmented forward pass found for \
+                      _FortranAPushArrayConstructorSimpleScalar\n";
+        let d = engine_failure("f", "1", stderr);
+        assert_eq!((d.code.as_str(), d.location.map(|l| l.line)), ("fortran-runtime", Some(23)));
+        assert!(d.headline.contains("an array constructor that grows"));
+    }
 
     #[test]
     fn a_missing_body_is_named_with_its_line() {

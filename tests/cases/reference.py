@@ -709,3 +709,16 @@ def special_complex(w: Array, r: Array, c: Array) -> Array:
 
 def special_angles(x: Array, y: Array) -> Array:
     return np.tan(0.4 * x) + np.angle(x + 1j * y) * np.arctan(x / 1.5) + np.hypot(x, y) + np.mod(7 * x, 2.0 + y)
+
+
+def chosen_array(u: Array, frame: Array) -> Array:
+    here = np.concatenate([frame[:1], u[1:-1], frame[-1:]])
+    left = np.concatenate([[frame[0]] * 2, u[1:-1]])
+    return here**2 + 0.5 * left * here
+
+
+def chosen_table(u: Array, own: Array) -> Array:
+    table = np.array([1.5, -0.5, 2.0, 0.25])
+    k = np.arange(len(u))
+    read = np.where(own == 1, u, np.where(own == 2, u[0], table[k % 4]))
+    return np.sum(read**2 * (k + 1)) + u.sum()

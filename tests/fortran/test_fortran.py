@@ -11,7 +11,7 @@ from pathlib import Path
 import ffgrad
 import pytest
 import torch
-from ffgrad.errors import CompileError, DifferentiationError, ShapeError, SignatureError
+from ffgrad.errors import CompileError, DifferentiationError, ForeignError, ShapeError, SignatureError
 from ffgrad.torch import Enzyme, enzyme
 
 Write = Callable[..., Path]
@@ -174,6 +174,64 @@ def test_derived_types_with_allocatable_parts_are_refused(compile_source: Compil
     )
     with pytest.raises(DifferentiationError):
         f(torch.ones((), dtype=torch.float64, requires_grad=True))
+
+
+def test_an_assignment_of_a_type_with_allocatable_parts_is_refused_with_its_line(compile_source: Compile) -> None:
+    """The parts would be shared, or lost."""
+    f = compile_source(
+        "subroutine f(x, y)\n  type cell\n    real(8), allocatable :: v(:)\n  end type\n  real(8), intent(in) :: x(:)\n"
+        "  real(8), intent(out) :: y\n  type(cell) :: a, b\n  a%v = x**2\n  b = a\n  y = sum(b%v)\nend subroutine\n",
+        "f",
+        name="f.f90",
+    )
+    with pytest.raises(DifferentiationError, match="derived type") as caught:
+        f(torch.ones(3, dtype=torch.float64, requires_grad=True))
+    assert caught.value.code == "fortran-runtime" and caught.value.line == 9
+
+
+def test_a_growing_array_is_refused_in_fortrans_words_and_with_its_line(compile_source: Compile) -> None:
+    """Flang's runtime builds it, element by element."""
+    f = compile_source(
+        "subroutine f(x, y)\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y\n  real(8), allocatable :: b(:)\n"
+        "  integer :: i\n  b = [real(8) ::]\n  do i = 1, size(x)\n    b = [b, x(i)**2]\n  end do\n  y = sum(b)\nend subroutine\n",
+        "f",
+        name="f.f90",
+    )
+    x = torch.full((3,), 2.0, dtype=torch.float64)
+    assert f(x) == 12
+    with pytest.raises(DifferentiationError, match="an array constructor that grows") as caught:
+        f(x.requires_grad_()).backward()
+    assert caught.value.code == "fortran-runtime" and caught.value.line == 8
+
+
+STOPS = """\
+subroutine f(x, y)
+  implicit none
+  real(8), intent(in) :: x(:)
+  real(8), intent(out) :: y(size(x))
+  integer :: i
+  do i = 1, size(x)
+    if (x(i) < 0) stop 3
+    if (x(i) > 100) error stop 'too large'
+    y(i) = sqrt(x(i)) * x(i)
+  end do
+  if (size(x) == 5) call exit(2)
+end subroutine
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "words"), [([1, -1], "STOP 3"), ([1, 101], "ERROR STOP too large"), ([1] * 5, "EXIT 2")]
+)
+def test_stop_is_an_exception_and_the_process_goes_on(values: list[float], words: str, compile_source: Compile) -> None:
+    """With and without a gradient; the next call works."""
+    f = compile_source(STOPS, "f", name="f.f90")
+    for wanted in (False, True):
+        with pytest.raises(ForeignError, match=words):
+            f(torch.tensor(values, dtype=torch.float64, requires_grad=wanted))
+    assert torch.autograd.gradcheck(
+        f, (torch.rand(4, dtype=torch.float64) + 0.5).requires_grad_(), check_forward_ad=True
+    )
 
 
 def test_a_missing_flang_says_how_to_get_one(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""OpenMP in Fortran, beyond what the conformance table runs: names without ``omp_lib``, one thread, refusals."""
+"""OpenMP and MPI in Fortran, beyond what the conformance table runs: names without ``omp_lib``, ranks, refusals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from ffgrad import DifferentiationError, GradientWarning
+from ffgrad import CompileError, DifferentiationError, GradientWarning
 from ffgrad.torch import Enzyme, enzyme
+from mpi.launch import ROOT, mpi, mpiexec
 from torch.autograd import gradcheck
 
 Compile = Callable[..., Enzyme]
@@ -99,3 +100,40 @@ def test_a_construct_that_the_function_never_meets_does_not_matter(compile_sourc
     """Other procedures of the same file may use what cannot be differentiated."""
     f = compile_source(TARGET, "other", name="f.f90", flags=FLAGS)
     assert gradcheck(f, (torch.rand(5, dtype=torch.float64, requires_grad=True),))
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_mpi_programs_have_gradients(ranks: int) -> None:
+    """Messages, nonblocking ones and collective operations by mpif.h, against finite differences over all ranks."""
+    names = ["fortran_ring", "fortran_norm", "fortran_spread", "fortran_heat", "fortran_nonblocking"]
+    output = mpiexec(ranks, ROOT / "tests" / "mpi" / "ranks.py", *names)
+    assert all(f"{name}: {ranks} ranks" in output for name in names)
+
+
+USES_MPI = """\
+subroutine f(x, y)
+  {use}
+  implicit none
+  {include}
+  real(8) :: x, y
+  y = x
+end subroutine
+"""
+
+
+def test_a_source_with_mpi_must_say_so(compile_source: Compile) -> None:
+    """As in C; the line is where the header is included."""
+    with pytest.raises(CompileError, match="mpi=True") as caught:
+        compile_source(USES_MPI.format(use="", include="include 'mpif.h'"), "f", name="f.f90")
+    assert caught.value.code == "mpi-option" and caught.value.line == 4
+
+
+@pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
+def test_the_modules_of_mpi_are_refused_with_the_way_out(
+    module: str, compile_source: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module file belongs to the compiler that wrote it."""
+    monkeypatch.setenv("PATH", mpi()["PATH"])
+    with pytest.raises(CompileError, match="include 'mpif.h'") as caught:
+        compile_source(USES_MPI.format(use=f"use {module}", include=""), "f", name="f.f90", mpi=True)
+    assert caught.value.code == "mpi-module" and caught.value.line == 2

@@ -22,6 +22,11 @@ PROGRAMS = {
     "model": ("programs.c", "model", "p[k], x[n] -> y[n]", [(3,), (4,)], {}),
     "heat": ("programs.c", "heat", "u0[n] -> u[n]", [(4,)], {"steps": 3}),
     "spread": ("programs.c", "spread", "x[n] -> return", [(3,)], {}),
+    "fortran_ring": ("programs.f90", "ring", None, [(5,)], {}),
+    "fortran_norm": ("programs.f90", "norm", None, [(4,)], {}),
+    "fortran_spread": ("programs.f90", "spread_out", None, [(3,)], {}),
+    "fortran_heat": ("programs.f90", "heat", None, [(4,)], {"steps": 3}),
+    "fortran_nonblocking": ("programs.f90", "heat_nonblocking", None, [(4,)], {"steps": 3}),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
 import subprocess
 import sys
 import warnings
@@ -17,6 +16,7 @@ import torch
 from conftest import RunPython, Write
 from ffgrad import CompileError, DifferentiationError, GradientWarning, ToolchainError
 from ffgrad.torch import enzyme
+from mpi.launch import mpi, mpiexec
 from test_memory import resident
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -247,26 +247,31 @@ def test_the_option_threads_says_how_many(write: Write) -> None:
     assert counts == [3, 2, 3]
 
 
-def mpi() -> dict[str, str]:
-    """Return an environment with MPI on its PATH, or skip."""
-    found = subprocess.run([ROOT / "scripts" / "mpi.sh"], capture_output=True, text=True, check=False)
-    if found.returncode == 3 and "mpi" not in os.environ.get("FFGRAD_REQUIRE", ""):
-        pytest.skip(found.stderr.strip().splitlines()[-1])
-    assert found.returncode == 0, found.stderr
-    return {**os.environ, "PATH": f"{found.stdout.strip()}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-
-
-def mpiexec(ranks: int, script: Path, *arguments: str) -> str:
-    """Run a program on some ranks and return what they print."""
-    env = mpi()
-    # OpenMPI wants to be asked before it starts more ranks than cores, or as root.
-    env |= {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    program = str(shutil.which("mpiexec", path=env["PATH"]))
-    command = [program, "-n", str(ranks), sys.executable, str(script), *arguments]
-    child = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
-    assert child.returncode == 0, child.stdout + child.stderr
-    return child.stdout
+@pytest.mark.parametrize("asks", ["num_threads(3)", ""])
+def test_one_thread_may_be_forced(asks: str, write: Write) -> None:
+    """Whatever the source asks for, in the function and in its gradient."""
+    source = write(
+        f"""
+        #include <omp.h>
+        void team(const double *x, int n, double *y) {{
+          double sum = 0;
+          int threads = 0;
+          if ({int(not asks)}) omp_set_num_threads(3);
+        #pragma omp parallel for reduction(+ : sum, threads) schedule(static, 1) {asks}
+          for (int i = 0; i < n; i++) {{
+            sum += x[i] * x[i];
+            threads += i < 3 ? omp_get_thread_num() : 0;
+          }}
+          y[0] = sum;
+          y[1] = threads;
+        }}
+        """
+    )
+    x = torch.ones(5, dtype=torch.float64, requires_grad=True)
+    for options, numbers in (({}, 3), ({"threads": 1}, 0), ({}, 3)):
+        y = enzyme(source, "team", "x[n] -> y[2]", flags=FLAGS, **options).apply(x)  # type: ignore[arg-type]
+        assert y.tolist() == [5, numbers]
+        assert torch.autograd.grad(y[0], x)[0].tolist() == [2] * 5
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -29,7 +29,7 @@ const BOUND: [(&str, &str); 12] = [
 ];
 
 /// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
-const HARMLESS: [&str; 33] = [
+const HARMLESS: [&str; 34] = [
     "qsort",
     "bsearch",
     "memcpy",
@@ -44,6 +44,7 @@ const HARMLESS: [&str; 33] = [
     "putchar",
     "printf",
     "fprintf",
+    "snprintf",
     "fwrite",
     "abort",
     "exit",

@@ -82,16 +82,23 @@ pub fn refuses(module: &Module<'_>) -> bool {
     refuse.is_some_and(|f| f.as_global_value().as_pointer_value().get_first_use().is_some())
 }
 
-/// What is said then.
-pub fn refusal(function: &str) -> Box<Diagnosis> {
+/// What is said then, with the line of the first such place.
+pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
+    let refuse = module.get_function("ffgrad_flang_refuse").map(|f| f.as_global_value().as_pointer_value());
+    let user = refuse.and_then(|f| f.get_first_use()).map(|u| u.get_user().as_value_ref());
+    // SAFETY: a live value of `module`; only instructions have a place.
+    let at = user.and_then(|u| unsafe {
+        if llvm_sys::core::LLVMIsAInstruction(u).is_null() { None } else { crate::openmp::location(u) }
+    });
+    let function = function.trim_end_matches('_');
     let headline = format!(
         "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
          compiler cannot tell the element type; that has no derivative"
     );
-    Box::new(
-        Diagnosis::new("fortran-runtime", function, headline)
-            .advise("Do so component by component, with arrays of numbers (docs/fortran.md)."),
-    )
+    let mut refusal = Diagnosis::new("fortran-runtime", function, headline)
+        .advise("Do so component by component, with arrays of numbers (docs/fortran.md).");
+    refusal.location = at;
+    Box::new(refusal)
 }
 
 /// Start of the names of flang's runtime for input and output.

@@ -9,8 +9,20 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use std::collections::HashSet;
+
+/// The messages of a Fortran program that are under way (`compile-driver/runtime/mpi_fortran.c`): in the shadow the engine
+/// keeps what it must remember of each.
+const REQUESTS: &str = "ffgrad_mpi_requests";
+
+unsafe fn shadow_node(context: LLVMContextRef, shadow: LLVMValueRef) -> LLVMMetadataRef {
+    // SAFETY: a live value of the context.
+    unsafe {
+        let mut operand = LLVMValueAsMetadata(shadow);
+        LLVMMDNodeInContext2(context, &mut operand, 1)
+    }
+}
 
 /// Marks them. `roots` are where calls enter; what only constructors do does not count.
 pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
@@ -21,10 +33,16 @@ pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
         let name = "enzyme_inactive";
         let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
         let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+        let shadow_name = "enzyme_shadow";
+        let shadow_kind = LLVMGetMDKindIDInContext(context, shadow_name.as_ptr().cast(), shadow_name.len() as u32);
         for global in module.get_globals() {
             let raw = global.as_value_ref();
             let candidate = LLVMIsDeclaration(raw) == 0 && !global.get_name().to_bytes().starts_with(b"llvm.");
-            if candidate && is_only_read(raw, &reachable) {
+            if global.get_name().to_bytes() == REQUESTS.as_bytes()
+                && let Some(shadow) = module.get_global(&format!("{REQUESTS}_shadow"))
+            {
+                LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
+            } else if candidate && is_only_read(raw, &reachable) {
                 LLVMGlobalSetMetadata(raw, kind, node);
             }
         }

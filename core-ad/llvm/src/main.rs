@@ -7,6 +7,7 @@
 mod alignment;
 mod arena;
 mod arithmetic;
+mod choices;
 mod emit;
 mod entries;
 mod exceptions;

@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    alignment, arena, arithmetic, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes, linkage,
-    openmp, passes, rule_check, rules, saturation, threads, types, vecmath,
+    alignment, arena, arithmetic, choices, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes,
+    linkage, openmp, passes, rule_check, rules, saturation, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -129,6 +129,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 alignment::limit(&module);
                 entries::define_markers(&module)?;
+                choices::release(&module);
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
                     openmp::after_engine(&module, &runtime.team)?;
@@ -231,7 +232,7 @@ impl<'ctx> Session<'ctx> {
         if copies_allocatables {
             passes::resolve_descriptors(&module)?;
             if fortran::refuses(&module) {
-                return Err(self.refuse(fortran::refusal(job.symbol)));
+                return Err(self.refuse(fortran::refusal(&module, job.symbol)));
             }
         }
         if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
@@ -248,6 +249,7 @@ impl<'ctx> Session<'ctx> {
         if !self.installed.is_empty() || copies_allocatables {
             lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));
         }
+        choices::separate(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)

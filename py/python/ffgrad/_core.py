@@ -61,7 +61,8 @@ class Options(TypedDict, total=False):
         Optimisations to leave out: ``"held-calls"``, ``"derivative-arithmetic"``, ``"sums"``, ``"dead-memory"``,
         ``"stencil"``, ``"forward-loops"``, ``"vector-maths"``.
     threads : int
-        Threads that a call over a batch runs on (1; 0 is one a core).
+        Threads that a call over a batch runs on (1 where not given; 0 is one a core), and those of OpenMP regions (the
+        runtime's number where not given; 1 is stronger than the source).
     mpi : bool
         The source uses MPI: flags of ``mpicc``, and gradients checked by all ranks together (``docs/parallel.md``).
     pipeline : str

@@ -119,8 +119,11 @@ fn mark_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
         function.add_attribute(AttributeLoc::Function, context.create_string_attribute(key, ""));
     }
     let flag = |name, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
-    // memory(inaccessiblemem: readwrite), in LLVM's encoding of two bits per location.
-    function.add_attribute(AttributeLoc::Function, flag("memory", 0b1100));
+    // memory(inaccessiblemem: readwrite), in LLVM's encoding of two bits per location. What is the same as long as a thread
+    // runs a function needs none: the engine then asks again where it would keep what it was told, and too little of it.
+    let asks_again = ["omp_get_thread_num", "omp_get_num_threads", "omp_in_parallel", "omp_get_level"];
+    let memory = if asks_again.iter().any(|n| function.get_name().to_bytes() == n.as_bytes()) { 0 } else { 0b1100 };
+    function.add_attribute(AttributeLoc::Function, flag("memory", memory));
     for name in ["nounwind", "willreturn", "nofree"] {
         function.add_attribute(AttributeLoc::Function, flag(name, 0));
     }
@@ -213,7 +216,7 @@ unsafe fn name_of(value: LLVMValueRef) -> String {
 }
 
 /// Where in the user's source an instruction comes from.
-unsafe fn location(instruction: LLVMValueRef) -> Option<Location> {
+pub(crate) unsafe fn location(instruction: LLVMValueRef) -> Option<Location> {
     let mut length = 0;
     // SAFETY: LLVM gives the length of the name it points to, null where there is none.
     unsafe {
