@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ffgrad
+import ffgrad.numpy
+import numpy as np
 import pytest
+import scipy.optimize
 import torch
 from ffgrad.errors import CompileError, DifferentiationError, ForeignError, ShapeError, SignatureError
 from ffgrad.torch import Enzyme, enzyme
@@ -54,6 +57,23 @@ def test_a_row_major_tensor_is_copied_once_and_counted(compile_source: Compile) 
     b, address = f(a)
     assert address.item() != a.data_ptr() and torch.equal(b, 2 * a)
     assert ffgrad.copies()["gathered"] - before == 3 * 4 * 8
+
+
+def test_numpy_gets_fortrans_memory_order_and_the_gradient() -> None:
+    """The array's own memory where it lies column by column; SciPy's differences as a reference."""
+    rotate = ffgrad.numpy.enzyme(CASES / "column_major.f90", "rotate", "a[3,n], angle -> b")
+    a = np.asfortranarray(np.random.default_rng(0).standard_normal((3, 4)))
+    before = ffgrad.copies()["gathered"]
+    value, pullback = rotate.vjp(a, 0.3)
+    assert ffgrad.copies()["gathered"] == before and value.flags.f_contiguous
+    weights = np.random.default_rng(1).standard_normal((3, 4))
+    gradient = pullback(weights)[0]
+
+    def moved(flat: np.ndarray) -> float:
+        return float(np.sum(weights * rotate(flat.reshape(3, 4), 0.3)))
+
+    differences = scipy.optimize.approx_fprime(a.ravel(), moved, 1e-7)
+    np.testing.assert_allclose(gradient.ravel(), differences, atol=1e-5)
 
 
 def test_names_match_in_any_case() -> None:
