@@ -78,9 +78,10 @@ bench: build ## the benchmark and the figures of the README (ARGS="--quick" for 
 	@$(MAKE) bench-julia ARGS=
 	@$(MAKE) bench-parallel ARGS=
 
-bench-parallel: build ## how gradients of OpenMP programs scale (part of bench)
+bench-parallel: build ## how gradients of OpenMP and MPI programs scale, in C and Fortran (part of bench)
 	@scripts/openmp.sh
 	@$(PYTHON_BIN)/python benches/openmp.py $(ARGS)
+	@scripts/bench_mpi.sh
 
 bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of bench)
 	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)

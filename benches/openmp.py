@@ -1,6 +1,6 @@
 """How gradients of OpenMP programs scale: ``python benches/openmp.py [--threads 1,2]``.
 
-Two loops: one with cheap turns over large arrays (memory decides, and the reverse adds atomically), one with expensive turns. For
+Three loops: one with cheap turns over large arrays (memory decides, and the reverse adds atomically), one with expensive turns, and that in Fortran. For
 each number of threads the median time of the function and of its gradient, beside the same source compiled without OpenMP.
 """
 
@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import torch
+from ffgrad import ToolchainError
 from ffgrad.torch import Enzyme, enzyme
 
 SOURCE = """
@@ -32,6 +33,26 @@ double expensive(const double *x, int n) {
   }
   return sum;
 }
+"""
+
+# The same in Fortran.
+FORTRAN = """
+real(8) function costly(x, n) result(total)
+  implicit none
+  integer, intent(in) :: n
+  real(8), intent(in) :: x(n)
+  real(8) :: v
+  integer :: i, k
+  total = 0
+  !$omp parallel do private(v, k) reduction(+ : total) schedule(dynamic, 16) num_threads(TEAM)
+  do i = 1, n
+    v = x(i)
+    do k = 1, 200
+      v = v + 0.01d0 * sin(v) * exp(-v * v)
+    end do
+    total = total + v
+  end do
+end function
 """
 
 
@@ -66,18 +87,26 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "loops.c"
+        source, fortran = Path(folder) / "loops.c", Path(folder) / "loops.F90"
         source.write_text(SOURCE)
+        fortran.write_text(FORTRAN)
         print(f"{'loop':<10} {'threads':>8} {'function ms':>12} {'gradient ms':>12}")
-        for name, signature, n in (("cheap", "x[n] -> y[n]", 4_000_000), ("expensive", "x[n] -> return", 20_000)):
+        loops: list[tuple[str, Path, str, str, int]] = [
+            ("cheap", source, "cheap", "x[n] -> y[n]", 4_000_000),
+            ("expensive", source, "expensive", "x[n] -> return", 20_000),
+            ("Fortran", fortran, "costly", "x[n] -> return", 20_000),
+        ]
+        for label, file, name, signature, n in loops:
             x = torch.rand(n, dtype=torch.float64, requires_grad=True)
-            rows: list[tuple[str, Enzyme]] = [("no omp", enzyme(source, name, signature))]
-            for count in arguments.threads.split(","):
-                flags = ["-fopenmp", f"-DTEAM={count}"]
-                rows.append((count, enzyme(source, name, signature, flags=flags)))
-            for label, operation in rows:
+            variants = {"no omp": []} | {t: ["-fopenmp", f"-DTEAM={t}"] for t in arguments.threads.split(",")}
+            try:
+                rows = [(count, enzyme(file, name, signature, flags=flags)) for count, flags in variants.items()]
+            except ToolchainError as missing:
+                print(f"{label}: left out: {str(missing).splitlines()[0]}")
+                continue
+            for count, operation in rows:
                 forward, backward = measure(operation, x, arguments.rounds)
-                print(f"{name:<10} {label:>8} {forward:>12.2f} {backward:>12.2f}", flush=True)
+                print(f"{label:<10} {count:>8} {forward:>12.2f} {backward:>12.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,8 @@ INLINE void mpi_recv_(void *data, Int count, Int type, Int from, Int tag, Int co
   *error = MPI_Recv(data, *count, type_of(*type), *from, *tag, comm_of(*comm), STATUS);
 }
 
+/* Other requests than OpenMPI's are too small for an address: programs that use them do not link. */
+#ifdef OPEN_MPI
 INLINE void mpi_sendrecv_(const void *data, Int count, Int type, Int to, Int tag, void *received, Int count_received,
                           Int type_received, Int from, Int tag_received, Int comm, int *status, int *error) {
   /* Both nonblocking: the engine stops where only one of the two is called. */
@@ -97,6 +99,8 @@ INLINE void mpi_wait_(int *request, int *status, int *error) {
 INLINE void mpi_waitall_(Int count, int *requests, int *statuses, int *error) {
   for (int i = 0; i < *count; i++) *error = MPI_Wait(&ffgrad_mpi_requests[requests[i]], MPI_STATUS_IGNORE);
 }
+
+#endif
 
 INLINE void mpi_bcast_(void *data, Int count, Int type, Int root, Int comm, int *error) {
   *error = MPI_Bcast(data, *count, type_of(*type), *root, comm_of(*comm));

@@ -21,6 +21,7 @@ subroutine ring(x, n, y)
     call MPI_Recv(from, n, MPI_DOUBLE_PRECISION, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
     call MPI_Send(to, n, MPI_DOUBLE_PRECISION, right, 7, MPI_COMM_WORLD, error)
   end if
+  call MPI_Barrier(MPI_COMM_WORLD, error)
   y = sin(x) * from
 end subroutine
 
@@ -33,7 +34,9 @@ real(8) function norm(x, n)
   integer :: error
   mine = sum(x**2)
   call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
-  norm = sqrt(all)
+  mine = all * x(1)
+  call MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  norm = sqrt(all) + mine
 end function
 
 ! Everything is added up on one rank, which tells the others what came out.
@@ -104,9 +107,13 @@ subroutine heat_nonblocking(u0, n, steps, u)
       call MPI_Isend(a(n), 1, MPI_DOUBLE_PRECISION, rank + 1, 1, MPI_COMM_WORLD, requests(m+2), error)
       m = m + 2
     end if
-    do i = 1, m
-      call MPI_Wait(requests(i), MPI_STATUS_IGNORE, error)
-    end do
+    if (mod(step, 2) == 0) then
+      call MPI_Waitall(m, requests, MPI_STATUSES_IGNORE, error)
+    else
+      do i = 1, m
+        call MPI_Wait(requests(i), MPI_STATUS_IGNORE, error)
+      end do
+    end if
     do i = 1, n
       b(i) = a(i) + 0.2d0 * (a(i-1) - 2 * a(i) + a(i+1)) * (1 + a(i))
     end do
