@@ -232,6 +232,21 @@ def test_an_input_expanded_from_one_number_is_right(cube: Enzyme) -> None:
     torch.testing.assert_close(one.grad, torch.tensor([4 * 3 * 1.5**2], dtype=torch.float64))
 
 
+def test_shapes_may_change_from_call_to_call(pair: Enzyme) -> None:
+    """More sets of shapes than the driver remembers, in any order; what does not fit is refused after what does."""
+    for n in (3, 5, 3, 1, 0, 7, 2, 3, 9, 5, 0):
+        a, b = vector(n), vector(n)
+        product, mixed = pair.apply(a, b)
+        torch.testing.assert_close(mixed, a**2 + torch.sin(b))
+        gradient, _ = torch.autograd.grad(product.sum() + mixed.sum(), (a, b))
+        torch.testing.assert_close(gradient, b + 2 * a)
+        for wrong in ((vector(n), vector(n + 1)), (vector(n, 1), vector(n))):
+            with pytest.raises(ffgrad.ShapeError):
+                pair.apply(*wrong)
+        with pytest.raises(ffgrad.DtypeError):
+            pair.apply(a.float(), b)
+
+
 # --- modes --------------------------------------------------------------------------------------------
 
 
