@@ -38,19 +38,19 @@ def _seeds() -> None:
 @pytest.fixture
 def cube(compile_source: Compile) -> Enzyme:
     """y = x**3."""
-    return compile_source(CUBE, "cube")
+    return compile_source(CUBE, "cube", name="cube.c")
 
 
 @pytest.fixture
 def pair(compile_source: Compile) -> Enzyme:
     """(a*b, a**2 + sin(b))."""
-    return compile_source(PAIR, "pair", PAIR_SIGNATURE)
+    return compile_source(PAIR, "pair", PAIR_SIGNATURE, name="pair.c")
 
 
 @pytest.fixture
 def decay(compile_source: Compile) -> Enzyme:
     """amplitude * exp(-rate * t)."""
-    return compile_source(DECAY, "decay", DECAY_SIGNATURE)
+    return compile_source(DECAY, "decay", DECAY_SIGNATURE, name="decay.c")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
