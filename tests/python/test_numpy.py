@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
-from typing import Any
+from typing import Any, ClassVar
 
 import ffgrad
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 import scipy.optimize
 import torch
 from conftest import RunPython, Write
+from ffgrad.errors import DeviceError
 from ffgrad.numpy import Enzyme, enzyme
 from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE, STEP, STEP_SIGNATURE
 
@@ -292,6 +293,56 @@ def test_what_is_no_array_is_a_type_error(write: Write, value: Any) -> None:
     """A list would have to be copied."""
     with pytest.raises(TypeError, match="`x` must be"):
         enzyme(write(CUBE), "cube")(value)
+
+
+class OnDevice:
+    """What CuPy's and JAX's arrays show of themselves; the memory must not be asked for."""
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's number for the kind of device, and which."""
+        return self.kind, 0
+
+    def __dlpack__(self, **_: Any) -> Any:
+        """Would wait for the device."""
+        raise AssertionError("a device's memory was asked for")
+
+
+class OfNumba:
+    """A device array without DLPack."""
+
+    __cuda_array_interface__: ClassVar[dict[str, Any]] = {
+        "shape": (3,),
+        "typestr": "<f8",
+        "data": (1, False),
+        "version": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("array", "device"),
+    [
+        (OnDevice(2), "a CUDA device"),
+        (OnDevice(13), "a CUDA device"),
+        (OnDevice(10), "a ROCm device"),
+        (OnDevice(99), "a device other than the CPU"),
+        (OfNumba(), "a CUDA device"),
+    ],
+    ids=["cuda", "managed", "rocm", "other", "numba"],
+)
+def test_arrays_on_a_device_are_refused_by_name(pair: Enzyme, array: Any, device: str) -> None:
+    """In calls and derivatives, of the right parameter."""
+    first = np.ones(3)
+    for call in (
+        lambda: pair(first, array),
+        lambda: pair.vjp(first, array),
+        lambda: pair.jvp((first, array), (first, None)),
+    ):
+        with pytest.raises(DeviceError, match=f"`{pair.inputs[1]}` lies on {device}") as error:
+            call()
+        assert error.value.code == "device" and error.value.found == device
 
 
 def test_byte_swapped_numbers_are_refused(write: Write) -> None:

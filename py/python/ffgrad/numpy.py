@@ -11,6 +11,7 @@ or the buffer protocol. Results are new NumPy arrays.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from typing_extensions import Unpack
 
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function, opening
-from ffgrad.errors import SignatureError
+from ffgrad.errors import DeviceError, SignatureError
 
 __all__ = ["Enzyme", "enzyme"]
 
@@ -32,17 +33,41 @@ def _allocate(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return np.empty(shape, dtype=dtype)
 
 
-def _viewed(x: Any) -> Any:
-    """Return an object that the native side takes, with the same memory."""
+# What a CPU can read, by DLPack's numbers: its own memory, and what CUDA has pinned of it.
+_READABLE = {1, 3}
+_DEVICES = {2: "a CUDA device", 10: "a ROCm device", 13: "a CUDA device", 8: "a Metal device"}
+
+
+def _viewed(x: Any, name: str = "an array") -> Any:
+    """Return an object that the native side takes, with the same memory; refuse a GPU's before anything is asked of it."""
     if isinstance(x, np.generic):
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
-    if isinstance(x, np.ndarray | float | int) or x is None or hasattr(x, "__dlpack__"):
+    if isinstance(x, np.ndarray | float | int) or x is None:
+        return x
+    if hasattr(x, "__dlpack_device__"):
+        kind = int(x.__dlpack_device__()[0])
+        if kind not in _READABLE:
+            raise _elsewhere(name, _DEVICES.get(kind, "a device other than the CPU"))
+    elif hasattr(x, "__cuda_array_interface__"):
+        raise _elsewhere(name, "a CUDA device")
+    if hasattr(x, "__dlpack__"):
         return x
     try:
         return np.asarray(x, copy=False)
     except (TypeError, ValueError):
         return x  # the native side says what is wrong with it
+
+
+def _elsewhere(name: str, device: str) -> DeviceError:
+    hint = "Move it to the CPU before the call (CuPy: x.get(), JAX: numpy.asarray(x)), or use ffgrad.torch for CUDA kernels."
+    return DeviceError(
+        f"`{name}` lies on {device}, and ffgrad.numpy runs on the CPU\n  {hint}",
+        code="device",
+        expected="the CPU",
+        found=device,
+        hints=[hint],
+    )
 
 
 def _tuple(values: Any) -> tuple[Any, ...]:
@@ -84,6 +109,11 @@ class Enzyme:
         outputs = [plan["args"][i] for i in plan["outputs"]]
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
+    def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
+        # One too many is refused by the native side.
+        names = itertools.chain(self.inputs, itertools.repeat("an array"))
+        return tuple(map(_viewed, inputs, names))
+
     # --- values ---------------------------------------------------------------------------------------
 
     def __call__(self, *inputs: Array | float) -> Any:
@@ -99,7 +129,7 @@ class Enzyme:
         ndarray, scalar or tuple of them
             The outputs, in the order of the signature.
         """
-        return self._joined(self._native.primal(tuple(map(_viewed, inputs)), 0))
+        return self._joined(self._native.primal(self._views(inputs), 0))
 
     apply = __call__
 
@@ -121,7 +151,7 @@ class Enzyme:
             ``pullback(v)``, with one array of the output's shape (several outputs: a tuple, ``None`` is zero), returns the
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
-        given = tuple(map(_viewed, inputs))
+        given = self._views(inputs)
         outputs = self._native.primal(given, self._differentiable)
 
         def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
@@ -144,7 +174,7 @@ class Enzyme:
         outputs, tangents
             As a call returns them; the tangent of an integer output is ``None``.
         """
-        given = tuple(map(_viewed, _tuple(inputs)))
+        given = self._views(_tuple(inputs))
         along = self._tangents(tangents)
         outputs = self._native.primal(given, 0)
         return self._joined(outputs), self._joined(self._native.jvp(given, along))
@@ -164,7 +194,7 @@ class Enzyme:
         ndarray or tuple of ndarray
             New arrays of the inputs' shapes.
         """
-        return self._gradients(tuple(map(_viewed, inputs)), argnums)
+        return self._gradients(self._views(inputs), argnums)
 
     def value_and_grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> tuple[Any, Any]:
         """Compute the value and the gradient, as SciPy's ``minimize(..., jac=True)`` wants them.
@@ -183,7 +213,7 @@ class Enzyme:
         gradient : ndarray or tuple of ndarray
             As :meth:`grad` returns it.
         """
-        given = tuple(map(_viewed, inputs))
+        given = self._views(inputs)
         mask = self._mask(argnums)
         self._one_number()
         (value,) = self._native.primal(given, mask)
@@ -205,7 +235,7 @@ class Enzyme:
             A new array of the output's shape followed by the input's. Several inputs: a tuple of them; several
             outputs: a tuple of those, ``None`` for integer outputs.
         """
-        given = tuple(map(_viewed, inputs))
+        given = self._views(inputs)
         mask = self._mask(argnums)
         outputs = self._native.primal(given, mask)
         shapes = [np.shape(x) for x in given]
@@ -266,7 +296,7 @@ class Enzyme:
             New arrays of the inputs' shapes: one if ``inputs`` is one array, else a tuple with one an input, ``None`` for
             inputs without derivative.
         """
-        given = tuple(map(_viewed, _tuple(inputs)))
+        given = self._views(_tuple(inputs))
         if cotangents is None:
             self._one_number()
             cotangents = 1.0
@@ -290,7 +320,7 @@ class Enzyme:
             A new array of the shape of ``x``.
         """
         self._one_number()
-        given = tuple(map(_viewed, (x, *rest)))
+        given = self._views((x, *rest))
         along = (self._array(p, self._input_types[0]), *[None] * len(rest))
         change: np.ndarray = self._native.hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
@@ -311,7 +341,7 @@ class Enzyme:
             A new array of the input's shape, twice.
         """
         self._one_number()
-        given = tuple(map(_viewed, inputs))
+        given = self._views(inputs)
         mask = self._mask(argnum)
         shape = np.shape(given[argnum])
         count = int(np.prod(shape, dtype=int))
