@@ -9,6 +9,7 @@ from pathlib import Path
 
 import ffgrad
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -233,3 +234,16 @@ def test_a_saved_executable_finds_its_sources_again(run_python: RunPython, write
     assert "the executable was made from another version of `cube`" in json.loads(
         run_python(LOAD, {"XLA_FLAGS": ""}).stdout
     )
+
+
+@pytest.mark.parametrize("platforms", [["cuda"], ["cpu", "cuda"], ["tpu"]], ids=",".join)
+def test_compiling_for_another_device_is_refused_by_type(compile_source: Compile, platforms: list[str]) -> None:
+    """Values and gradients, before anything is written; for the CPU alone both can be exported."""
+    f = compile_source(CUBE, "cube")
+    checks = [jax.export.DisabledSafetyCheck.custom_call("ffgrad")]
+    for function in (f.apply, jax.grad(lambda x: f(x).sum())):
+        with pytest.raises(ffgrad.DeviceError, match="`cube` is compiled for the CPU") as error:
+            jax.export.export(jax.jit(function), platforms=platforms, disabled_checks=checks)(X)
+        assert error.value.code == "device"
+        exported = jax.export.export(jax.jit(function), platforms=["cpu"], disabled_checks=checks)(X)
+        np.testing.assert_allclose(exported.call(X), function(X))

@@ -209,6 +209,23 @@ def test_a_trajectory_by_scan(step: Enzyme, remember: Callable[..., Any]) -> Non
         agree(jax.jit(transform(lambda k: end(step, k)))(2.0), transform(lambda k: end(own_step, k))(2.0))
 
 
+@pytest.mark.parametrize("mapped", [0, 1], ids=["outside", "inside"])
+def test_a_map_over_trajectories_and_their_checkpoints(step: Enzyme, mapped: int) -> None:
+    """vmap outside grad and inside it, of a scan whose steps are computed anew."""
+
+    def end(step: Callable[..., Any], k: Any) -> jax.Array:
+        body = jax.checkpoint(lambda u, dt: (step(u, k, dt), None))
+        return jnp.sum(jax.lax.scan(body, jnp.array([1.0, 0.0]), jnp.full(5, 0.1))[0] ** 2)
+
+    def gradients(step: Callable[..., Any], ks: Any) -> jax.Array:
+        if mapped == 0:
+            return jax.vmap(jax.grad(lambda k: end(step, k)))(ks)
+        return jax.grad(lambda ks: jax.vmap(lambda k: end(step, k))(ks).sum())(ks)
+
+    ks = jnp.array([0.5, 1.0, 2.0])
+    agree(jax.jit(lambda ks: gradients(step, ks))(ks), gradients(own_step, ks))
+
+
 def test_loops_and_branches(step: Enzyme, cube: Enzyme) -> None:
     """while_loop forwards, fori_loop, cond in both modes, map."""
 
