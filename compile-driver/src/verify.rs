@@ -10,7 +10,12 @@
 //! Where the identity fails, the gradient is wrong. Where only the differences disagree, the point may be
 //! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
 //! modes are wrong alike.
+//!
+//! The check has memory of its own for every argument and shadow. A call may not: see `sharing.rs`. Second derivatives: `second.rs`;
+//! the reverse mode in two halves: `tape.rs`.
 
+mod second;
+mod sharing;
 mod tape;
 
 use crate::artifact::Artifact;
@@ -37,6 +42,17 @@ pub enum Outcome {
     Vacuous,
     /// Wrong.
     Wrong(CheckRecord, String),
+}
+
+impl Outcome {
+    /// The numbers, where the derivatives would be used; of a function that is constant here there are only zeros.
+    fn record_if_usable(&self) -> Option<CheckRecord> {
+        match self {
+            Outcome::Passed(record) | Outcome::Doubtful(record, _) => Some(record.clone()),
+            Outcome::Vacuous => Some(CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 }),
+            Outcome::Undecided(_) | Outcome::Wrong(..) => None,
+        }
+    }
 }
 
 /// How much the numbers may differ.
@@ -73,74 +89,18 @@ impl Tolerance {
 pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
     let mut probe = Probe::new(call, artifact, single, seed);
     let here = probe.look(&values)?;
-    if !here.is_finite() || here.scale == 0.0 {
-        return probe.look_nearby(&values, &here);
-    }
-    if here.identity_error() > probe.tolerance.identity {
-        return Ok(Outcome::Wrong(here.record(&probe.tolerance), identity_text(&here)));
-    }
-    let first = match here.differences_agree(&probe.tolerance) {
-        true => Outcome::Passed(here.record(&probe.tolerance)),
-        false => probe.judge_disagreement(&values, here)?,
+    // The point at which everything else is looked at: where first derivatives say something.
+    let (first, point) = match here.is_finite() && here.scale > 0.0 {
+        true => (probe.judge(&values, here)?, values),
+        false => probe.look_nearby(&values, &here)?,
     };
-    if let Outcome::Passed(record) | Outcome::Doubtful(record, _) = &first
+    if let Some(record) = first.record_if_usable()
         && artifact.entry(Entry::Reverse).is_some()
-        && let Some(text) = tape::check(&mut probe, &values)?
+        && let Some(text) = tape::check(&mut probe, &point)?
     {
-        return Ok(Outcome::Wrong(record.clone(), text));
+        return Ok(Outcome::Wrong(record, text));
     }
-    match first {
-        Outcome::Passed(_) | Outcome::Doubtful(..) if artifact.entry(Entry::Hvp).is_some() => {
-            check_second(&mut probe, &values, first)
-        }
-        other => Ok(other),
-    }
-}
-
-/// Second derivatives on top of first ones that passed.
-fn check_second(probe: &mut Probe<'_>, values: &Point, first: Outcome) -> Result<Outcome> {
-    let looked = probe.look_twice(values)?;
-    let second = judge_second(probe, &looked, first, "second derivatives are not symmetric");
-    match second {
-        Outcome::Passed(_) | Outcome::Doubtful(..) if probe.artifact.entry(Entry::Jvp2).is_some() => {
-            let looked = probe.look_twice_forward(values)?;
-            Ok(judge_second(
-                probe,
-                &looked,
-                second,
-                "the forward mode of the forward mode is not that of the reverse mode",
-            ))
-        }
-        other => Ok(other),
-    }
-}
-
-/// What one look at second derivatives says, where `first` was said before.
-fn judge_second(probe: &Probe<'_>, look: &Look, first: Outcome, unequal: &str) -> Outcome {
-    let tolerance = probe.tolerance.coarser();
-    if !look.is_finite() {
-        return Outcome::Undecided("second derivatives are not finite at these arguments".to_owned());
-    }
-    let agrees = look.differences_agree(&tolerance);
-    // Of a function that is linear here all second derivatives are zero.
-    if look.scale == 0.0 && agrees {
-        return first;
-    }
-    if look.scale == 0.0 || look.identity_error() > tolerance.identity {
-        let text = format!(
-            "{unequal}: {:.6e} against {:.6e}, finite differences {:.6e}",
-            look.forward, look.reverse, look.differences
-        );
-        return Outcome::Wrong(look.record(&tolerance), text);
-    }
-    if !agrees && look.converged {
-        let text = format!(
-            "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
-            look.forward, look.differences
-        );
-        return Outcome::Doubtful(look.record(&tolerance), text);
-    }
-    first
+    second::check(&mut probe, &point, first)
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -178,6 +138,11 @@ struct Look {
 }
 
 impl Look {
+    /// The number from both modes, before differences.
+    fn of(forward: f64, reverse: f64, scale: f64) -> Self {
+        Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 }
+    }
+
     fn is_finite(&self) -> bool {
         self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
     }
@@ -213,13 +178,15 @@ struct Probe<'a> {
     artifact: &'a Artifact,
     tolerance: Tolerance,
     random: Random,
+    /// Cotangent and gradients of the last look.
+    looked: (Numbers, Numbers),
 }
 
 impl<'a> Probe<'a> {
     fn new(call: &'a Call<'a>, artifact: &'a Artifact, single: bool, seed: u64) -> Self {
         let single = single || call.plan.args.iter().any(|a| a.dtype == DType::F32);
         let tolerance = if single { Tolerance::SINGLE } else { Tolerance::DOUBLE };
-        Probe { call, artifact, tolerance, random: Random(seed) }
+        Probe { call, artifact, tolerance, random: Random(seed), looked: Default::default() }
     }
 
     /// Product of two sets of numbers and the size of what was added up; of an MPI program over all ranks, which so come
@@ -249,17 +216,11 @@ impl<'a> Probe<'a> {
         let gradients = self.vjp(point, &cotangent)?;
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
         let (reverse, size_reverse) = self.dot(&gradients, &tangent);
-        let mut look = Look {
-            forward,
-            reverse,
-            scale: size_forward.max(size_reverse),
-            differences: f64::NAN,
-            converged: false,
-            noise: 0.0,
-        };
+        let mut look = Look::of(forward, reverse, size_forward.max(size_reverse));
         let along =
             |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
         self.difference(&along, &mut look)?;
+        self.looked = (cotangent, gradients);
         Ok(look)
     }
 
@@ -288,34 +249,45 @@ impl<'a> Probe<'a> {
         Ok(())
     }
 
-    /// At points where nothing can be said, a generic point nearby decides.
-    fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<Outcome> {
+    /// What a look at a point says where derivatives are finite and not all zero.
+    fn judge(&mut self, point: &Point, look: Look) -> Result<Outcome> {
+        if look.identity_error() > self.tolerance.identity {
+            return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
+        }
+        if let Some(text) = sharing::check(self, point, look.scale)? {
+            return Ok(Outcome::Wrong(look.record(&self.tolerance), text));
+        }
+        match look.differences_agree(&self.tolerance) {
+            true => Ok(Outcome::Passed(look.record(&self.tolerance))),
+            false => self.judge_disagreement(point, look),
+        }
+    }
+
+    /// At points where nothing can be said, a generic point nearby decides. Returns the point that did.
+    fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<(Outcome, Point)> {
         let near = self.nearby(values);
         let look = self.look(&near)?;
         if here.is_finite() && here.differences == 0.0 && look.scale == 0.0 && look.differences == 0.0 {
             // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
             // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
-            return Ok(Outcome::Vacuous);
+            return Ok((Outcome::Vacuous, values.clone()));
         }
         if here.is_finite() && look.is_finite() && look.scale == 0.0 && look.differences != 0.0 {
             // Both modes say that nothing depends on anything; the function itself says otherwise.
-            return self.judge_disagreement(&near, look);
+            return Ok((self.judge_disagreement(&near, look)?, near));
         }
         let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
         if !look.is_finite() || look.scale == 0.0 {
-            return Ok(Outcome::Undecided(format!("{reason} at these arguments and near them")));
+            return Ok((Outcome::Undecided(format!("{reason} at these arguments and near them")), near));
         }
-        if look.identity_error() > self.tolerance.identity {
-            return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
-        }
-        if !look.differences_agree(&self.tolerance) {
-            return self.judge_disagreement(&near, look);
-        }
-        // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
-        if here.is_finite() {
-            return Ok(Outcome::Passed(look.record(&self.tolerance)));
-        }
-        Ok(Outcome::Undecided(format!("{reason} at these arguments; near them the gradient is right")))
+        let outcome = match self.judge(&near, look)? {
+            // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
+            Outcome::Passed(_) if !here.is_finite() => {
+                Outcome::Undecided(format!("{reason} at these arguments; near them the gradient is right"))
+            }
+            other => other,
+        };
+        Ok((outcome, near))
     }
 
     /// Finite differences disagree although the identity holds: a kink, or both modes are wrong alike.
@@ -455,65 +427,6 @@ impl<'a> Probe<'a> {
                 false => words(&given[arg], plan.args[arg].dtype),
             })
             .collect()
-    }
-
-    /// Runs the second derivative along `direction`: how the gradients change.
-    fn hvp(&self, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
-        Ok(self.gradients(&self.run_second(Entry::Hvp, point, cotangent, direction)?))
-    }
-
-    /// Runs the second derivative along two directions: how the outputs change.
-    fn jvp2(&self, point: &Point, tangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
-        Ok(self.results(&self.run_second(Entry::Jvp2, point, tangent, direction)?))
-    }
-
-    /// Runs a second derivative and returns the changes of the shadows.
-    fn run_second(&self, entry: Entry, point: &Point, shadow: &Numbers, direction: &Numbers) -> Result<Point> {
-        let plan = self.call.plan;
-        let mut values = point.clone();
-        self.add_produced(&mut values);
-        let (mut directions, mut shadows) = (self.filled(direction), self.filled(shadow));
-        let mut changes = self.filled(&vec![Vec::new(); plan.args.len()]);
-        let mut slots: Vec<*mut c_void> = Vec::new();
-        for slot in plan.slots(entry, self.mask()) {
-            let memory = match slot.part {
-                Part::Primal => &mut values[slot.arg],
-                Part::Direction => &mut directions[slot.arg],
-                Part::Shadow => &mut shadows[slot.arg],
-                Part::ShadowChange => &mut changes[slot.arg],
-            };
-            slots.push(memory.as_mut_ptr().cast());
-        }
-        self.call.run(self.artifact, entry, &mut slots)?;
-        Ok(changes)
-    }
-
-    /// Checks second derivatives: the Hessian of ⟨v, f⟩ is symmetric, ⟨s, H t⟩ = ⟨t, H s⟩, and coarsely it is
-    /// the central difference of gradients that have been checked before.
-    fn look_twice(&mut self, point: &Point) -> Result<Look> {
-        let v = self.random_cotangent();
-        let (s, t) = (self.random_tangent(point), self.random_tangent(point));
-        let (forward, size_forward) = self.dot(&s, &self.hvp(point, &v, &t)?);
-        let (reverse, size_reverse) = self.dot(&t, &self.hvp(point, &v, &s)?);
-        let scale = size_forward.max(size_reverse);
-        let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
-        let along = |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?)) };
-        self.difference(&along, &mut look)?;
-        Ok(look)
-    }
-
-    /// Checks the forward mode of the forward mode: ⟨v, f''(s, t)⟩ = ⟨s, H t⟩ with H the Hessian of ⟨v, f⟩, and coarsely it is
-    /// the central difference of J t.
-    fn look_twice_forward(&mut self, point: &Point) -> Result<Look> {
-        let v = self.random_cotangent();
-        let (s, t) = (self.random_tangent(point), self.random_tangent(point));
-        let (forward, size_forward) = dot(&v, &self.jvp2(point, &t, &s)?);
-        let (reverse, size_reverse) = dot(&s, &self.hvp(point, &v, &t)?);
-        let scale = size_forward.max(size_reverse);
-        let mut look = Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 };
-        let along = |h: f64| -> Result<(f64, f64)> { Ok(dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?)) };
-        self.difference(&along, &mut look)?;
-        Ok(look)
     }
 
     /// Memory for what the function itself produces.

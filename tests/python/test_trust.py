@@ -203,3 +203,35 @@ def test_nan_inputs_give_nan_gradients_and_no_proof(cache: object, compile_sourc
         warnings.simplefilter("error")
         f.apply(x).sum().backward()
     assert x.grad is not None and x.grad.tolist() == [2.0] * 3
+
+
+# The derivatives of `cube` are right, but a second derivative sees a constant where they call `slope`.
+CUBIC = """
+double slope(double x) { return 3 * x * x; }
+double cube(double x) { return x * x * x; }
+double cube_fwd(double x, double dx, double *dy) { *dy = slope(x) * dx; return cube(x); }
+void cube_rev(double x, double *dx, double dy) { *dx += slope(x) * dy; }
+void f(const double *x, int n, double a, double *y) { for (int i = 0; i < n; i++) y[i] = a * x[i] + cube(x[i]); }
+"""
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_second_derivatives_that_are_zero_at_the_first_arguments_prove_nothing(
+    slope: float, compile_source: Compile
+) -> None:
+    """Nor do first ones: a generic point nearby is looked at, for second derivatives too."""
+    rules = {"cube": ("cube_fwd", "cube_rev")}
+    function = compile_source(CUBIC, "f", "x[n], a -> y[n]", derivatives=rules, inactive=["slope"])
+    x = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(function.apply(x, slope).sum(), x, create_graph=True)
+    with pytest.raises(ffgrad.DifferentiationError, match="fails its check"):
+        torch.autograd.grad(gradient.sum(), x)
+
+
+def test_a_linear_function_has_second_derivatives(compile_source: Compile) -> None:
+    """Zeros that are right, here and nearby, are no doubt."""
+    source = "void f(const double *x, int n, double *y) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }"
+    function = compile_source(source, "f", "x[n] -> y[n]")
+    x = torch.ones(3, dtype=torch.float64)
+    hessian = torch.func.hessian(lambda x: function(x).sum())(x)
+    assert torch.equal(hessian, torch.zeros(3, 3, dtype=torch.float64))
