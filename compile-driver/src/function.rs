@@ -363,7 +363,9 @@ pub(crate) fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
 
 fn analyse(context: &Context<'_>, request: &str) -> Result<Manifest> {
     let manifest = build::analyse(context)?;
-    let found = Found { sources: manifest.sources.clone(), tools: manifest.tools.clone(), key: manifest.key.clone() };
+    let (sources, tools, key) = (manifest.sources.clone(), manifest.tools.clone(), manifest.key.clone());
+    let absent = key::searched_before(context.spec, &sources);
+    let found = Found { sources, absent, tools, key };
     Record::add(context.cache, request, found)?;
     Ok(manifest)
 }

@@ -121,10 +121,36 @@ pub struct Record {
 pub struct Found {
     /// Files read, with their digests at the time.
     pub sources: Vec<Source>,
+    /// Places that the compilers searched before they found a header elsewhere: a file there would be read instead.
+    #[serde(default)]
+    pub absent: Vec<PathBuf>,
     /// The tools used.
     pub tools: Vec<ToolRecord>,
     /// The entry.
     pub key: String,
+}
+
+/// Where a file would hide one of those that were read: in the folder of a source, or in a folder for `#include` that is
+/// searched earlier.
+pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    let own = spec.sources.iter().filter_map(|s| Some(absolute(s)?.parent()?.to_owned()));
+    let given = spec.options.include_dirs.iter().filter_map(|d| absolute(d));
+    let flags = spec.options.flags.iter().filter_map(|f| absolute(Path::new(f.strip_prefix("-I")?)));
+    let folders: Vec<PathBuf> = own.chain(given).chain(flags).collect();
+    let mut places: Vec<PathBuf> = Vec::new();
+    for source in sources {
+        for (i, folder) in folders.iter().enumerate() {
+            if let Ok(below) = Path::new(&source.path).strip_prefix(folder) {
+                places.extend(folders[..i].iter().map(|earlier| earlier.join(below)));
+            }
+        }
+    }
+    places.sort();
+    places.dedup();
+    // What is there already was passed over for a reason of the compiler's own.
+    places.retain(|place| !place.exists());
+    places
 }
 
 /// Outcomes kept per request: a header edited back and forth finds its old build again.
@@ -137,7 +163,8 @@ impl Record {
         let record: Record = cache::read_json(&cache.request(request))?;
         let same_tools = |f: &&Found| tools.is_none_or(|t| t == f.tools.as_slice());
         let unchanged = |s: &Source| cache::digest_file(Path::new(&s.path)).is_ok_and(|d| d == s.digest);
-        record.found.iter().filter(same_tools).find(|f| f.sources.iter().all(unchanged)).map(|f| f.key.clone())
+        let holds = |f: &&Found| f.sources.iter().all(unchanged) && !f.absent.iter().any(|place| place.exists());
+        record.found.iter().filter(same_tools).find(holds).map(|f| f.key.clone())
     }
 
     /// Adds an outcome.
@@ -234,6 +261,15 @@ mod tests {
         let here = of(&[source("/s/a.c", "aa"), source("/s/a.h", "bb")]);
         assert_ne!(here, of(&[source("/s/a.c", "aa"), source("/s/a.h", "cc")]));
         assert_eq!(here, of(&[source("/s/a.c", "aa"), source("/t/a.h", "bb")]));
+    }
+
+    #[test]
+    fn a_header_that_would_be_found_earlier_is_looked_for() {
+        let mut spec = spec();
+        spec.options.include_dirs = vec!["/i/first".into(), "/i/second".into()];
+        let sources = [source("/s/a.c", "aa"), source("/i/second/sub/a.h", "bb"), source("/usr/include/math.h", "cc")];
+        let places = searched_before(&spec, &sources);
+        assert_eq!(places, [PathBuf::from("/i/first/sub/a.h"), PathBuf::from("/s/sub/a.h")]);
     }
 
     #[test]

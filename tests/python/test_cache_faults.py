@@ -70,6 +70,21 @@ def test_one_changed_bit_is_noticed_told_and_mended(cache: Path, write: Write, p
     assert ffgrad_command("cache", "verify").returncode == 0
 
 
+def test_a_new_header_that_is_found_earlier_is_a_new_program(cache: Path, tmp_path: Path, write: Write) -> None:
+    """Nothing that was read has changed, and yet the compiler would read something else."""
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    (folders[1] / "scale.h").write_text("#define SCALE 1\n")
+    source = write('#include "scale.h"\n' + CUBE.replace("x[i] * x[i] * x[i]", "SCALE * x[i]"))
+    x = np.array([2.0])
+    values = []
+    for _ in range(2):
+        values.append(float(enzyme(source, "cube", "x[n] -> y[n]", include_dirs=folders)(x)[0]))
+        (folders[0] / "scale.h").write_text("#define SCALE 5\n")
+    assert values == [2.0, 10.0]
+
+
 def test_links_in_place_of_artifacts_are_not_followed(cache: Path, tmp_path: Path, write: Write) -> None:
     """Even to the same content."""
     source = write(CUBE)
