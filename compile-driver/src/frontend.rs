@@ -157,18 +157,27 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
 }
 
 /// The file given to the compiler. A template instance must be asked for in the source's own language:
-/// taking the address of `f<double>` makes the compiler emit it.
-fn translation_unit(spec: &Spec, source: &Path, language: Language, staging: &Path, i: usize) -> Result<PathBuf> {
-    let wants_instance = spec.function.contains('<') && language == Language::Cpp && i == 0;
-    if !wants_instance {
+/// taking the address of `f<double>` makes the compiler emit it, of a kernel's an explicit instantiation does.
+pub(crate) fn translation_unit(
+    spec: &Spec,
+    source: &Path,
+    language: Language,
+    staging: &Path,
+    i: usize,
+) -> Result<PathBuf> {
+    if !spec.function.contains('<') || i != 0 {
         return Ok(source.to_owned());
     }
     let name = spec.function.split('(').next().unwrap_or(&spec.function);
-    let text = format!(
-        "#include \"{}\"\n__attribute__((used)) static auto *const ffgrad_instance = &{name};\n",
-        source.display()
-    );
-    let path = staging.join("instance.cpp");
+    let (file, instance) = match language {
+        Language::Cpp => {
+            ("instance.cpp", format!("__attribute__((used)) static auto *const ffgrad_instance = &{name};"))
+        }
+        Language::Cuda => ("instance.cu", cuda::frontend::instance(source, name)),
+        Language::C | Language::Fortran => return Ok(source.to_owned()),
+    };
+    let text = format!("#include \"{}\"\n{instance}\n", source.display());
+    let path = staging.join(file);
     std::fs::write(&path, text).map_err(|source| CacheError::Io { action: "write", path: path.clone(), source })?;
     Ok(path)
 }

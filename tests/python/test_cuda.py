@@ -167,6 +167,49 @@ def test_a_device_function_can_be_named(tmp_path: Path) -> None:
     assert gradcheck(f, (x,))
 
 
+TEMPLATES = """
+namespace shapes {
+template <typename T, int N> __device__ T power(T x) { T y = 1; for (int i = 0; i < N; i++) y *= x; return y; }
+template <typename T, int N> __global__ void powers(const T *x, T *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = power<T, N>(x[i]);
+}
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", [torch.double, torch.float], ids=str)
+def test_an_instance_of_a_template_kernel_can_be_named(tmp_path: Path, dtype: torch.dtype) -> None:
+    """In a namespace, with types and numbers."""
+    source = tmp_path / "powers.cu"
+    source.write_text(TEMPLATES)
+    name = "double" if dtype == torch.double else "float"
+    x = torch.linspace(0.5, 1.5, 700, dtype=dtype, requires_grad=True)
+    y = enzyme(source, f"shapes::powers<{name}, 3>", "x[n] -> y[n]")(x)
+    torch.testing.assert_close(y, x**3)
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(gradient, 3 * x**2)
+
+
+def test_an_instance_of_a_template_reaches_the_gpus_assembler(tmp_path: Path) -> None:
+    """Two instances of one source are two kernels."""
+    ptx_of("gather", "primal")
+    source = tmp_path / "powers.cu"
+    source.write_text(TEMPLATES)
+    for name, kind, other in (("double", ".f64", ".f32"), ("float", ".f32", ".f64")):
+        text, _, _ = enzyme(source, f"shapes::powers<{name}, 3>", "x[n] -> y[n]")._native.ptx(["vjp"], 1, "sm_80")
+        assert f"atom.global.add{kind}" in text and other not in text
+
+
+def test_an_instance_of_a_template_device_function_can_be_named(tmp_path: Path) -> None:
+    """As a device function that is no template."""
+    source = tmp_path / "powers.cu"
+    source.write_text(TEMPLATES + "template <class T> __device__ void twice(const T *x, T *y) { *y = *x + *x; }\n")
+    x = torch.tensor([1.5], dtype=torch.double, requires_grad=True)
+    y = enzyme(source, "twice<double>", "x[1] -> y[1]", grid=1, block=1)(x)
+    assert y.item() == 3.0 and torch.autograd.grad(y.sum(), x)[0].item() == 2.0
+
+
 def test_second_derivatives_are_given_without_shared_memory_and_refused_with_it() -> None:
     """The shadow of shared memory has no shadow."""
     f, case = opened("gather")

@@ -80,6 +80,26 @@ pub fn common(command: &mut Command, spec: &Spec, headers: &Path, arch: &str) {
     });
 }
 
+/// The explicit instantiation of a template, kernel or device function: `template __global__ decltype(k<float>) k<float>;`.
+pub fn instance(source: &Path, name: &str) -> String {
+    let text = fs::read_to_string(source).unwrap_or_default();
+    let space = if is_device_function(&text, name) { "__device__" } else { "__global__" };
+    format!("template {space} decltype({name}) {name};")
+}
+
+/// Whether the source declares the template as a device function; what it does not declare (a header does) counts as a kernel.
+fn is_device_function(source: &str, name: &str) -> bool {
+    let bare = name.split('<').next().unwrap_or(name);
+    let bare = bare.rsplit("::").next().unwrap_or(bare).trim();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    source.match_indices(bare).any(|(at, _)| {
+        let rest = source[at + bare.len()..].trim_start();
+        let head = &source[..at];
+        let begin = head.rfind([';', '{', '}']).map_or(0, |end| end + 1);
+        rest.starts_with('(') && !head.ends_with(is_word) && head[begin..].contains("__device__")
+    })
+}
+
 /// Rewrites clang's output for the machine, in place.
 ///
 /// # Errors
@@ -123,4 +143,19 @@ fn declaration(spec: &Spec, name: &str) -> Option<Location> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_instantiated_for_the_space_that_it_is_declared_in() {
+        let source = "template <class T> __device__ T cube(T x) { return x; }\n\
+                      template <class T> __global__ void k(T *x) { *x = cube(*x); }\n";
+        assert!(is_device_function(source, "cube<double>"));
+        assert!(is_device_function(source, "ns::cube<double>"));
+        assert!(!is_device_function(source, "k<double>"));
+        assert!(!is_device_function(source, "elsewhere<double>"));
+    }
 }

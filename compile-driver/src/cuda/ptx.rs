@@ -12,6 +12,7 @@ use crate::cache;
 use crate::cuda::frontend;
 use crate::engine::{self, Job};
 use crate::error::{Error, Result};
+use crate::frontend::Language;
 use crate::process;
 use crate::toolchain::CudaTools;
 use core_ad::cuda::device;
@@ -147,12 +148,13 @@ impl Build<'_> {
                 Diagnosis::new("several-sources", &spec.function, headline).advise("Include the others in it."),
             ));
         };
+        let unit = crate::frontend::translation_unit(spec, source, Language::Cuda, self.folder, 0)?;
         let output = self.folder.join("source.ll");
         let mut command = self.tools.command(&self.tools.clang);
         command.args(&self.tools.clang_flags);
         frontend::common(&mut command, spec, &frontend::headers(self.context.cache)?, &self.wanted.arch);
         crate::frontend::user_flags(&mut command, spec);
-        command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(source);
+        command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(unit);
         commands.push(process::command_line(&command));
         crate::frontend::execute(spec, &mut command)?;
         read_text(&output)
