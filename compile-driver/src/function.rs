@@ -207,6 +207,21 @@ impl Function {
         self.gpu.launch(&self.spec.function, entry.symbol(), (&wanted, &ptx), target, &launch, slots)
     }
 
+    /// The same source opened with other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::open`]; and a compile error where the source was edited meanwhile, for then it is another function.
+    pub(crate) fn opened_with(&self, spec: Spec) -> Result<Function> {
+        let other = Function::open(spec)?;
+        if other.manifest.sources == self.manifest.sources {
+            return Ok(other);
+        }
+        let headline = format!("the source of `{}` was edited after it was opened", self.spec.function);
+        let refusal = Diagnosis::new("source-changed", &self.spec.function, headline);
+        Err(frontend::compile_error(refusal.advise("Open the function again: call enzyme(...) once more.")))
+    }
+
     /// Warnings that arose since the last call of this, oldest first.
     pub fn take_warnings(&self) -> Vec<String> {
         self.cache.warnings().take()

@@ -86,7 +86,7 @@ impl Function {
         }
         let file = self.specialization_file(wanted, sizes);
         let kept = cache::read_json::<Specialization>(&file).filter(|s| s.format == FORMAT && s.sizes == *sizes);
-        let variant = || Function::open(self.with_constants(sizes)).map(Arc::new);
+        let variant = || self.opened_with(self.with_constants(sizes)).map(Arc::new);
         let (outcome, special) = match kept {
             Some(outcome) => (outcome, None),
             None => {
@@ -116,7 +116,7 @@ impl Function {
         if let Some(known) = known {
             return Ok(known);
         }
-        let opened = Arc::new(Function::open(self.with_constants(&BTreeMap::new()))?);
+        let opened = Arc::new(self.opened_with(self.with_constants(&BTreeMap::new()))?);
         *self.variants.general.write().unwrap_or_else(PoisonError::into_inner) = Some(opened.clone());
         Ok(opened)
     }

@@ -69,7 +69,7 @@ impl Function {
                 tuning
             }
         };
-        let winner = Arc::new(Function::open(self.candidate(tuning.pipeline, &tuning.engine_options))?);
+        let winner = Arc::new(self.opened_with(self.candidate(tuning.pipeline, &tuning.engine_options))?);
         self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
     }
@@ -106,7 +106,7 @@ impl Function {
         let Some(best) = fastest(&trials).cloned() else {
             // None can be built: the plain ladder says why.
             return Err(
-                match Function::open(self.candidate(Rung::Inlined, &[]))?.derivative(wanted, inputs, resolved) {
+                match self.opened_with(self.candidate(Rung::Inlined, &[]))?.derivative(wanted, inputs, resolved) {
                     Err(error) => error,
                     Ok(_) => self.vanished(&self.tuning_file(wanted)),
                 },
@@ -126,7 +126,7 @@ impl Function {
         pipeline: Rung,
         engine_options: Vec<String>,
     ) -> Trial {
-        let measured = Function::open(self.candidate(pipeline, &engine_options)).and_then(|candidate| {
+        let measured = self.opened_with(self.candidate(pipeline, &engine_options)).and_then(|candidate| {
             let artifact = candidate.derivative(wanted, inputs, resolved)?;
             candidate.time_vjp(&artifact, inputs, resolved)
         });

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from ffgrad import CompileError
 from ffgrad.torch import enzyme
 
 SOURCE = """
@@ -51,6 +52,18 @@ def test_tuning_changes_the_time_and_not_the_gradient(source: Path) -> None:
     kept = [t for t in tuning["trials"] if t["microseconds"] == min(times)]
     assert len(tuning["trials"]) >= 7
     assert (tuning["pipeline"], tuning["engine_options"]) in [(t["pipeline"], t["engine_options"]) for t in kept]
+
+
+@pytest.mark.parametrize("option", ["tune", "specialize"])
+def test_no_variant_is_built_from_an_edited_source(source: Path, option: str) -> None:
+    """It would be the gradient of another function than the one that was called."""
+    x = torch.linspace(0.1, 0.9, 11, dtype=torch.float64).requires_grad_()
+    f = enzyme(source, "relax", **{option: True})
+    source.write_text(SOURCE.replace("0.1", "0.2"))
+    with pytest.raises(CompileError, match="was edited after it was opened"):
+        torch.autograd.grad(f.apply(x).sum(), x)
+    again = enzyme(source, "relax", **{option: True})
+    assert torch.autograd.gradcheck(again.apply, (x,))
 
 
 def test_a_tuned_function_is_not_tuned_again(source: Path) -> None:

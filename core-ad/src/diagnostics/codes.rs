@@ -129,6 +129,8 @@ pub const ALL: &[Code] = codes! {
     "The message names the argument, and where the other value came from."
     "signature" "SignatureError" "The signature does not fit the prototype, or leaves a doubt."
     "The message lists every problem and often has a signature to paste."
+    "source-changed" "CompileError" "The source was edited after it was opened, and a variant of the function is to be built."
+    "Open the function again: call enzyme(...) once more."
     "staging" "DifferentiationError" "Files of the build cannot be written or read: the disk is full, or somebody removed them."
     "Make room, or set FFGRAD_CACHE_DIR to another disk."
     "syntax" "CompileError" "The source does not compile; the message has the compiler's first words, with file and line."
