@@ -1,4 +1,4 @@
-"""The examples for JAX run, and none is forgotten."""
+"""The examples for JAX and the code in its document run, and none is forgotten."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from conftest import RunPython
+from documents import program_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LISTED = {"jax_predators/fit.py"}
@@ -22,6 +26,12 @@ def test_the_rates_of_the_predators_are_found(tmp_path: Path) -> None:
     for rate, error, truth in found:
         assert abs(float(rate) - float(truth)) < 4 * float(error), child.stdout
     assert (tmp_path / "jax_predators.png").stat().st_size > 10_000
+
+
+def test_the_code_of_the_document_runs(tmp_path: Path, run_python: RunPython) -> None:
+    """In an empty folder, as a reader would try it."""
+    said = run_python(program_of("jax.md", tmp_path)).stdout
+    assert [float(number) for number in re.findall(r"-?\d\S*\d", said)] == pytest.approx([0.96, 0.48, -1.12])
 
 
 def test_every_example_for_jax_is_listed() -> None:
