@@ -7,6 +7,7 @@
 use super::{Look, Outcome, Probe, sharing};
 use crate::error::Result;
 use crate::sample::{Numbers, Point};
+use core_ad::Role;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 use std::ffi::c_void;
@@ -135,14 +136,29 @@ impl Probe<'_> {
 
     /// Runs a second derivative and returns the changes of the shadows.
     fn run_second(&self, entry: Entry, point: &Point, shadow: &Numbers, direction: &Numbers) -> Result<Point> {
+        let (shadows, directions) = (self.filled(shadow), self.filled(direction));
+        self.run_slots(entry, point, shadows, directions, false).map(|(_, changes)| changes)
+    }
+
+    /// Runs a derivative and returns the shadows and their changes. `in_own_memory` passes the inputs themselves for their
+    /// tangents.
+    pub(super) fn run_slots(
+        &self,
+        entry: Entry,
+        point: &Point,
+        mut shadows: Point,
+        mut directions: Point,
+        in_own_memory: bool,
+    ) -> Result<(Point, Point)> {
         let plan = self.call.plan;
         let mut values = point.clone();
         self.add_produced(&mut values);
-        let (mut directions, mut shadows) = (self.filled(direction), self.filled(shadow));
         let mut changes = self.filled(&vec![Vec::new(); plan.args.len()]);
         let mut slots: Vec<*mut c_void> = Vec::new();
         for slot in plan.slots(entry, self.mask()) {
+            let is_tangent = slot.part == Part::Direction || slot.part == Part::Shadow && entry != Entry::Hvp;
             let memory = match slot.part {
+                _ if in_own_memory && is_tangent && plan.args[slot.arg].role == Role::Input => &mut values[slot.arg],
                 Part::Primal => &mut values[slot.arg],
                 Part::Direction => &mut directions[slot.arg],
                 Part::Shadow => &mut shadows[slot.arg],
@@ -151,6 +167,6 @@ impl Probe<'_> {
             slots.push(memory.as_mut_ptr().cast());
         }
         self.call.run(self.artifact, entry, &mut slots)?;
-        Ok(changes)
+        Ok((shadows, changes))
     }
 }

@@ -8,7 +8,6 @@ use super::Probe;
 use crate::error::Result;
 use crate::sample::{Numbers, Point, numbers, words};
 use core_ad::Role;
-use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 
 /// Says what is wrong with the forward mode along the inputs themselves; `None` if nothing is. `scale` is that of the last look,
@@ -64,32 +63,13 @@ fn own_values(probe: &Probe<'_>, point: &Point) -> Numbers {
 /// changes.
 fn run(probe: &Probe<'_>, entry: Entry, point: &Point, cotangent: &Numbers) -> Result<Point> {
     let plan = probe.call.plan;
-    let mut values = point.clone();
-    probe.add_produced(&mut values);
-    let mut shadows = probe.filled(&vec![Vec::new(); plan.args.len()]);
-    let mut directions = shadows.clone();
-    let mut changes = shadows.clone();
+    let directions = probe.filled(&vec![Vec::new(); plan.args.len()]);
+    let mut shadows = directions.clone();
     if entry == Entry::Hvp {
         for (arg, given) in cotangent.iter().enumerate().filter(|(_, given)| !given.is_empty()) {
             shadows[arg] = words(given, plan.args[arg].dtype);
         }
     }
-    let mut slots = Vec::new();
-    for slot in plan.slots(entry, probe.mask()) {
-        let is_tangent = match slot.part {
-            Part::Direction => true,
-            Part::Shadow => entry != Entry::Hvp,
-            Part::Primal | Part::ShadowChange => false,
-        };
-        let memory = match slot.part {
-            _ if is_tangent && plan.args[slot.arg].role == Role::Input => &mut values[slot.arg],
-            Part::Primal => &mut values[slot.arg],
-            Part::Direction => &mut directions[slot.arg],
-            Part::Shadow => &mut shadows[slot.arg],
-            Part::ShadowChange => &mut changes[slot.arg],
-        };
-        slots.push(memory.as_mut_ptr().cast());
-    }
-    probe.call.run(probe.artifact, entry, &mut slots)?;
+    let (shadows, changes) = probe.run_slots(entry, point, shadows, directions, true)?;
     Ok(if entry == Entry::Jvp { shadows } else { changes })
 }
