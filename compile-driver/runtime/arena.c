@@ -48,6 +48,7 @@ typedef struct Arena {
   size_t wanted; /* size of the first chunk of the next call */
   size_t depth;  /* calls under way on this thread */
   struct Arena **team; /* those of the threads of its parallel regions, by their numbers */
+  int32_t members;     /* threads of the largest team so far */
   void *free[CLASSES];
 } Arena;
 
@@ -83,7 +84,7 @@ static void settle_one(Arena *a, size_t keep) {
 
 static void settle(Arena *a, size_t keep) {
   settle_one(a, keep);
-  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+  for (int32_t i = 1; i < a->members; i++) {
     if (a->team[i]) settle_one(a->team[i], keep / 16);
   }
 }
@@ -91,17 +92,18 @@ static void settle(Arena *a, size_t keep) {
 /* Gives everything back but the arena itself. */
 static void drop(Arena *a) {
   drop_chunks(a);
-  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+  for (int32_t i = 1; i < a->members; i++) {
     if (a->team[i]) drop_chunks(a->team[i]);
     free(a->team[i]);
   }
   free(a->team);
   a->team = NULL;
+  a->members = 0;
 }
 
 static size_t bytes_of(const Arena *a) {
   size_t bytes = sizeof *a + a->total;
-  for (int i = 1; a->team && i <= MOST_THREADS; i++) {
+  for (int32_t i = 1; i < a->members; i++) {
     if (a->team[i]) bytes += sizeof *a + a->team[i]->total;
   }
   return bytes;
@@ -269,7 +271,9 @@ static Arena *forking[MOST_ROOTS];
 void ffgrad_arena_before_fork(int64_t team) {
   size_t root = (size_t)(team >> 20);
   if (root >= MOST_ROOTS) return;
-  if (own && !own->team) own->team = calloc(MOST_THREADS + 1, sizeof(Arena *));
+  int32_t size = (int32_t)(team & MOST_THREADS);
+  if (own && !own->team) own->team = calloc(MOST_THREADS, sizeof(Arena *));
+  if (own && own->team && own->members < size) own->members = size;
   forking[root] = own;
 }
 
@@ -282,7 +286,7 @@ void *ffgrad_arena_join(int64_t team) {
   if (number == 0 || root >= MOST_ROOTS) return outer;
   Arena *fork = forking[root];
   own = NULL;
-  if (fork && fork->team && number <= MOST_THREADS) {
+  if (fork && number < fork->members) {
     Arena **mine = &fork->team[number];
     if (!*mine) *mine = calloc(1, sizeof(Arena));
     own = *mine;

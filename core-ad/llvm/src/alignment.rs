@@ -1,9 +1,10 @@
 //! Takes back alignments that the engine claims for memory of its own.
 //!
 //! A value that the engine keeps for the reverse sweep, a whole array loaded at once among them, goes into memory from
-//! `malloc`, and the engine declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes; an
-//! aligned vector store of 32 or 64 traps on any other address. No access of a derivative is taken to be aligned to more than
-//! that: LLVM finds again what it can prove (stack slots, globals), and for the rest an unaligned access costs the same.
+//! `malloc`, and the engine declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes, and
+//! values that are kept one behind the other only 8; an aligned vector store of 32 or 64 traps on any other address. No access
+//! of a derivative is taken to be aligned to more than 8: LLVM finds again what it can prove (stack slots, globals), and for
+//! the rest an unaligned access costs the same.
 
 use crate::ir::{self, Block, Value};
 use inkwell::module::Module;
