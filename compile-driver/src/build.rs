@@ -4,7 +4,7 @@
 //! make shared objects from the bitcode it left, when they are first needed.
 
 use crate::artifact::Wanted;
-use crate::cache::{self, Cache};
+use crate::cache::{self, Cache, entries};
 use crate::engine;
 use crate::error::{CacheError, Error, Result};
 use crate::frontend;
@@ -271,7 +271,7 @@ impl<'a> Build<'a> {
         let timeout = Duration::from_secs(context.spec.options.timeout);
         let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(&manifest.key);
-        if let Some(path) = damaged_module(&entry, manifest) {
+        if let Some(path) = entries::damaged_module(&entry, manifest) {
             // Its artifacts are as good as they were, but nothing more can be built from it.
             context
                 .cache
@@ -279,7 +279,7 @@ impl<'a> Build<'a> {
                 .add(format!("the cached file `{}` is damaged or gone; it is compiled again", path.display()));
             context.cache.set_aside(&entry)?;
             let again = analyse(context)?;
-            if again.key != manifest.key || damaged_module(&entry, &again).is_some() {
+            if again.key != manifest.key || entries::damaged_module(&entry, &again).is_some() {
                 let reason = "the sources have changed since it was opened".to_owned();
                 return Err(CacheError::Damaged { path, reason }.into());
             }
@@ -484,28 +484,6 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
         None => Diagnosis::new("link", &spec.function, format!("`{}` does not link", spec.function)).quote(stderr),
     };
     frontend::compile_error(diagnosis)
-}
-
-/// The manifest of an entry, if it is there and whole. One that is there and damaged is set aside, with a warning.
-pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
-    let entry = cache.entry(key);
-    let path = entry.join("manifest.json");
-    let manifest = cache::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key);
-    if manifest.is_none() && entry.is_dir() && cache.set_aside(&entry).is_ok() {
-        let text = format!("the cached file `{}` is damaged or gone; the function is compiled again", path.display());
-        cache.warnings().add(text);
-    }
-    manifest
-}
-
-/// A bitcode file of an entry that is not as it was written, if there is one.
-pub fn damaged_module(entry: &Path, manifest: &Manifest) -> Option<PathBuf> {
-    let names = manifest.modules.iter().chain(&manifest.library);
-    let whole = |name: &String| {
-        let digest = cache::digest_file(&entry.join(name)).ok();
-        digest.is_some() && digest.as_ref() == manifest.digests.get(name)
-    };
-    names.into_iter().find(|name| !whole(name)).map(|name| entry.join(name))
 }
 
 impl From<std::io::Error> for Error {

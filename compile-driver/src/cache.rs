@@ -19,6 +19,7 @@
 //! Keys hold content, never modification times or places. `CACHING.md` says the rest: what is hashed, what is checked, what is
 //! removed when. [`sealed`] has the JSON files, [`keeping`] listing, checking and removing.
 
+pub mod entries;
 pub mod keeping;
 mod sealed;
 

@@ -5,7 +5,7 @@
 
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
-use crate::cache::{Cache, Lock, keeping};
+use crate::cache::{Cache, Lock, entries, keeping};
 use crate::call::{self, Call, Input, Results};
 use crate::cuda::driver::{self, Modules, Target};
 use crate::cuda::ptx::{self, Ptx};
@@ -96,7 +96,7 @@ impl Function {
         let cached = || {
             let key = Record::current(&cache, &request, records.as_deref())?;
             let held = cache.hold(&key);
-            Some((build::manifest_of(&cache, &key)?, held))
+            Some((entries::manifest_of(&cache, &key)?, held))
         };
         let (manifest, held) = match cached() {
             Some(found) => found,

@@ -3,9 +3,8 @@
 //! Nothing that is in use goes: whoever opened an entry holds its lock shared, whoever builds holds the lock of the staging folder,
 //! and both are taken here before anything is removed.
 
-use super::{Cache, Lock, io, locked, no_locks};
+use super::{Cache, Lock, entries, io, locked, no_locks};
 use crate::artifact;
-use crate::build;
 use crate::error::Result;
 use core_ad::manifest::{Choice, FORMAT, Manifest};
 use serde::Serialize;
@@ -150,7 +149,7 @@ fn damages(entry: &Path) -> Vec<Damage> {
     let Some(manifest) = manifest.filter(|m: &Manifest| m.format == FORMAT && m.key == name_of(entry)) else {
         return vec![damage(entry, "its manifest is not as it was written")];
     };
-    if let Some(module) = build::damaged_module(entry, &manifest) {
+    if let Some(module) = entries::damaged_module(entry, &manifest) {
         return vec![damage(entry, &format!("`{}` is not as it was written", name_of(&module)))];
     }
     let artifacts = folders(entry).into_iter().filter(|f| artifact::whole(f).is_none());

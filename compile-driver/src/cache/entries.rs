@@ -1,0 +1,27 @@
+//! What an entry of the cache must have to be used: its manifest, and the bitcode that derivatives are built from.
+
+use super::Cache;
+use core_ad::manifest::{FORMAT, Manifest};
+use std::path::{Path, PathBuf};
+
+/// The manifest of an entry, if it is there and whole. One that is there and damaged is set aside, with a warning.
+pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
+    let entry = cache.entry(key);
+    let path = entry.join("manifest.json");
+    let manifest = super::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key);
+    if manifest.is_none() && entry.is_dir() && cache.set_aside(&entry).is_ok() {
+        let text = format!("the cached file `{}` is damaged or gone; the function is compiled again", path.display());
+        cache.warnings().add(text);
+    }
+    manifest
+}
+
+/// A bitcode file of an entry that is not as it was written, if there is one.
+pub fn damaged_module(entry: &Path, manifest: &Manifest) -> Option<PathBuf> {
+    let names = manifest.modules.iter().chain(&manifest.library);
+    let whole = |name: &String| {
+        let digest = super::digest_file(&entry.join(name)).ok();
+        digest.is_some() && digest.as_ref() == manifest.digests.get(name)
+    };
+    names.into_iter().find(|name| !whole(name)).map(|name| entry.join(name))
+}
