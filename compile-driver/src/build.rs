@@ -103,8 +103,14 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         link: [link_arguments(spec, tools)?, rules.link].concat(),
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
-    cache.publish(staging, &cache.entry(&key))?;
-    Ok(manifest)
+    // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
+    // bitcode and manifest, which belong together.
+    cache.publish_unless(staging, &cache.entry(&key), |_| entries::sound(cache, &key).is_some())?;
+    entries::sound(cache, &key).ok_or_else(|| damaged(cache, &key, "it is damaged again as soon as it is written"))
+}
+
+fn damaged(cache: &Cache, key: &str, reason: &str) -> Error {
+    CacheError::Damaged { path: cache.entry(key), reason: reason.to_owned() }.into()
 }
 
 /// What the sources define and what they use without defining it.
@@ -231,7 +237,7 @@ fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
 /// Compile errors (undefined symbols) and cache errors.
 pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
     let target = artifact::primal_folder(context.cache, &manifest.key);
-    let mut build = Build::start(context, manifest)?;
+    let mut build = Build::start(context, &manifest.key)?;
     build.primal()?;
     build.link_and_publish(&target, vec![Entry::Primal], 0, None)?;
     Ok(target)
@@ -244,7 +250,7 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
 /// Differentiation errors where the engine refuses, compile and cache errors.
 pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, rung: Rung) -> Result<PathBuf> {
     let target = artifact::derivative_folder(context.cache, &manifest.key, wanted, rung);
-    let mut build = Build::start(context, manifest)?;
+    let mut build = Build::start(context, &manifest.key)?;
     build.differentiate(wanted, rung).map_err(|e| build.keep_intermediates(e))?;
     build.primal()?;
     let entries = [&[Entry::Primal], wanted.entries()].concat();
@@ -255,7 +261,7 @@ pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, ru
 /// One artifact under construction, in a staging folder of its own.
 struct Build<'a> {
     context: &'a Context<'a>,
-    manifest: &'a Manifest,
+    manifest: Manifest,
     staging: Option<cache::Staging>,
     folder: PathBuf,
     worker: Worker,
@@ -265,24 +271,20 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn start(context: &'a Context<'a>, manifest: &'a Manifest) -> Result<Self> {
+    fn start(context: &'a Context<'a>, key: &str) -> Result<Self> {
         let staging = context.cache.staging()?;
         let folder = staging.path().to_owned();
         let timeout = Duration::from_secs(context.spec.options.timeout);
         let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
-        let entry = context.cache.entry(&manifest.key);
-        if let Some(path) = entries::damaged_module(&entry, manifest) {
-            // Its artifacts are as good as they were, but nothing more can be built from it.
-            context
-                .cache
-                .warnings()
-                .add(format!("the cached file `{}` is damaged or gone; it is compiled again", path.display()));
-            context.cache.set_aside(&entry)?;
-            let again = analyse(context)?;
-            if again.key != manifest.key || entries::damaged_module(&entry, &again).is_some() {
-                let reason = "the sources have changed since it was opened".to_owned();
-                return Err(CacheError::Damaged { path, reason }.into());
-            }
+        let entry = context.cache.entry(key);
+        // Another process may have written the entry anew since this one read the manifest. Where it is damaged, its artifacts
+        // are as good as they were, but nothing more can be built from it.
+        let manifest = match entries::sound(context.cache, key) {
+            Some(current) => current,
+            None => analyse(context)?,
+        };
+        if manifest.key != key {
+            return Err(damaged(context.cache, key, "the sources have changed since it was opened"));
         }
         let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));

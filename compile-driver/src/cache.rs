@@ -208,6 +208,16 @@ impl Cache {
     ///
     /// [`CacheError::Io`].
     pub fn publish(&self, staged: Staging, target: &Path) -> Result<()> {
+        let files = staged.path().to_owned();
+        self.publish_unless(staged, target, |published| !lacks_files(published, &files))
+    }
+
+    /// Moves a complete folder into place, unless the one that is there is sound: it stays, and this one goes.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Io`].
+    pub fn publish_unless(&self, staged: Staging, target: &Path, sound: impl Fn(&Path) -> bool) -> Result<()> {
         for _ in 0..8 {
             match fs::rename(staged.path(), target) {
                 Ok(()) => {
@@ -215,7 +225,7 @@ impl Cache {
                     let _ = staged.keep();
                     return Ok(());
                 }
-                Err(_) if target.is_dir() && !lacks_files(target, staged.path()) => return Ok(()),
+                Err(_) if target.is_dir() && sound(target) => return Ok(()),
                 Err(_) if fs::symlink_metadata(target).is_ok() => self.set_aside(target)?,
                 Err(e) => return Err(io("publish", target)(e).into()),
             }

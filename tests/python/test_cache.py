@@ -122,6 +122,24 @@ def test_the_same_source_elsewhere_shares_its_build(cache: Path, tmp_path: Path,
     assert len(shared_objects(cache)) == 1
 
 
+def test_derivatives_of_the_same_source_elsewhere_are_built_from_the_first(
+    cache: Path, tmp_path: Path, write: Write
+) -> None:
+    """Bitcode names its source: who opens a copy must take what is there for whole, and not compile it again."""
+    copies = [tmp_path / name / "cube.c" for name in ("here", "elsewhere")]
+    for copy in copies:
+        copy.parent.mkdir()
+        copy.write_text(CUBE)
+    functions = [enzyme(copy, "cube") for copy in copies]
+    before = next(cache.glob("v*/entries/*/manifest.json")).stat().st_ino
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    for function in reversed(functions):
+        function.apply(x).sum().backward()
+        torch.autograd.functional.hvp(lambda x, f=function: f.apply(x).sum(), x)
+    assert x.grad is not None and x.grad.item() == 24.0
+    assert next(cache.glob("v*/entries/*/manifest.json")).stat().st_ino == before
+
+
 def test_options_and_signatures_have_builds_of_their_own(cache: Path, compile_source: Compile) -> None:
     """What changes the code changes the key; when to check does not."""
     x = torch.ones(2, dtype=torch.float64)

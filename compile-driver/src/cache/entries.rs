@@ -16,6 +16,18 @@ pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
     manifest
 }
 
+/// The manifest of an entry that derivatives can be built from. An entry whose bitcode is damaged is set aside, with a warning.
+pub fn sound(cache: &Cache, key: &str) -> Option<Manifest> {
+    let manifest = manifest_of(cache, key)?;
+    let entry = cache.entry(key);
+    let Some(path) = damaged_module(&entry, &manifest) else { return Some(manifest) };
+    if cache.set_aside(&entry).is_ok() {
+        let text = format!("the cached file `{}` is damaged or gone; it is compiled again", path.display());
+        cache.warnings().add(text);
+    }
+    None
+}
+
 /// A bitcode file of an entry that is not as it was written, if there is one.
 pub fn damaged_module(entry: &Path, manifest: &Manifest) -> Option<PathBuf> {
     let names = manifest.modules.iter().chain(&manifest.library);
