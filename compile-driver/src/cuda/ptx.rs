@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
-const CHECKED_FOR: &str = "sm_90";
+pub const CHECKED_FOR: &str = "sm_90";
 
 /// Which code is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

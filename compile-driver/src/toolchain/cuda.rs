@@ -1,6 +1,6 @@
 //! The tools for a GPU's code: clang and opt of LLVM 15, the Enzyme plugin for them, NVIDIA's libdevice and ptxas.
 //!
-//! All of one component, which only `ffgrad toolchain install cuda` fetches: two wheels, and on systems whose C library
+//! The last two are an installed CUDA toolkit's, where there is one that fits (`toolkit.rs`). All are of one component, which only `ffgrad toolchain install cuda` fetches: two wheels, and on systems whose C library
 //! is too old for the LLVM 15 in the first one (before glibc 2.38) Debian's own packages of it, unpacked without root.
 //!
 //! ```text
@@ -13,7 +13,9 @@
 //! ```
 
 use super::apt::{self, Package};
+use super::memo::Memo;
 use super::place::{Place, is_program};
+use super::toolkit::{self, PassedOver, Toolkit};
 use super::{Component, Progress, ToolchainError, install};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,6 +96,28 @@ impl CudaTools {
     /// [`ToolchainError::Missing`] with the command that installs them.
     pub fn find() -> Result<Self, ToolchainError> {
         let place = Place::here();
+        let mut memo = Memo::open(&place.tools_dir()?);
+        let found = Self::search(&place, &mut memo);
+        memo.keep();
+        found.map(|(tools, _)| tools)
+    }
+
+    /// Finds them, and what there is of toolkits.
+    pub(super) fn search(
+        place: &Place,
+        memo: &mut Memo,
+    ) -> Result<(Self, Vec<Result<Toolkit, PassedOver>>), ToolchainError> {
+        let mut tools = Self::installed(place)?;
+        let toolkits = toolkit::examine(place, || tools.command(&tools.opt), memo);
+        if let Some(toolkit) = toolkits.iter().flatten().next() {
+            tools.libdevice = toolkit.libdevice.clone();
+            tools.ptxas = place.var("FFGRAD_PTXAS").unwrap_or_else(|| toolkit.ptxas.clone());
+            tools.identity = format!("{}-toolkit-{}-{}", tools.identity, toolkit.version, toolkit.digest);
+        }
+        Ok((tools, toolkits))
+    }
+
+    fn installed(place: &Place) -> Result<Self, ToolchainError> {
         let folder = place.tools_dir()?.join(Component::Cuda.folder());
         let missing = |tool: &str, looked_in: &Path| ToolchainError::Missing {
             tool: tool.to_owned(),
@@ -112,7 +136,7 @@ impl CudaTools {
         };
         let tools = CudaTools {
             clang: bin.join("clang"),
-            clang_flags: resource_flags(&place, &bin)?,
+            clang_flags: resource_flags(place, &bin)?,
             opt: bin.join("opt"),
             llvm_link: bin.join("llvm-link"),
             plugin: folder.join("enzyme/LLVMEnzyme-15.so"),

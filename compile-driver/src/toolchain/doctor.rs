@@ -10,7 +10,8 @@ use super::error::INSTALL;
 use super::memo::Memo;
 use super::place::{Place, listed};
 use super::probe::{ask, tail};
-use super::{Engine, EngineChoice, Origin, Tool, ToolchainError, clang, engine, pip, stdlib, worker};
+use super::{CudaTools, Engine, EngineChoice, Origin, Tool, ToolchainError};
+use super::{clang, engine, pip, stdlib, toolkit, worker};
 
 /// What was found out about one tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,7 +79,52 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         Ok(pip) => Check { path: Some(PathBuf::from(pip.to_string())), ..Check::ok("pip", false) },
         Err(error) => Check::failed("pip", false, &error),
     });
+    checks.extend(for_gpus(place, &tools_dir, &mut memo));
     memo.keep();
+    checks
+}
+
+/// The tools for CUDA kernels, where they or a toolkit are there.
+fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
+    let (tools, toolkits) = match CudaTools::search(place, memo) {
+        Ok((tools, toolkits)) => (Ok(tools), toolkits),
+        // Without LLVM 15 nobody can say whether a toolkit fits; what is missing is said where somebody has one.
+        Err(error) if toolkit::is_named(place) => (Err(error), Vec::new()),
+        Err(_) => return Vec::new(),
+    };
+    let own = tools.as_ref().map(|t| t.ptxas.starts_with(tools_dir)).unwrap_or(true);
+    let mut used = false;
+    let mut checks: Vec<Check> = vec![match tools {
+        Ok(tools) => {
+            let from = if own { "its own ptxas" } else { "a toolkit's ptxas" };
+            let version = Some(format!("LLVM 15 with {from}"));
+            Check {
+                version,
+                path: Some(tools.clang),
+                origin: Some(Origin::Installed),
+                ..Check::ok("CUDA tools", false)
+            }
+        }
+        Err(error) => Check::failed("CUDA tools", false, &error),
+    }];
+    for toolkit in toolkits {
+        checks.push(match toolkit {
+            Ok(toolkit) => {
+                let word = if std::mem::replace(&mut used, true) { "fits, not used" } else { "used" };
+                let (path, origin) = (Some(toolkit.root), Some(toolkit.origin));
+                let version = Some(format!("{} ({word})", toolkit.version));
+                Check { version, path, origin, ..Check::ok("CUDA toolkit", false) }
+            }
+            Err(passed) => Check {
+                version: passed.version,
+                path: Some(passed.root),
+                origin: Some(passed.origin),
+                status: Status::Unusable(format!("passed over: {}", passed.reason)),
+                mend: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
+                ..Check::ok("CUDA toolkit", false)
+            },
+        });
+    }
     checks
 }
 

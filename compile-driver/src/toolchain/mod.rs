@@ -10,7 +10,8 @@
 //! | ld.lld | `FFGRAD_LLD`, beside clang, `ld.lld-22` on PATH, installed; optional |
 //! | catalyst | `FFGRAD_CATALYST`, installed |
 //! | plugin, opt | the option, `FFGRAD_ENZYME_PLUGIN`, well-known places; `FFGRAD_OPT`, `opt-NN` |
-//! | LLVM 15, its Enzyme plugin, libdevice, ptxas (for CUDA) | installed, by `ffgrad toolchain install cuda` |
+//! | LLVM 15 and its Enzyme plugin (for CUDA) | installed, by `ffgrad toolchain install cuda` |
+//! | libdevice, ptxas (for CUDA) | a CUDA toolkit that fits: `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`; installed with the above |
 //! | ffgrad-llvm | `FFGRAD_WORKER`, beside this program, [`add_worker_dir`], PATH |
 //! | flang | `FFGRAD_FLANG`, `flang-22`, `flang-new`, `flang` of LLVM 22 on PATH, installed; for Fortran sources only |
 //! | libLLVM | `FFGRAD_LLVM_LIB_DIR`, the system's folders, installed |
@@ -35,6 +36,7 @@ mod place;
 mod probe;
 mod progress;
 mod stdlib;
+mod toolkit;
 mod unpack;
 mod worker;
 

@@ -117,7 +117,8 @@ impl Place {
 }
 
 fn is_relevant(name: &str) -> bool {
-    name.starts_with("FFGRAD_") || ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"].contains(&name)
+    const OTHERS: [&str; 4] = ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"];
+    name.starts_with("FFGRAD_") || OTHERS.contains(&name) || super::toolkit::VARIABLES.contains(&name)
 }
 
 /// Whether this is a file that can be started.
