@@ -1,8 +1,7 @@
 """Malformed inputs of every kind: each is a typed error within its time-out, or not malformed after all; the process lives.
 
-Sources are generated programs that were damaged (characters and tokens removed, doubled or replaced, cut short, in odd encodings) and
-pathological ones; signatures are random words of the language's alphabet; calls have wrong shapes, types and values. Nothing that was
-generated from a damaged source is run: what it does is its author's business.
+``damage.py`` makes them: sources that are damaged or pathological, things that are no source file at all, signatures, and calls with wrong
+shapes, types and values. Nothing that was generated from a damaged source is run: what it does is its author's business.
 """
 
 from __future__ import annotations
@@ -25,12 +24,16 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import generator  # noqa: E402
+from damage import arguments, damaged, place, signature  # noqa: E402
 from races import CUBE  # noqa: E402
 
 TIMEOUT = 10
+# For sources at which a compiler waits in vain.
+PATIENCE = 3
 # A build has a front end and perhaps a second one, with everything emitted, and a worker; then the machine may be busy.
 LONGEST = 6 * TIMEOUT
+# What part of all inputs is of which kind.
+SHARES = {"source": 0.4, "place": 0.1, "signature": 0.25, "call": 0.25}
 
 
 @dataclass
@@ -50,176 +53,6 @@ class Malformed:
         return not self.problems and self.tried == self.typed + self.accepted
 
 
-# --- damaged sources --------------------------------------------------------------------------------------
-
-
-def damaged(rng: random.Random) -> tuple[str, bytes, str]:
-    """Return a file name, what stands in it, and the function to ask for."""
-    program = generator.generate(rng.randrange(10**6))
-    text = generator.c_source(program)
-    name, function = "m.c", program.name
-    kind = rng.randrange(12)
-    if kind == 0:
-        place = rng.randrange(len(text))
-        text = text[:place]
-    elif kind == 1:
-        for _ in range(rng.randint(1, 5)):
-            place = rng.randrange(len(text))
-            text = text[:place] + text[place + rng.randint(1, 9) :]
-    elif kind == 2:
-        for _ in range(rng.randint(1, 5)):
-            place = rng.randrange(len(text))
-            text = text[:place] + rng.choice("{}()[];,*&<>\"'\\#@$`\0\x7f\u00e9\u4e2d") + text[place:]
-    elif kind == 3:
-        words = text.split(" ")
-        rng.shuffle(words)
-        text = " ".join(words)
-    elif kind == 4:
-        text = text.replace(
-            rng.choice(["real", "int", "void", "const", "for", "return"]), rng.choice(["", "struct", "x y"])
-        )
-    elif kind == 5:
-        return name, text.encode(rng.choice(["utf-16", "utf-32", "utf-8-sig", "utf-7"])), function
-    elif kind == 6:
-        return name, rng.randbytes(rng.randint(0, 4000)), function
-    elif kind == 7:
-        function = rng.choice(
-            ["", " ", "p", "p" * 5000, "a b", "ns::f<double>", "f(", "\n", "\u4e2d", "main", "-o", "sin"]
-        )
-    elif kind == 8:
-        name = rng.choice(["m.txt", "m", "m.C", "m.cpp", "m.f90", "m.cu", "m.h", ".c", "m.c.gz"])
-    elif kind == 9:
-        return name, pathological(rng).encode(), "f"
-    elif kind == 10:
-        return "m.cpp", deep_template(rng).encode(), rng.choice(["f", "g<double>", "g"])
-    else:
-        lines = text.splitlines()
-        text = "\r".join(lines) if rng.random() < 0.5 else "\\\n".join(lines)
-    return name, text.encode("utf-8", "surrogatepass"), function
-
-
-def pathological(rng: random.Random) -> str:
-    """Return a C text that strains a compiler."""
-    depth = rng.choice([50, 500, 5000])
-    return rng.choice(
-        [
-            "double f(double x) { return " + "(" * depth + "x" + ")" * depth + "; }\n",
-            "double f(double x) { " + "{" * depth + "}" * depth + " return x; }\n",
-            '#include "m.c"\n',
-            "#define A B B\n#define B C C\n#define C D D\n#define D E E\n#define E x + x\n" * 3
-            + "double f(double x) { return A; }\n",
-            "#error no\n",
-            "double f(double x) { double a[1 << 30][1 << 10]; return a[0][0] + x; }\n",
-            "double f(double x, ...) { return x; }\n",
-            "double f(struct unknown *p) { return 0; }\n",
-            "typedef double T; T (*f(T (*g)(T)))(T) { return g; }\n",
-            "double f(" + ", ".join(f"double a{i}" for i in range(300)) + ") { return a0; }\n",
-            "double f(double x) { return x;\n" + "/*" * depth,
-            '__asm__("not an instruction"); double f(double x) { return x; }\n',
-            "double f(double x) { while (1) ; return x; }\n",
-            "extern double f(double x);\n",
-            "_Complex double f(_Complex double x) { return x; }\n",
-            "__int128 f(__int128 x) { return x; }\n",
-            "long double f(long double x) { return x; }\n",
-        ]
-    )
-
-
-def deep_template(rng: random.Random) -> str:
-    """Return a C++ text whose templates are deep or never end."""
-    depth = rng.choice([10, 200, 2000, 100000])
-    return rng.choice(
-        [
-            f"template <int N> struct S {{ static double v(double x) {{ return S<N - 1>::v(x) + x; }} }};\n"
-            f"template <> struct S<0> {{ static double v(double x) {{ return x; }} }};\ndouble f(double x) {{ return S<{depth}>::v(x); }}\n",
-            "template <class T> struct R { R<T*> next; };\nR<int> r; double f(double x) { return x; }\n",
-            f"template <class T> T g(T x) {{ return x; }}\nconstexpr int h(int n) {{ return n ? h(n - 1) + 1 : 0; }}\n"
-            f"double f(double x) {{ return x * h({depth}); }}\n",
-            "template <class T> auto g(T x) -> decltype(g(g(x)));\ndouble f(double x) { return g(x); }\n",
-        ]
-    )
-
-
-# --- signatures and calls ------------------------------------------------------------------------------------
-
-WORDS = [
-    "x",
-    "y",
-    "n",
-    "return",
-    "const",
-    "work",
-    "[",
-    "]",
-    "(",
-    ")",
-    ",",
-    "->",
-    ";",
-    "...",
-    "+",
-    "-",
-    "*",
-    "//",
-    "/",
-    "1",
-    "0",
-    "-1",
-]
-WORDS += [
-    "9" * 30,
-    "x[n]",
-    "y[n]",
-    "é",
-    "\0",
-    "\n",
-    " ",
-    "x" * 3000,
-    "[" * 200,
-    "(" * 2000,
-    "0x10",
-    "1e3",
-    "%s",
-    "n//0",
-]
-
-
-def signature(rng: random.Random) -> str:
-    """Return words of the signature language in a random order, or a nearly right one."""
-    if rng.random() < 0.4:
-        right = "x[n] -> y[n]"
-        place = rng.randrange(len(right))
-        return right[:place] + rng.choice(WORDS) + right[place + rng.randint(0, 3) :]
-    return rng.choice(["", " "]).join(rng.choice(WORDS) for _ in range(rng.randint(0, 12)))
-
-
-def arguments(rng: random.Random) -> tuple[Any, ...]:
-    """Return arguments that mostly do not fit ``x[n]``."""
-    import numpy as np
-
-    def one() -> Any:
-        return rng.choice(
-            [
-                lambda: np.zeros(
-                    3, dtype=rng.choice(["f4", "i8", "u1", "c16", "f2", "?", "O", "U3", "M8[s]", "V8", ">f8"])
-                ),
-                lambda: np.zeros(tuple(rng.randint(0, 3) for _ in range(rng.randint(0, 5)))),
-                lambda: np.broadcast_to(np.float64(1.0), (1 << 40,)),
-                lambda: np.zeros(4)[:: rng.choice([2, -1])],
-                lambda: np.array([np.nan, np.inf, 1.0]),
-                lambda: None,
-                lambda: "x",
-                lambda: 1.5,
-                lambda: 10**40,
-                lambda: [1.0, 2.0],
-                lambda: object(),
-                lambda: np.frombuffer(b"12345678abc", dtype="u1")[1:9].view("f8"),
-            ]
-        )()
-
-    return tuple(one() for _ in range(rng.choice([0, 1, 1, 1, 1, 2, 5])))
-
-
 # --- the process that tries them ------------------------------------------------------------------------------
 
 
@@ -232,6 +65,10 @@ def try_one(kind: str, seed: int, folder: Path, cube: Any) -> None:
         name, content, function = damaged(rng)
         (folder / name).write_bytes(content)
         enzyme(folder / name, function, timeout=TIMEOUT)
+    elif kind == "place":
+        with tempfile.TemporaryDirectory(dir=folder) as inside:
+            sources, options = place(rng, Path(inside))
+            enzyme(sources, "f", timeout=PATIENCE, **options)
     elif kind == "signature":
         enzyme(folder / "cube.c", "cube", signature(rng), timeout=TIMEOUT)
     else:
@@ -273,10 +110,10 @@ def child(kind: str, seeds: list[int]) -> None:
 
 
 def run(count: int, first: int = 0, batch: int = 50) -> Malformed:
-    """Try ``count`` inputs: a third of each kind."""
+    """Try ``count`` inputs of all kinds."""
     result = Malformed()
-    for kind in ("source", "signature", "call"):
-        seeds = list(range(first, first + count // 3))
+    for kind, share in SHARES.items():
+        seeds = list(range(first, first + round(count * share)))
         for begin in range(0, len(seeds), batch):
             run_batch(result, kind, seeds[begin : begin + batch])
     return result
@@ -320,7 +157,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--child", choices=["source", "signature", "call"], help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=list(SHARES), help=argparse.SUPPRESS)
     parser.add_argument("--seeds", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
