@@ -119,10 +119,19 @@ def run(count: int, first: int = 0, batch: int = 50) -> Malformed:
     return result
 
 
+def finished(command: list[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Run a command; where it hangs, what it printed until then counts, and it has died."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
+        return subprocess.CompletedProcess(command, -9, output, f"hung for {limit:.0f} s")
+
+
 def run_batch(result: Malformed, kind: str, seeds: list[int]) -> None:
     """Try some inputs in one process; where that dies, the rest in another."""
     command = [sys.executable, str(HERE / "malformed.py"), "--child", kind, "--seeds", ",".join(map(str, seeds))]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = finished(command, LONGEST * len(seeds))
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     outcomes = [line for line in lines if "outcome" in line]
     for line in outcomes:
@@ -149,13 +158,14 @@ def run_batch(result: Malformed, kind: str, seeds: list[int]) -> None:
 def report(m: Malformed) -> str:
     """Return the figures as text."""
     classes = ", ".join(f"{count} {name}" for name, count in m.classes.most_common())
-    return f"malformed inputs: {m.tried}: {classes}; {len(m.problems)} untyped, dead or late"
+    late = f"the slowest took {m.longest:.0f} s"
+    return f"malformed inputs: {m.tried}: {classes}; {len(m.problems)} untyped, dead or late; {late}"
 
 
 def main() -> int:
     """Parse arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--count", type=int, default=320)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--child", choices=list(SHARES), help=argparse.SUPPRESS)
     parser.add_argument("--seeds", help=argparse.SUPPRESS)

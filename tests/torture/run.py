@@ -58,7 +58,7 @@ def main() -> int:
         return kills.report(k), k.wrong, k.passed
 
     def malform() -> tuple[str, list[str], bool]:
-        m = malformed.run(size(given.inputs, 60, 10_000), given.first)
+        m = malformed.run(size(given.inputs, 80, 10_000), given.first)
         return malformed.report(m), m.problems, m.passed
 
     def fault() -> tuple[str, list[str], bool]:
