@@ -52,7 +52,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let headers = library::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
     let openmp = openmp::around_engine(context)?;
-    let mut loaded = load(&mut worker, &compiled.modules, openmp.clone())?;
+    let mut loaded = load(&mut worker, &compiled.modules, openmp.clone()).map_err(|e| defined_twice(spec, e))?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
@@ -129,6 +129,20 @@ fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Res
     }
 }
 
+/// What the linker of modules says of two sources that define the same function is the sources' fault.
+fn defined_twice(spec: &Spec, error: Error) -> Error {
+    let name = error.diagnosis().and_then(|d| {
+        let (_, rest) = d.headline.split_once("Linking globals named '")?;
+        rest.split_once("': symbol multiply defined").map(|(name, _)| names::demangle(name))
+    });
+    let Some(name) = name else { return error };
+    let headline = format!("`{name}` is defined by more than one of the sources: {}", frontend::source_names(spec));
+    frontend::compile_error(
+        Diagnosis::new("defined-twice", &spec.function, headline)
+            .advise("Give each source once, and make functions that are in each of several files static or inline."),
+    )
+}
+
 fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype, bool)> {
     let request = Request::Describe { symbol: symbol.to_owned(), function: spec.function.clone() };
     match worker.request(&request) {
@@ -171,7 +185,10 @@ fn find_symbol(spec: &Spec, procedures: &[Found], functions: &[String]) -> Resul
             if closest.is_empty() {
                 let paths = crate::fortran::paths(procedures, functions);
                 let names = if paths.is_empty() { visible(functions) } else { paths };
-                diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)])))
+                match names.is_empty() {
+                    true => diagnosis.advise("It defines no functions."),
+                    false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
+                }
             } else {
                 diagnosis.advise(format!("The closest names are {}.", quoted(&closest)))
             }

@@ -254,12 +254,12 @@ fn read_dependencies(rule: &Path, staging: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Words of a make rule, where `\ ` stands for a blank inside a word.
+/// Words of a make rule, where `\ ` stands for a blank inside a word, `\#` for a hash and `$$` for a dollar.
 fn split_escaped(text: &str) -> Vec<String> {
     let (mut words, mut word, mut chars) = (Vec::new(), String::new(), text.chars().peekable());
     while let Some(c) = chars.next() {
         match c {
-            '\\' if chars.peek() == Some(&' ') => word.extend(chars.next()),
+            '\\' if matches!(chars.peek(), Some(' ' | '#')) => word.extend(chars.next()),
             '$' if chars.peek() == Some(&'$') => word.extend(chars.next()),
             c if c.is_whitespace() => words.push(std::mem::take(&mut word)),
             c => word.push(c),
@@ -277,6 +277,7 @@ mod tests {
     #[test]
     fn names_with_blanks_survive_a_make_rule() {
         assert_eq!(split_escaped(r"a\ b.c  c.h"), ["a b.c", "c.h"]);
+        assert_eq!(split_escaped(r"\#a.c $$b.h"), ["#a.c", "$b.h"]);
     }
 
     #[test]

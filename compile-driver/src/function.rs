@@ -19,6 +19,7 @@ use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
 use crate::recent::Recent;
 use crate::scratch::Frame;
+use crate::sources;
 use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use core_ad::diagnostics::Diagnosis;
@@ -77,15 +78,7 @@ impl Function {
             let sizes = std::mem::take(&mut spec.options.sizes);
             spec.options.sizes = sizes.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
         }
-        if spec.sources.is_empty() {
-            let headline = format!("no source file was given for `{}`", spec.function);
-            return Err(frontend::compile_error(Diagnosis::new("no-source", &spec.function, headline)));
-        }
-        for source in &spec.sources {
-            if !source.is_file() {
-                return Err(no_such_file(&spec, source));
-            }
-        }
+        sources::check(&spec)?;
         let launcher = Launcher::of(&spec, chooser)?;
         let cache = Cache::open()?;
         let found = tools_for(&spec);
@@ -399,26 +392,6 @@ fn choice(text: &str) -> EngineChoice {
         "plugin" => EngineChoice::Plugin(None),
         path => EngineChoice::Plugin(Some(PathBuf::from(path))),
     }
-}
-
-fn no_such_file(spec: &Spec, source: &Path) -> Error {
-    let headline = match source.is_dir() {
-        true => format!("`{}` is a folder, not a source file", source.display()),
-        false => format!("there is no file `{}`", source.display()),
-    };
-    let mut diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
-    let folder = source.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let wanted = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: Vec<String> = names.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    let close = core_ad::names::closest(&wanted, names.iter().map(String::as_str));
-    if !folder.is_dir() {
-        diagnosis = diagnosis.advise(format!("The folder `{}` does not exist.", folder.display()));
-    } else if !close.is_empty() && !source.is_dir() {
-        let close: Vec<String> = close.iter().map(|c| format!("`{c}`")).collect();
-        diagnosis = diagnosis.advise(format!("Close to it: {}.", close.join(", ")));
-    }
-    frontend::compile_error(diagnosis)
 }
 
 /// `OnceLock::get_or_try_init`, which is not stable: an outcome computed before decides.

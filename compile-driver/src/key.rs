@@ -8,6 +8,7 @@ use crate::cpu;
 use crate::cuda;
 use crate::error::Result;
 use crate::options::Spec;
+use crate::sources;
 use core_ad::manifest::{FORMAT, Source, ToolRecord};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -70,7 +71,8 @@ pub fn request(spec: &Spec) -> Result<String> {
     for source in &spec.sources {
         let absolute = std::path::absolute(source).map_err(cache::io("find", source))?;
         fields.add("path", absolute.as_os_str().as_encoded_bytes());
-        fields.add("content", cache::digest_file(source)?.as_bytes());
+        let content = std::fs::read(source).map_err(|e| sources::unreadable(spec, source, &e))?;
+        fields.add("content", blake3::hash(&content).to_hex().as_bytes());
     }
     for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
         fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());

@@ -40,6 +40,7 @@ mod rules;
 mod runtime;
 mod sample;
 mod scratch;
+mod sources;
 mod specialize;
 mod tape;
 pub mod toolchain;

@@ -1,0 +1,102 @@
+//! The source files as the user gave them, looked at before any tool is: what is no readable file is refused with what it is.
+
+use crate::error::{Error, Result};
+use crate::frontend;
+use crate::options::Spec;
+use core_ad::diagnostics::Diagnosis;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Refuses sources that are no files, or that cannot be read.
+///
+/// # Errors
+///
+/// A compile error that says what stands in the place of the first such file.
+pub fn check(spec: &Spec) -> Result<()> {
+    if spec.sources.is_empty() {
+        let headline = format!("no source file was given for `{}`", spec.function);
+        return Err(frontend::compile_error(Diagnosis::new("no-source", &spec.function, headline)));
+    }
+    for source in &spec.sources {
+        if !source.is_file() {
+            return Err(no_such_file(spec, source));
+        }
+        if let Err(error) = fs::File::open(source) {
+            return Err(unreadable(spec, source, &error));
+        }
+        // Compilers list the files that they read line by line.
+        if source.as_os_str().as_encoded_bytes().contains(&b'\n') {
+            let headline = format!("the name of the source {source:?} has a line break in it");
+            let diagnosis = Diagnosis::new("unreadable-source", &spec.function, headline);
+            return Err(frontend::compile_error(diagnosis.advise("Rename the file.")));
+        }
+    }
+    Ok(())
+}
+
+/// The error for a source that is there and cannot be read.
+pub fn unreadable(spec: &Spec, source: &Path, error: &std::io::Error) -> Error {
+    let headline = format!("the source `{}` cannot be read: {error}", source.display());
+    let diagnosis = Diagnosis::new("unreadable-source", &spec.function, headline);
+    frontend::compile_error(diagnosis.advise("Check its permissions, and whether it is a plain file."))
+}
+
+fn no_such_file(spec: &Spec, source: &Path) -> Error {
+    let shown = source.display();
+    let (headline, is_there) = match (fs::metadata(source), source.is_symlink()) {
+        (Ok(found), _) if found.is_dir() => (format!("`{shown}` is a folder, not a source file"), true),
+        (Ok(_), _) => (format!("`{shown}` is a pipe, a device or a socket, not a source file"), true),
+        (Err(error), true) if error.kind() == ErrorKind::NotFound => {
+            (format!("`{shown}` is a symbolic link to a file that does not exist"), true)
+        }
+        (Err(error), true) => (format!("`{shown}` is a symbolic link that leads nowhere: {error}"), true),
+        (Err(error), false) if error.kind() == ErrorKind::PermissionDenied => return unreadable(spec, source, &error),
+        (Err(_), false) => (format!("there is no file `{shown}`"), false),
+    };
+    let diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
+    frontend::compile_error(if is_there { diagnosis } else { with_closest(diagnosis, source) })
+}
+
+fn with_closest(diagnosis: Diagnosis, source: &Path) -> Diagnosis {
+    let folder = source.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return diagnosis.advise(format!("The folder `{}` does not exist.", folder.display()));
+    }
+    let wanted = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> = names.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    let close = core_ad::names::closest(&wanted, names.iter().map(String::as_str));
+    if close.is_empty() {
+        return diagnosis;
+    }
+    let close: Vec<String> = close.iter().map(|c| format!("`{c}`")).collect();
+    diagnosis.advise(format!("Close to it: {}.", close.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    fn refusal(source: PathBuf) -> String {
+        let spec = Spec { sources: vec![source], function: "f".into(), signature: None, options: Default::default() };
+        check(&spec).expect_err("is no source").to_string()
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_file_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        symlink(at("nowhere.c"), at("dangling.c")).expect("a link");
+        symlink(at("round.c"), at("round.c")).expect("a link");
+        fs::write(at("a\nb.c"), "").expect("a file");
+        assert!(refusal(folder.path().to_owned()).contains("is a folder"));
+        assert!(refusal("/dev/null".into()).contains("a device"));
+        assert!(refusal(at("dangling.c")).contains("a file that does not exist"));
+        assert!(refusal(at("round.c")).contains("leads nowhere"));
+        assert!(refusal(at("a\nb.c")).contains("line break"));
+        assert!(refusal(at("absent.c")).contains("there is no file"));
+    }
+}
