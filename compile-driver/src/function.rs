@@ -7,8 +7,8 @@ use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::{Cache, Lock, entries, keeping};
 use crate::call::{self, Call, Input, Results};
-use crate::cuda::driver::{self, Modules, Target};
-use crate::cuda::ptx::{self, Ptx};
+use crate::cuda::driver::Modules;
+use crate::cuda::refusal::Kernel;
 use crate::cuda::{Chooser, Launcher};
 use crate::derivative::Task;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::Rung;
 use core_ad::shapes::{self, Resolved};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -48,10 +48,10 @@ pub struct Function {
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
     /// Keeps the entry from being removed.
     _held: Option<Lock>,
-    launcher: Option<Launcher>,
+    pub(crate) launcher: Option<Launcher>,
     /// There is no way to keep a tape for this function.
     pub(crate) tapeless: AtomicBool,
-    gpu: Modules,
+    pub(crate) gpu: Modules,
     recent: Recent,
 }
 
@@ -150,54 +150,6 @@ impl Function {
             build::derivative(&self.context()?, &self.manifest, Wanted::first(mask), rung)?;
         }
         Ok(folder)
-    }
-
-    /// The PTX of a kernel's entry points: what would run on a GPU of the architecture `arch` (`sm_80`) or a later one.
-    /// No GPU is needed to build it.
-    ///
-    /// # Errors
-    ///
-    /// As [`ptx::build`]; a device error for a function that is no kernel, or one whose shared memory differs from call
-    /// to call.
-    pub fn ptx(&self, entries: &[Entry], mask: u64, arch: &str, rung: Rung) -> Result<Ptx> {
-        let shared = match &self.launcher {
-            Some(launcher) => launcher.fixed_shared(&self.spec)?,
-            None => return Err(crate::cuda::no_kernel(&self.spec)),
-        };
-        let wanted = ptx::Wanted { entries: entries.to_vec(), mask, arch: arch.to_owned(), shared, rung };
-        ptx::build(&self.context()?, &self.manifest, &wanted)
-    }
-
-    /// Puts an entry point of a kernel on a stream of a GPU, and waits for nothing. `slots` are the plan's, in order:
-    /// addresses on the device, integers by value; those of sizes are filled in here.
-    ///
-    /// # Errors
-    ///
-    /// As [`Function::ptx`]; shape errors; device errors with the driver's words.
-    pub fn launch_on_gpu(
-        &self,
-        entry: Entry,
-        mask: u64,
-        target: Target,
-        shapes: &[&[i64]],
-        slots: &mut [u64],
-    ) -> Result<()> {
-        let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
-        let plan = &self.manifest.plan;
-        let resolved = shapes::resolve(plan, shapes, &self.spec.options.sizes)?;
-        let launch = launcher.launch(&self.spec, plan, &resolved)?;
-        let arch = driver::architecture(&self.spec.function, target.device)?;
-        let shared = launcher.fixed_shared(&self.spec)?;
-        let entries = if entry == Entry::Primal { vec![entry] } else { vec![Entry::Vjp, Entry::Jvp] };
-        let mask = if entry == Entry::Primal { 0 } else { mask };
-        let wanted = ptx::Wanted { entries, mask, arch, shared, rung: Rung::O1 };
-        let ptx = ptx::build(&self.context()?, &self.manifest, &wanted)?;
-        for (slot, value) in plan.slots(entry, mask).zip(slots.iter_mut()) {
-            if plan.args[slot.arg].role == core_ad::Role::Size {
-                *value = resolved.sizes[slot.arg] as u64;
-            }
-        }
-        self.gpu.launch(&self.spec.function, entry.symbol(), (&wanted, &ptx), target, &launch, slots)
     }
 
     /// The same source opened with other options.
@@ -306,7 +258,8 @@ impl Function {
         let mut resolved = shapes::resolve(plan, &shapes, &self.spec.options.sizes)?;
         if let Some(launcher) = &self.launcher {
             // A launch may be chosen by the user's code, which may choose another one next time.
-            resolved.launch = Some(launcher.launch(&self.spec, plan, &resolved)?);
+            let launch = launcher.launch(&self.spec, plan, &resolved);
+            resolved.launch = Some(launch.map_err(|e| Kernel::of(&self.manifest).locate(e))?);
             return Ok(Arc::new(resolved));
         }
         let resolved = Arc::new(resolved);

@@ -3,11 +3,12 @@
 use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
 use compile_driver::cuda::Chooser;
+use compile_driver::cuda::call::Elements;
 use compile_driver::cuda::driver::Target;
 use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::Entry;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -100,7 +101,9 @@ impl Function {
         serde_json::to_string(self.inner.manifest()).unwrap_or_default()
     }
 
-    /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`.
+    /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`. A batch: how many elements, and
+    /// how many bytes they lie apart in each slot.
+    #[pyo3(signature = (entry, mask, target, shapes, slots, batch=None))]
     #[allow(clippy::too_many_arguments)]
     fn launch(
         &self,
@@ -110,21 +113,30 @@ impl Function {
         target: (i32, u64, u64, u64),
         shapes: Vec<Vec<i64>>,
         slots: Vec<u64>,
+        batch: Option<(i64, Vec<i64>)>,
     ) -> PyResult<()> {
         let (device, stream, pool, pool_bytes) = target;
         let target = Target { device, stream, pool: (pool, pool_bytes) };
         let (entry, mut slots) = (entry_of(entry)?, slots);
         let outcome = py.detach(|| {
             let shapes: Vec<&[i64]> = shapes.iter().map(Vec::as_slice).collect();
-            self.inner.launch_on_gpu(entry, mask, target, &shapes, &mut slots)
+            let elements = batch.as_ref().map(|(count, distances)| Elements { count: *count, distances });
+            self.inner.launch_on_gpu(entry, mask, target, &shapes, &mut slots, elements)
         });
         outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
     }
 
-    /// The slots of an entry point: index of the argument, and whether it is a shadow.
-    fn slots(&self, entry: &str, mask: u64) -> PyResult<Vec<(usize, bool)>> {
+    /// The slots of an entry point: index of the argument, and 0 for itself, 1 for its shadow, 2 for the direction in which it
+    /// moves, 3 for how its shadow changes.
+    fn slots(&self, entry: &str, mask: u64) -> PyResult<Vec<(usize, u8)>> {
         let slots = self.inner.manifest().plan.slots(entry_of(entry)?, mask);
-        Ok(slots.map(|s| (s.arg, s.part != Part::Primal)).collect())
+        let number = |part| match part {
+            Part::Primal => 0,
+            Part::Shadow => 1,
+            Part::Direction => 2,
+            Part::ShadowChange => 3,
+        };
+        Ok(slots.map(|s| (s.arg, number(s.part))).collect())
     }
 
     /// The shape of every argument for the shapes of the inputs.
@@ -140,17 +152,19 @@ impl Function {
         compile_driver::registry::insert(spec, self.inner.clone());
     }
 
-    /// The PTX of a kernel's entry points, and what ptxas says that they need; the file's folder has every stage.
-    #[pyo3(signature = (entries, mask, arch))]
+    /// The PTX of a kernel's entry points, and what ptxas says that they need; the file's folder has every stage. `batched`:
+    /// over a batch, with so many blocks along z an element.
+    #[pyo3(signature = (entries, mask, arch, batched=None))]
     fn ptx(
         &self,
         py: Python<'_>,
         entries: Vec<String>,
         mask: u64,
         arch: &str,
+        batched: Option<i64>,
     ) -> PyResult<(String, Vec<String>, PathBuf)> {
         let entries = entries.iter().map(|name| entry_of(name)).collect::<PyResult<Vec<Entry>>>()?;
-        let ptx = py.detach(|| self.inner.ptx(&entries, mask, arch, Rung::O1));
+        let ptx = py.detach(|| self.inner.ptx(&entries, mask, arch, batched));
         let ptx = ptx.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
         Ok((ptx.text, ptx.needs, ptx.folder))
     }
@@ -325,7 +339,9 @@ fn entry_of(name: &str) -> PyResult<Entry> {
         "primal" => Ok(Entry::Primal),
         "vjp" => Ok(Entry::Vjp),
         "jvp" => Ok(Entry::Jvp),
-        other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp and jvp are"))),
+        "hvp" => Ok(Entry::Hvp),
+        "jvp2" => Ok(Entry::Jvp2),
+        other => Err(PyTypeError::new_err(format!("there is no kernel `{other}`: primal, vjp, jvp, hvp and jvp2 are"))),
     }
 }
 

@@ -3,11 +3,13 @@
 //! Two devices. The CPU ([`frontend`], and the worker's `threads`): the kernel is compiled by the same clang 22 as
 //! everything else, with ffgrad's own header in place of NVIDIA's, differentiated as one thread, and run as loops over
 //! blocks and threads. The GPU ([`ptx`]): the same source and header through LLVM 15 and its Enzyme plugin to PTX, which
-//! [`driver`] loads and launches.
+//! [`driver`] loads and launches ([`call`]), and [`refusal`] explains where it cannot.
 
+pub mod call;
 pub mod driver;
 pub mod frontend;
 pub mod ptx;
+pub mod refusal;
 
 use crate::error::{Error, Result};
 use crate::options::Spec;

@@ -7,19 +7,21 @@
 //! No GPU takes part: ptxas only checks the PTX, for a GPU of today, and tells what it needs. The driver of the GPU that
 //! runs it compiles it for itself.
 
-use crate::build::Context;
-use crate::cache;
+use crate::cache::{self, Cache};
 use crate::cuda::frontend;
+use crate::cuda::refusal::Kernel;
 use crate::engine::{self, Job};
 use crate::error::{Error, Result};
 use crate::frontend::Language;
+use crate::function::Function;
+use crate::options::Spec;
 use crate::process;
 use crate::toolchain::CudaTools;
-use core_ad::cuda::device;
+use core_ad::Access;
+use core_ad::cuda::{back_end, device};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
 use core_ad::protocol::{Entry, Rung};
-use core_ad::{Access, cuda};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,6 +40,8 @@ pub struct Wanted {
     pub arch: String,
     /// Bytes of dynamic shared memory.
     pub shared: i64,
+    /// Blocks along z of one element's grid, for kernels over a batch.
+    pub batched: Option<i64>,
     /// Preparation before differentiation.
     pub rung: Rung,
 }
@@ -45,7 +49,9 @@ pub struct Wanted {
 impl Wanted {
     fn name(&self) -> String {
         let entries: Vec<&str> = self.entries.iter().map(|e| e.symbol().trim_start_matches("ffgrad_")).collect();
-        format!("{}-{:x}-{}-{}-{}", entries.join("-"), self.mask, self.arch, self.shared, self.rung.name())
+        let batched = self.batched.map_or_else(String::new, |layers| format!("-over{layers}"));
+        let (mask, arch, rung) = (self.mask, &self.arch, self.rung.name());
+        format!("{}-{mask:x}-{arch}-{}{batched}-{rung}", entries.join("-"), self.shared)
     }
 }
 
@@ -60,32 +66,46 @@ pub struct Ptx {
     pub needs: Vec<String>,
 }
 
-/// Builds the PTX, or takes it from the cache.
+/// Builds the PTX, or takes it from the cache. On a machine without the tools, one that was built with others will do.
 ///
 /// # Errors
 ///
 /// Toolchain errors where the tools for GPUs are not installed, compile and differentiation errors, a device error for
 /// a kernel that no GPU can hold.
-pub fn build(context: &Context<'_>, manifest: &Manifest, wanted: &Wanted) -> Result<Ptx> {
-    let tools = CudaTools::find()?;
-    let entry = context.cache.entry(&manifest.key);
+pub fn build(function: &Function, wanted: &Wanted) -> Result<Ptx> {
+    let (manifest, cache) = (&function.manifest, &function.cache);
+    let entry = cache.entry(&manifest.key);
+    let tools = match CudaTools::find() {
+        Ok(tools) => tools,
+        Err(missing) => return of_others(&entry, wanted).ok_or_else(|| missing.into()),
+    };
     let folder = entry.join(format!("ptx-{}-{}", tools.identity, wanted.name()));
     if let Some(found) = read(&folder) {
         return Ok(found);
     }
-    let _lock = context.cache.lock(&format!("{}-{}", manifest.key, wanted.name()))?;
+    let _lock = cache.lock(&format!("{}-{}", manifest.key, wanted.name()))?;
     if let Some(found) = read(&folder) {
         return Ok(found);
     }
-    let staging = context.cache.staging()?;
-    let job = Build { context, manifest, wanted, tools: &tools, folder: staging.path() };
+    let staging = cache.staging()?;
+    let job = Build { spec: &function.spec, cache, manifest, wanted, tools: &tools, folder: staging.path() };
     let record = job.run()?;
     cache::write_json(&staging.path().join("artifact.json"), &record)?;
-    context.cache.publish(staging, &folder)?;
+    cache.publish(staging, &folder)?;
     read(&folder).ok_or_else(|| {
         let reason = "it was removed while in use".to_owned();
         crate::error::CacheError::Damaged { path: folder, reason }.into()
     })
+}
+
+/// What any tools made of it.
+fn of_others(entry: &Path, wanted: &Wanted) -> Option<Ptx> {
+    let ending = format!("-{}", wanted.name());
+    let ours = |name: &str| name.starts_with("ptx-") && name.ends_with(&ending);
+    let mut folders: Vec<PathBuf> = fs::read_dir(entry).ok()?.flatten().map(|e| e.path()).collect();
+    folders.retain(|f| f.file_name().and_then(|n| n.to_str()).is_some_and(ours));
+    folders.sort();
+    folders.iter().find_map(|folder| read(folder))
 }
 
 fn read(folder: &Path) -> Option<Ptx> {
@@ -97,7 +117,8 @@ fn read(folder: &Path) -> Option<Ptx> {
 }
 
 struct Build<'a> {
-    context: &'a Context<'a>,
+    spec: &'a Spec,
+    cache: &'a Cache,
     manifest: &'a Manifest,
     wanted: &'a Wanted,
     tools: &'a CudaTools,
@@ -118,11 +139,13 @@ impl Build<'_> {
             write_only: &write_only,
             entries: &self.wanted.entries,
             shared: self.wanted.shared,
+            batched: self.wanted.batched,
         };
+        self.check_entries(&source)?;
         write(&before, &device::with_entries(&source, &job))?;
         commands.push(self.differentiate(&before, &after)?);
         let final_ir = self.folder.join("final.ll");
-        write(&final_ir, &device::for_back_end(&read_text(&after)?))?;
+        write(&final_ir, &back_end::for_back_end(&read_text(&after)?))?;
         let ptx = self.folder.join("kernels.ptx");
         self.back_end(&final_ir, &ptx, &mut commands)?;
         let needs = self.check(&ptx, &mut commands)?;
@@ -140,7 +163,7 @@ impl Build<'_> {
     }
 
     fn front_end(&self, commands: &mut Vec<String>) -> Result<String> {
-        let spec = self.context.spec;
+        let spec = self.spec;
         let [source] = spec.sources.as_slice() else {
             let headline =
                 format!("`{}` has {} source files; for a GPU there can be one", spec.function, spec.sources.len());
@@ -152,7 +175,7 @@ impl Build<'_> {
         let output = self.folder.join("source.ll");
         let mut command = self.tools.command(&self.tools.clang);
         command.args(&self.tools.clang_flags);
-        frontend::common(&mut command, spec, &frontend::headers(self.context.cache)?, &self.wanted.arch);
+        frontend::common(&mut command, spec, &frontend::headers(self.cache)?, &self.wanted.arch);
         crate::frontend::user_flags(&mut command, spec);
         command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(unit);
         commands.push(process::command_line(&command));
@@ -160,8 +183,19 @@ impl Build<'_> {
         read_text(&output)
     }
 
+    /// What must hold before second derivatives are asked for; the CPU as a device says the same.
+    fn check_entries(&self, source: &str) -> Result<()> {
+        let second = self.wanted.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2));
+        if !second || !source.lines().any(|l| l.starts_with('@') && l.contains(" addrspace(3) ")) {
+            return Ok(());
+        }
+        let headline = format!("`{}`: {}", self.spec.function, core_ad::cuda::NO_SECOND);
+        let diagnosis = Kernel::of(self.manifest).diagnosis("shared-memory-twice", headline);
+        Err(Error::Differentiation(Box::new(diagnosis.advise("Take first derivatives, or differences of them."))))
+    }
+
     fn differentiate(&self, before: &Path, after: &Path) -> Result<String> {
-        let spec = self.context.spec;
+        let spec = self.spec;
         let pipeline = if self.wanted.rung == Rung::O2 { "default<O2>" } else { "default<O1>" };
         let done = engine::for_device(self.tools, pipeline).differentiate(&Job {
             function: &spec.function,
@@ -187,7 +221,7 @@ impl Build<'_> {
         command.args(["--internalize", "--only-needed", "--suppress-warnings"]);
         command.arg(ir).arg(&self.tools.libdevice).arg("-o").arg(&linked);
         commands.push(process::command_line(&command));
-        crate::frontend::execute(self.context.spec, &mut command)?;
+        crate::frontend::execute(self.spec, &mut command)?;
         let mut command = self.tools.command(&self.tools.clang);
         command.args(["-x", "ir", "--target=nvptx64-nvidia-cuda", "-nocudalib", "-O3", "-S"]);
         for flag in ["-target-cpu", &self.wanted.arch, "-target-feature", "+ptx75"] {
@@ -195,17 +229,17 @@ impl Build<'_> {
         }
         command.arg("-Wno-override-module").arg("-o").arg(ptx).arg(&linked);
         commands.push(process::command_line(&command));
-        crate::frontend::execute(self.context.spec, &mut command)
+        crate::frontend::execute(self.spec, &mut command)
     }
 
     /// Has ptxas assemble the PTX, and returns what it says of registers and memory.
     fn check(&self, ptx: &Path, commands: &mut Vec<String>) -> Result<Vec<String>> {
-        let function = &self.context.spec.function;
+        let function = &self.spec.function;
         let mut command = std::process::Command::new(&self.tools.ptxas);
         command.args(["-v", &format!("-arch={CHECKED_FOR}"), "-o", "/dev/null"]).arg(ptx);
         commands.push(process::command_line(&command));
-        let timeout = Duration::from_secs(self.context.spec.options.timeout);
-        let device = |code: &str, headline: String| Diagnosis::new(code, function, headline);
+        let timeout = Duration::from_secs(self.spec.options.timeout);
+        let device = |code: &str, headline: String| Kernel::of(self.manifest).diagnosis(code, headline);
         let output = process::run(&mut command, None, timeout).map_err(|e| {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
         })?;
@@ -239,9 +273,4 @@ fn read_text(path: &Path) -> Result<String> {
 
 fn write(path: &Path, text: &str) -> Result<()> {
     Ok(fs::write(path, text).map_err(cache::io("write", path))?)
-}
-
-/// What a launch has to know of the PTX.
-pub fn needs_pool(ptx: &Ptx) -> bool {
-    cuda::device::needs_pool(&ptx.text)
 }

@@ -8,7 +8,7 @@
 
 use crate::passes;
 use crate::session::Result;
-use core_ad::cuda::{DYNAMIC, SHARED, SHARED_SHADOW, UNSET_SECTION};
+use core_ad::cuda::{DYNAMIC, NO_SECOND, SHARED, SHARED_SHADOW, UNSET_SECTION};
 use core_ad::protocol::Entry;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -306,11 +306,7 @@ pub fn unset_constant(module: &Module<'_>) -> Option<String> {
 /// A sentence for what the engine cannot do.
 pub fn check_entries(module: &Module<'_>, entries: &[Entry]) -> Result<()> {
     if entries.contains(&Entry::Hvp) && has_shared_memory(module) {
-        return Err(
-            "second derivatives of a kernel with shared memory are not available: the shadow of shared memory \
-                    has itself no shadow"
-                .to_owned(),
-        );
+        return Err(NO_SECOND.to_owned());
     }
     Ok(())
 }

@@ -1,73 +1,26 @@
-//! A kernel for the GPU, as LLVM 15's textual IR: before the engine, the kernels around the user's function; after it,
-//! what the GPU's back end wants.
+//! A kernel for the GPU, as LLVM 15's textual IR, before the engine: the kernels around the user's function. What comes
+//! after it: `back_end.rs`.
 //!
 //! The engine differentiates functions, not kernels: the user's kernel loses that title, and each entry point becomes a
 //! kernel of its own that asks for the derivative. Its parameters are the call plan's slots: pointers, and integers by
-//! value; a floating-point scalar is a pointer too, so that it can have a shadow.
+//! value; a floating-point scalar is a pointer too, so that it can have a shadow. After them comes the pool that
+//! derivatives allocate from.
+//!
+//! A kernel over a batch is launched with as many grids along z as the batch has elements: each finds its element by its
+//! block's index, and the user's code sees a grid of its own. A distance in bytes for each slot, 0 for what all share, follows
+//! the pool. What is added to a shared shadow is then a sum over the batch, by the same atomics as within a grid.
 //!
 //! LLVM 15 and not the worker's 22, because the Enzyme plugin that knows about atomics is built for 15; the two meet
 //! in text only.
 
+use super::back_end::POOL;
 use crate::plan::{Part, Slot};
 use crate::protocol::Entry;
 use crate::{Arg, CallPlan, DType, Passing, Role};
-use std::collections::HashSet;
 use std::fmt::Write;
 
 /// First number of the metadata nodes added here.
 const FIRST_NODE: usize = 900_000_000;
-
-/// The node of the kernel that resets the pool.
-const LAST_NODE: usize = 999_999_999;
-
-/// Functions of the C library that libdevice has under `__nv_` and the same name.
-const LIBDEVICE: [&str; 26] = [
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2",
-    "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "pow", "atan2", "hypot",
-];
-
-/// Where a derivative allocates on the GPU: a pool that the host hands to each launch, then the device's own heap.
-const POOL: &str = "
-@ffgrad_pool = addrspace(1) global [3 x i64] zeroinitializer
-declare ptr @malloc(i64)
-declare void @free(ptr)
-define internal ptr @ffgrad_malloc(i64 %bytes) {
-  %padded = add i64 %bytes, 15
-  %size = and i64 %padded, -16
-  %base = load i64, ptr addrspace(1) @ffgrad_pool
-  %room = load i64, ptr addrspace(1) getelementptr ([3 x i64], ptr addrspace(1) @ffgrad_pool, i64 0, i64 1)
-  %old = atomicrmw add ptr addrspace(1) getelementptr ([3 x i64], ptr addrspace(1) @ffgrad_pool, i64 0, i64 2), i64 %size monotonic
-  %end = add i64 %old, %size
-  %fits = icmp ule i64 %end, %room
-  br i1 %fits, label %pool, label %heap
-pool:
-  %address = add i64 %base, %old
-  %pointer = inttoptr i64 %address to ptr
-  ret ptr %pointer
-heap:
-  %own = call ptr @malloc(i64 %bytes)
-  ret ptr %own
-}
-define internal void @ffgrad_free(ptr %pointer) {
-  %address = ptrtoint ptr %pointer to i64
-  %base = load i64, ptr addrspace(1) @ffgrad_pool
-  %room = load i64, ptr addrspace(1) getelementptr ([3 x i64], ptr addrspace(1) @ffgrad_pool, i64 0, i64 1)
-  %offset = sub i64 %address, %base
-  %pooled = icmp ult i64 %offset, %room
-  br i1 %pooled, label %done, label %heap
-heap:
-  call void @free(ptr %pointer)
-  ret void
-done:
-  ret void
-}
-define void @ffgrad_reset(i64 %base, i64 %size) {
-  store i64 %base, ptr addrspace(1) @ffgrad_pool
-  store i64 %size, ptr addrspace(1) getelementptr ([3 x i64], ptr addrspace(1) @ffgrad_pool, i64 0, i64 1)
-  store i64 0, ptr addrspace(1) getelementptr ([3 x i64], ptr addrspace(1) @ffgrad_pool, i64 0, i64 2)
-  ret void
-}
-";
 
 /// Lines that go: which functions are kernels, and what another program might look for.
 const DROPPED: [&str; 3] = ["!nvvm.annotations", "@llvm.used", "@llvm.compiler.used"];
@@ -86,6 +39,8 @@ pub struct Job<'a> {
     pub entries: &'a [Entry],
     /// Bytes of dynamic shared memory.
     pub shared: i64,
+    /// Blocks along z of one element's grid, for kernels over a batch.
+    pub batched: Option<i64>,
 }
 
 /// Adds the entry points to clang's IR and calls for the engine to them.
@@ -97,11 +52,16 @@ pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
         // The aliasing facts stand on the wrapper; inlined there, the function's body profits from them.
         let line =
             if line.starts_with("attributes #") { line.replace(" noinline", "").replace(" optnone", "") } else { line };
+        let line = if job.batched.is_some() { of_one_element(&line) } else { line };
         // The entry points alone are for others.
         text.push_str(&line.replace("define dso_local ", "define internal "));
         text.push('\n');
     }
     text.push_str(&wrapper(job, barriers));
+    let _ = writeln!(text, "{POOL} = internal unnamed_addr addrspace(3) global ptr undef, align 8");
+    if let Some(layers) = job.batched {
+        text.push_str(&registers(&text, layers));
+    }
     for name in ["enzyme_dup", "enzyme_dupnoneed", "enzyme_const"] {
         let _ = writeln!(text, "@{name} = external global i32");
     }
@@ -191,127 +151,124 @@ fn wrapper(job: &Job<'_>, barriers: bool) -> String {
     text
 }
 
-/// One entry point.
-fn kernel(job: &Job<'_>, entry: Entry) -> String {
-    let plan = job.plan;
-    let slots: Vec<Slot> = plan.slots(entry, job.mask).collect();
-    let parameter = |(i, slot): (usize, &Slot)| {
-        let ty = if slot.part == Part::Primal { passed(&plan.args[slot.arg]) } else { "ptr" };
-        format!("{ty} %s{i}")
-    };
-    let parameters: Vec<String> = slots.iter().enumerate().map(parameter).collect();
-    let mut text = format!("define void @{}({}) {{\n", entry.symbol(), parameters.join(", "));
-    if entry == Entry::Primal {
-        let _ = write!(text, "  call void @ffgrad.wrap({})\n  ret void\n}}\n", parameters.join(", "));
-        return text;
+/// The registers that tell the blocks of the grid along z, as one element of a batch sees them.
+const OF_Z: [&str; 2] = ["ctaid", "nctaid"];
+
+fn of_one_element(line: &str) -> String {
+    let is_declaration = line.starts_with("declare");
+    let mut line = line.to_owned();
+    for register in OF_Z.iter().filter(|_| !is_declaration) {
+        line = line.replace(&format!("@llvm.nvvm.read.ptx.sreg.{register}.z("), &format!("@ffgrad.{register}.z("));
     }
-    let mut values = vec!["ptr @ffgrad.wrap".to_owned()];
+    line
+}
+
+/// The functions behind these names.
+fn registers(module: &str, layers: i64) -> String {
+    let mut text = String::new();
+    let intrinsic = "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()";
+    if !module.contains(intrinsic) {
+        let _ = writeln!(text, "{intrinsic}");
+    }
+    let _ = write!(
+        text,
+        "define internal i32 @ffgrad.ctaid.z() {{\n  %z = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()\n  \
+         %own = urem i32 %z, {layers}\n  ret i32 %own\n}}\n\
+         define internal i32 @ffgrad.nctaid.z() {{\n  ret i32 {layers}\n}}\n"
+    );
+    text
+}
+
+/// One entry point: finds what its slots are, and calls what does the work.
+fn kernel(job: &Job<'_>, entry: Entry) -> String {
+    let slots: Vec<Slot> = job.plan.slots(entry, job.mask).collect();
+    let types: Vec<&str> = slots.iter().map(|slot| slot_type(job, slot)).collect();
+    let mut parameters: Vec<String> = types.iter().enumerate().map(|(i, ty)| format!("{ty} %s{i}")).collect();
+    parameters.push("ptr %pool".to_owned());
+    let mut body = format!("  store volatile ptr %pool, ptr addrspace(3) {POOL}, align 8\n");
+    let mut given: Vec<String> = (0..slots.len()).map(|i| format!("%s{i}")).collect();
+    if let Some(layers) = job.batched {
+        parameters.extend((0..slots.len()).map(|i| format!("i64 %d{i}")));
+        let _ = write!(
+            body,
+            "  %z = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()\n  %layer = udiv i32 %z, {layers}\n  \
+             %element = zext i32 %layer to i64\n"
+        );
+        for i in (0..slots.len()).filter(|&i| types[i] == "ptr") {
+            let _ =
+                write!(body, "  %o{i} = mul i64 %element, %d{i}\n  %e{i} = getelementptr i8, ptr %s{i}, i64 %o{i}\n");
+            given[i] = format!("%e{i}");
+        }
+    }
+    let values: Vec<String> = types.iter().zip(&given).map(|(ty, value)| format!("{ty} {value}")).collect();
+    let mut text = String::new();
+    body.push_str(&match entry {
+        Entry::Primal => format!("  call void @ffgrad.wrap({})\n", values.join(", ")),
+        Entry::Hvp | Entry::Jvp2 => {
+            let first = if entry == Entry::Hvp { Entry::Vjp } else { Entry::Jvp };
+            text.push_str(&first_derivative(job, first));
+            second(job, &slots, &values, first)
+        }
+        _ => first(job, entry, &slots, &values),
+    });
+    let _ = write!(text, "define void @{}({}) {{\n{body}  ret void\n}}\n", entry.symbol(), parameters.join(", "));
+    text
+}
+
+fn slot_type(job: &Job<'_>, slot: &Slot) -> &'static str {
+    if slot.part == Part::Primal { passed(&job.plan.args[slot.arg]) } else { "ptr" }
+}
+
+/// The engine's word for an argument.
+fn activity(job: &Job<'_>, arg: usize) -> &'static str {
+    match (job.plan.has_shadow(arg, job.mask), job.plan.args[arg].role) {
+        (false, _) => "enzyme_const",
+        (true, Role::Output) if job.write_only.contains(&arg) => "enzyme_dupnoneed",
+        (true, _) => "enzyme_dup",
+    }
+}
+
+/// Asks the engine for the reverse or the forward mode of the user's function.
+fn first(job: &Job<'_>, entry: Entry, slots: &[Slot], given: &[String]) -> String {
+    let (mut text, mut values) = (String::new(), vec!["ptr @ffgrad.wrap".to_owned()]);
     for (i, slot) in slots.iter().enumerate() {
         if slot.part == Part::Primal {
-            let arg = &plan.args[slot.arg];
-            let word = match (plan.has_shadow(slot.arg, job.mask), arg.role) {
-                (false, _) => "enzyme_const",
-                (true, Role::Output) if job.write_only.contains(&slot.arg) => "enzyme_dupnoneed",
-                (true, _) => "enzyme_dup",
-            };
+            let _ = writeln!(text, "  %m{i} = load i32, ptr @{}", activity(job, slot.arg));
+            values.push(format!("i32 %m{i}"));
+        }
+        values.push(given[i].clone());
+    }
+    let name = if entry == Entry::Jvp { "__enzyme_fwddiff_ffgrad" } else { "__enzyme_autodiff_ffgrad" };
+    let _ = writeln!(text, "  call void (...) @{name}({})", values.join(", "));
+    text
+}
+
+fn derivative_name(entry: Entry) -> &'static str {
+    if entry == Entry::Vjp { "ffgrad.gradient" } else { "ffgrad.tangent" }
+}
+
+/// A first derivative as a function of its own, which the forward mode can differentiate again.
+fn first_derivative(job: &Job<'_>, entry: Entry) -> String {
+    let slots: Vec<Slot> = job.plan.slots(entry, job.mask).collect();
+    let parameters: Vec<String> =
+        slots.iter().enumerate().map(|(i, slot)| format!("{} %s{i}", slot_type(job, slot))).collect();
+    let body = first(job, entry, &slots, &parameters);
+    format!("define internal void @{}({}) {{\n{body}  ret void\n}}\n", derivative_name(entry), parameters.join(", "))
+}
+
+/// Asks the engine for the derivative of a first derivative along the directions.
+fn second(job: &Job<'_>, slots: &[Slot], given: &[String], of: Entry) -> String {
+    let (mut text, mut values) = (String::new(), vec![format!("ptr @{}", derivative_name(of))]);
+    for (i, slot) in slots.iter().enumerate() {
+        if matches!(slot.part, Part::Primal | Part::Shadow) {
+            let word = if job.plan.has_shadow(slot.arg, job.mask) { "enzyme_dup" } else { "enzyme_const" };
             let _ = writeln!(text, "  %m{i} = load i32, ptr @{word}");
             values.push(format!("i32 %m{i}"));
         }
-        values.push(parameters[i].clone());
+        values.push(given[i].clone());
     }
-    let name = if entry == Entry::Jvp { "__enzyme_fwddiff_ffgrad" } else { "__enzyme_autodiff_ffgrad" };
-    let _ = write!(text, "  call void (...) @{name}({})\n  ret void\n}}\n", values.join(", "));
+    let _ = writeln!(text, "  call void (...) @__enzyme_fwddiff_ffgrad({})", values.join(", "));
     text
-}
-
-/// Makes the engine's output fit for the back end: mathematics from libdevice, atomics that it can select, allocations
-/// from the pool.
-pub fn for_back_end(ir: &str) -> String {
-    let allocates = ir.contains("@malloc(") || ir.contains("@free(");
-    let mut text = String::with_capacity(ir.len() + POOL.len());
-    let mut declared: HashSet<String> = HashSet::new();
-    let mut warps = false;
-    for line in ir.lines().filter(|l| !l.starts_with("!llvm.dbg.cu")) {
-        let mut line = with_libdevice(&without_debug(line));
-        if line.contains(" load atomic ") || line.contains(" store atomic ") {
-            for order in [" seq_cst,", " acquire,", " release,"] {
-                line = line.replace(order, " monotonic,");
-            }
-        }
-        if line.contains("@llvm.nvvm.membar.cta()") && !line.starts_with("declare") {
-            line = line.replace("@llvm.nvvm.membar.cta()", "@llvm.nvvm.bar.warp.sync(i32 -1)");
-            warps = true;
-        }
-        if allocates {
-            for name in ["malloc", "free"] {
-                line = line.replace(&format!("@{name}("), &format!("@ffgrad_{name}("));
-            }
-        }
-        if let Some(name) = line.strip_prefix("declare ").and_then(|l| Some(l.split_once('@')?.1.split_once('(')?.0)) {
-            let ours = allocates && ["ffgrad_malloc", "ffgrad_free"].contains(&name);
-            if ours || !declared.insert(name.to_owned()) {
-                continue;
-            }
-        }
-        if let Some(list) = line.strip_prefix("!nvvm.annotations = !{").filter(|_| allocates) {
-            line = format!("!nvvm.annotations = !{{!{LAST_NODE}, {list}");
-        }
-        text.push_str(&line);
-        text.push('\n');
-    }
-    if warps && !declared.contains("llvm.nvvm.bar.warp.sync") {
-        text.push_str("declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind\n");
-    }
-    if allocates {
-        text.push_str(POOL);
-        let _ = writeln!(text, "!{LAST_NODE} = !{{ptr @ffgrad_reset, !\"kernel\", i32 1}}");
-    }
-    text
-}
-
-/// A line without its debug location: with one, the GPU's code would be compiled for a debugger.
-fn without_debug(line: &str) -> String {
-    let mut line = line.to_owned();
-    while let Some(at) = line.find(" !dbg !") {
-        let digits = line[at + 7..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| at + 7 + n);
-        let start = if line[..at].ends_with(',') { at - 1 } else { at };
-        line.replace_range(start..digits, "");
-    }
-    if line.contains("@llvm.dbg.") { String::new() } else { line }
-}
-
-/// Whether a launch of this PTX needs the pool.
-pub fn needs_pool(ptx: &str) -> bool {
-    ptx.contains(".entry ffgrad_reset(")
-}
-
-/// Names of the C library and LLVM's intrinsics for the same, as libdevice has them.
-fn with_libdevice(line: &str) -> String {
-    if !line.contains('@') {
-        return line.to_owned();
-    }
-    let mut line = line.to_owned();
-    for name in LIBDEVICE {
-        for (old, new) in [
-            (format!("@{name}("), format!("@__nv_{name}(")),
-            (format!("@{name}f("), format!("@__nv_{name}f(")),
-            (format!("@llvm.{name}.f64("), format!("@__nv_{name}(")),
-            (format!("@llvm.{name}.f32("), format!("@__nv_{name}f(")),
-        ] {
-            if line.contains(&old) {
-                line = line.replace(&old, &new);
-            }
-        }
-    }
-    for (old, new) in [
-        ("@fmod(", "@__nv_fmod("),
-        ("@fmodf(", "@__nv_fmodf("),
-        ("@llvm.powi.f64.i32(", "@__nv_powi("),
-        ("@llvm.powi.f32.i32(", "@__nv_powif("),
-    ] {
-        line = line.replace(old, new);
-    }
-    line
 }
 
 #[cfg(test)]
@@ -331,18 +288,22 @@ attributes #0 = { convergent noinline nounwind }
 ";
 
     fn text(entries: &[Entry]) -> String {
+        text_of(entries, None)
+    }
+
+    fn text_of(entries: &[Entry], batched: Option<i64>) -> String {
         let kernel = prototype("void k(const double* r:x, double a, double* w:y, int n)");
         let plan = plan(&kernel, Some("x[n], a -> y[n]"), &BTreeMap::new()).expect("a plan");
-        with_entries(IR, &Job { symbol: "k", plan: &plan, mask: 3, write_only: &[2], entries, shared: 96 })
+        with_entries(IR, &Job { symbol: "k", plan: &plan, mask: 3, write_only: &[2], entries, shared: 96, batched })
     }
 
     #[test]
     fn the_entry_points_are_the_kernels_and_the_users_is_none() {
         let text = text(&[Entry::Primal, Entry::Vjp]);
-        assert!(text.contains("define void @ffgrad_primal(ptr %s0, ptr %s1, ptr %s2, i32 %s3)"), "{text}");
-        assert!(
-            text.contains("define void @ffgrad_vjp(ptr %s0, ptr %s1, ptr %s2, ptr %s3, ptr %s4, ptr %s5, i32 %s6)")
-        );
+        assert!(text.contains("define void @ffgrad_primal(ptr %s0, ptr %s1, ptr %s2, i32 %s3, ptr %pool)"), "{text}");
+        assert!(text.contains(
+            "define void @ffgrad_vjp(ptr %s0, ptr %s1, ptr %s2, ptr %s3, ptr %s4, ptr %s5, i32 %s6, ptr %pool)"
+        ));
         assert!(
             text.contains("call void (...) @__enzyme_autodiff_ffgrad(ptr @ffgrad.wrap, i32 %m0, ptr %s0, ptr %s1,")
         );
@@ -363,32 +324,23 @@ attributes #0 = { convergent noinline nounwind }
     }
 
     #[test]
-    fn the_back_end_gets_libdevice_and_atomics_it_can_select() {
-        let given = "declare double @sin(double)
-declare double @llvm.sin.f64(double)
-  %1 = call double @llvm.sin.f64(double %x)
-  %2 = call float @expf(float %y)
-  %3 = load atomic double, ptr %p seq_cst, align 8
-  call void @llvm.nvvm.membar.cta()
-  %4 = call double @llvm.sqrt.f64(double %x)
-";
-        let text = for_back_end(given);
-        assert_eq!(text.matches("declare double @__nv_sin(double)").count(), 1, "{text}");
-        assert!(text.contains("@__nv_expf(float %y)") && text.contains("ptr %p monotonic, align 8"));
-        assert!(text.contains("call void @llvm.nvvm.bar.warp.sync(i32 -1)") && text.contains("@llvm.sqrt.f64"));
-        assert!(!text.contains("ffgrad_pool"), "nothing is allocated");
+    fn second_derivatives_are_the_forward_mode_of_the_first() {
+        let second = text(&[Entry::Hvp]);
+        assert!(second.contains("define internal void @ffgrad.gradient(ptr %s0, ptr %s1, ptr %s2, ptr %s3, ptr %s4"));
+        assert!(
+            second
+                .contains("@__enzyme_fwddiff_ffgrad(ptr @ffgrad.gradient, i32 %m0, ptr %s0, ptr %s1, i32 %m2, ptr %s2")
+        );
+        assert!(text(&[Entry::Jvp2]).contains("(ptr @ffgrad.tangent, i32 %m0, ptr %s0"));
     }
 
     #[test]
-    fn allocations_of_a_derivative_come_from_the_pool() {
-        let text = for_back_end(
-            "declare noalias ptr @malloc(i64)\n  %p = call ptr @malloc(i64 %n)\n!nvvm.annotations = !{!1}\n",
-        );
-        assert!(
-            text.contains("call ptr @ffgrad_malloc(i64 %n)") && text.contains("define internal ptr @ffgrad_malloc")
-        );
-        assert!(
-            text.contains("!nvvm.annotations = !{!999999999, !1}") && !text.contains("declare noalias ptr @ffgrad")
-        );
+    fn each_element_of_a_batch_has_a_grid_of_its_own() {
+        let ir = "define dso_local void @k() {\n  %1 = tail call i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()\n";
+        assert!(of_one_element(ir).contains("tail call i32 @ffgrad.nctaid.z()"));
+        let text = text_of(&[Entry::Primal], Some(3));
+        assert!(text.contains("ptr %pool, i64 %d0, i64 %d1, i64 %d2, i64 %d3)"), "{text}");
+        assert!(text.contains("udiv i32 %z, 3") && text.contains("urem i32 %z, 3") && text.contains("ret i32 3"));
+        assert!(text.contains("call void @ffgrad.wrap(ptr %e0, ptr %e1, ptr %e2, i32 %s3)"), "integers are shared");
     }
 }

@@ -1,8 +1,10 @@
 //! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
 //!
 //! [`geometry`] turns the options `grid`, `block` and `shared` into the launch of one call. [`host`] rewrites device
-//! IR into IR for the CPU as a device.
+//! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before the engine, [`back_end`] prepares what
+//! comes out of it for code generation.
 
+pub mod back_end;
 pub mod device;
 pub mod geometry;
 pub mod host;
@@ -26,3 +28,7 @@ pub const UNSET_CONSTANT: &str = "constant memory without a value: ";
 
 /// Section of constant memory without a value, in the IR for the CPU.
 pub const UNSET_SECTION: &str = ".ffgrad.unset";
+
+/// Why a kernel with shared memory has no second derivatives.
+pub const NO_SECOND: &str = "second derivatives of a kernel with shared memory are not available: the shadow of shared memory \
+                             has itself no shadow";

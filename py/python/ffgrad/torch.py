@@ -63,7 +63,7 @@ class Enzyme:
         self._eager = short_way(native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
-        self._gpu = cuda.kernel(native, given)
+        self._is_kernel = str(given["sources"][0]).endswith((".cu", ".cuh"))
         self.inputs = native.inputs
         self.outputs = native.outputs
 
@@ -90,8 +90,10 @@ class Enzyme:
         ForeignError
             The function threw a C++ exception.
         """
-        if self._gpu is not None and cuda.concerns(inputs):
-            return self._gpu.call(inputs)
+        if self._is_kernel and cuda.concerns(inputs):
+            if not is_dynamo_compiling():
+                cuda.kernel_of(self._spec).look_at(inputs)
+            return self._dispatch(inputs)
         # Other tracers than Dynamo are seen by the native side.
         if not is_dynamo_compiling():
             outputs = self._eager.call(inputs)
@@ -144,7 +146,8 @@ class Enzyme:
                 code="dtype",
                 function=self._plan.function,
             )
-        return torch.full((), value, dtype=dtype)
+        # Of the CPU whatever the default device is: a GPU's call would have to wait for an integer.
+        return torch.full((), value, dtype=dtype, device="cpu")
 
     @property
     def signature(self) -> str:

@@ -1,305 +1,439 @@
-"""CUDA tensors: a kernel launched on PyTorch's current stream of the tensors' GPU.
+"""CUDA tensors: the operators' kernels for GPUs, launched on PyTorch's current stream.
 
-The native half builds the PTX, loads it and launches; here memory is allocated by PyTorch (and so belongs to the stream's
-order), every slot of the call plan gets an address, and autograd is told. Nothing waits for the GPU but the check at the
-first derivative (see :meth:`Kernel.check`). It cannot run while a CUDA graph is captured: what is not proven by then is refused.
+The operators of ``torch-ext/`` have a kernel under the dispatch key ``CUDA`` here; what is built on the operators (backward and double
+backward, ``torch.func``, ``vmap``, ``torch.compile``) is the same for both devices. The native half builds the PTX, loads it and launches;
+here memory is allocated by PyTorch, and so belongs to the stream's order, and every slot of the call plan gets an address. A batch is one
+launch with a further grid dimension: for each slot the native half is told how far apart the elements lie. Nothing waits for the
+GPU but the check at the first derivative of each kind (``_gpu_check.py``).
 
 None of this has run on a GPU yet.
 """
 
 from __future__ import annotations
 
-import json
-import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from math import prod
 from typing import Any
 
 import torch
 
 from ffgrad import _native
-from ffgrad._torch.plans import DTYPES
-from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, GradientWarning, SignatureError
+from ffgrad._gpu import RESULT, Description, Slot
+from ffgrad._gpu_check import Arrays, Check
+from ffgrad._torch.library import LIBRARY
+from ffgrad._torch.plans import DTYPES, given_to, native_of, pack, plan_of, unpack
+from ffgrad._torch.shapes import Shapes, _check_types
+from ffgrad.errors import DeviceError, DtypeError, SignatureError
 
-# Memory for what a derivative allocates: for each element of the first output, with these bounds.
-_POOL_PER_ELEMENT, _POOL_LEAST, _POOL_MOST = 4096, 1 << 20, 1 << 30
-
-
-def kernel(native: _native.Function, given: dict[str, Any]) -> Kernel | None:
-    """Return the kernel of a function that stands in a ``.cu`` file."""
-    if not str(given["sources"][0]).endswith((".cu", ".cuh")):
-        return None
-    return Kernel(native, given["options"].get("verify", "once"))
+Tensors = Sequence[torch.Tensor]
 
 
-def concerns(inputs: tuple[Any, ...]) -> bool:
+def concerns(inputs: Sequence[Any]) -> bool:
     """Return whether any input lies on a GPU."""
     return any(isinstance(x, torch.Tensor) and x.is_cuda for x in inputs)
 
 
-class Kernel:
+class Kernel(Description):
     """A kernel on GPUs; one a function."""
 
     def __init__(self, native: _native.Function, verify: str) -> None:
-        manifest = json.loads(native.manifest())
-        self.native = native
-        self.function: str = manifest["prototype"]["function"]
-        plan = manifest["plan"]
-        self.args: list[dict[str, Any]] = plan["args"]
-        self.inputs: list[int] = plan["inputs"]
-        self.outputs: list[int] = plan["outputs"]
+        super().__init__(native)
         self.dtypes = [DTYPES[arg["dtype"]] for arg in self.args]
-        self.verify = verify
-        self.proven: set[int] = set()
+        self.checks = Check(self, verify)
 
-    def call(self, inputs: tuple[Any, ...]) -> Any:
-        """Call the kernel; as ``Enzyme.apply``."""
-        outputs = _OnGpu.apply(self, *self.tensors(inputs))
-        return outputs if len(self.outputs) > 1 else outputs[0]
-
-    def tensors(self, inputs: tuple[Any, ...]) -> list[Any]:
-        """Check the inputs; numbers become what the parameter takes, others contiguous tensors of one GPU."""
+    def look_at(self, inputs: Sequence[Any]) -> None:
+        """Refuse what lies elsewhere or has another type, by name; called for what a user gave."""
         if len(inputs) != len(self.inputs):
             message = f"`{self.function}` takes {len(self.inputs)} inputs, {len(inputs)} were given"
             raise SignatureError(message, code="arity", function=self.function)
         device = next(x.device for x in inputs if isinstance(x, torch.Tensor) and x.is_cuda)
-        return [self._input(arg, value, device) for arg, value in zip(self.inputs, inputs, strict=True)]
+        for arg, value in zip(self.inputs, inputs, strict=True):
+            if not isinstance(value, torch.Tensor):
+                continue
+            name = self.args[arg]["name"]
+            if value.device != device and not (self.by_value(arg) and value.device.type == "cpu"):
+                raise self.elsewhere(name, str(device), str(value.device))
+            if value.dtype != self.dtypes[arg]:
+                expected, found = (str(t).removeprefix("torch.") for t in (self.dtypes[arg], value.dtype))
+                raise DtypeError(
+                    f"`{name}` of `{self.function}`: expected {expected}, found {found}\n"
+                    "  ffgrad never converts silently: convert the input before the call.",
+                    code="dtype",
+                    function=self.function,
+                    expected=expected,
+                    found=found,
+                )
 
-    def _input(self, arg: int, value: Any, device: torch.device) -> Any:
-        name, dtype = self.args[arg]["name"], self.dtypes[arg]
-        plain = self.args[arg]["passing"] == "value" and not dtype.is_floating_point
-        if not isinstance(value, torch.Tensor):
-            return int(value) if plain else torch.full((), value, dtype=dtype, device=device)
-        if plain:
-            raise DtypeError(
-                f"`{name}` of `{self.function}` is an integer by value: on a GPU it must be a Python number\n"
-                "  Reading it from a tensor would wait for the GPU. Give int(x).",
-                code="dtype",
-                function=self.function,
-            )
-        if value.device != device:
+
+_KERNELS: dict[str, Kernel] = {}
+
+
+def kernel_of(spec: str) -> Kernel:
+    """Return the kernel behind a spec.
+
+    Raises
+    ------
+    DeviceError
+        The function is no CUDA kernel.
+    """
+    if spec not in _KERNELS:
+        native, given = native_of(spec), given_to(spec)
+        if not str(given["sources"][0]).endswith((".cu", ".cuh")):
+            function = given["function"]
+            hint = "Convert the input before the call: x.cpu()."
             raise DeviceError(
-                f"the inputs of `{self.function}` lie on different devices\n"
-                f"  expected `{name}` on {device}, as the first GPU tensor\n  found    {value.device}\n"
-                f"  Move it before the call: x.to('{device}').",
-                code="mixed-devices",
-                function=self.function,
-                expected=str(device),
-                found=str(value.device),
+                f"`{function}` is compiled for the CPU: an input lies on a GPU\n  {hint}",
+                code="device",
+                function=function,
+                expected="cpu",
+                found="cuda",
+                hints=[hint],
             )
-        if value.dtype != dtype:
+        _KERNELS[spec] = Kernel(native, given["options"].get("verify", "once"))
+    return _KERNELS[spec]
+
+
+class Call:
+    """The arrays of one call: each with the leading dimensions of the batch, of full size or 1, before its own.
+
+    Parameters
+    ----------
+    kernel, spec
+        What is called.
+    inputs
+        As the operators take them.
+    batch
+        Number of leading dimensions that are mapped over; those of a ``...`` follow.
+    more
+        Cotangents and tangents, for the size of the batch.
+    """
+
+    def __init__(self, kernel: Kernel, spec: str, inputs: Tensors, batch: int, more: Tensors) -> None:
+        plan = plan_of(spec)
+        _check_types(plan, inputs)
+        self.kernel, self.batch = kernel, batch
+        self.device = next((x.device for x in inputs if x.is_cuda), inputs[0].device)
+        known = Shapes(plan, [x.shape for x in inputs], batch, [x.shape for x in more])
+        self.own = len(known.own)
+        self.lead: tuple[int, ...] = (*known.batch, *known.own)
+        self.count = prod(self.lead)
+        self.inputs = [self._at_home(arg, x) for arg, x in zip(kernel.inputs, inputs, strict=True)]
+        cores = [
+            list(self._viewed(arg, x).shape[len(self.lead) :])
+            for arg, x in zip(kernel.inputs, self.inputs, strict=True)
+        ]
+        self.cores = cores
+        self.shapes = kernel.native.shapes(cores)
+        given_lead = [x.shape[: x.dim() - len(core)] for x, core in zip(self.inputs, cores, strict=True)]
+        self.gradient_shapes = [(*lead, *core) for lead, core in zip(given_lead, cores, strict=True)]
+
+    def _at_home(self, arg: int, x: torch.Tensor) -> torch.Tensor:
+        """Return an input on the GPU: numbers come as tensors of the CPU, and integers by value stay there."""
+        if x.device == self.device or self.kernel.by_value(arg):
+            return x
+        if x.device.type == "cpu" and x.numel() == 1 and not self.kernel.args[arg]["shape"]:
+            # A fill and not a copy, which a CUDA graph could not capture.
+            return torch.full(x.shape, x.item(), dtype=x.dtype, device=self.device)
+        raise self.kernel.elsewhere(self.kernel.args[arg]["name"], str(self.device), str(x.device))
+
+    def _viewed(self, arg: int, x: torch.Tensor) -> torch.Tensor:
+        """Return the tensor with every leading dimension: those of ``...`` stand behind the mapped ones, or are missing."""
+        about = self.kernel.args[arg]
+        core = x.dim() - self.batch if not about["batched"] else len(about["shape"])
+        own = x.dim() - self.batch - core
+        if own == self.own:
+            return x
+        return x.reshape(*x.shape[: self.batch], *[1] * (self.own - own), *x.shape[self.batch :])
+
+    def number(self, arg: int, x: torch.Tensor) -> int:
+        """Return an integer that is passed by value."""
+        if x.device.type != "cpu":
             raise DtypeError(
-                f"`{name}` of `{self.function}` has the wrong element type\n"
-                f"  expected {dtype}\n  found    {value.dtype}\n"
-                "  ffgrad never converts silently: convert the input before the call.",
+                f"`{self.kernel.args[arg]['name']}` of `{self.kernel.function}` is an integer by value: on a GPU it must be a "
+                "Python number\n  Reading it from a tensor would wait for the GPU. Give int(x).",
                 code="dtype",
-                function=self.function,
-                expected=str(dtype),
-                found=str(value.dtype),
+                function=self.kernel.function,
             )
-        return value.contiguous()
+        if x.numel() != 1:
+            raise DtypeError(
+                f"`{self.kernel.args[arg]['name']}` of `{self.kernel.function}` is an integer by value: a batch on a GPU shares "
+                "it\n  Call the kernel for each value.",
+                code="dtype",
+                function=self.kernel.function,
+            )
+        return int(x) & (1 << 64) - 1
 
-    def shapes(self, inputs: tuple[Any, ...]) -> list[list[int]]:
-        """Return the shapes of the inputs; numbers have none."""
-        return [list(x.shape) if isinstance(x, torch.Tensor) else [] for x in inputs]
-
-    def run(self, entry: str, mask: int, inputs: tuple[Any, ...], given: dict[int, Any]) -> dict[tuple[int, bool], Any]:
+    def run(self, entry: str, mask: int, values: dict[tuple[int, int], torch.Tensor]) -> dict[tuple[int, int], Any]:
         """Launch an entry point.
 
         Parameters
         ----------
         entry
-            ``"primal"``, ``"vjp"`` or ``"jvp"``.
+            ``"primal"``, ``"vjp"``, ``"jvp"``, ``"hvp"`` or ``"jvp2"``.
         mask
             The inputs with a derivative, as bits.
-        inputs
-            As :meth:`tensors` returns them; not changed.
-        given
-            Shadows by argument, each contiguous. They are used as they are: those of outputs and of what is updated in
-            place are consumed by the reverse mode, so the caller gives copies. The others are zeros.
+        values
+            What is given, by argument and part, with leading dimensions; not changed. What is not given is zero.
 
         Returns
         -------
         dict
-            The tensor of every argument and, with ``True``, of its shadow.
+            The tensor of every argument and part, with the leading dimensions.
         """
-        device = next(x.device for x in inputs if isinstance(x, torch.Tensor))
-        shapes = self.native.shapes(self.shapes(inputs))
-        memory: dict[tuple[int, bool], Any] = {}
-        slots: list[int] = []
-        for arg, shadow in self.native.slots(entry, mask):
-            if shadow:
-                value = given.get(arg)
-            elif arg in self.inputs:
-                value = inputs[self.inputs.index(arg)]
-                value = value.clone() if self.args[arg]["role"] == "inout" else value
-            else:
-                value = 0 if self.args[arg]["role"] == "size" else None
-            memory[arg, shadow] = value
-        missing = [key for key, value in memory.items() if value is None]
+        slots = self.kernel.slots(entry, mask)
+        memory: dict[tuple[int, int], Any] = {}
+        needed = 0
         try:
-            for arg, shadow in missing:
-                memory[arg, shadow] = torch.zeros(shapes[arg], dtype=self.dtypes[arg], device=device)
-            pool = self._pool(entry, shapes, device)
+            for slot in slots:
+                memory[slot.arg, slot.part] = self._memory(slot, values.get((slot.arg, slot.part)))
+            needed = self.kernel.pool_bytes(entry, self.shapes, self.count)
+            pool = torch.empty(needed, dtype=torch.uint8, device=self.device) if needed else None
         except torch.cuda.OutOfMemoryError as error:
-            raise self._too_large(entry, [arg for arg, _ in missing], shapes) from error
-        for value in memory.values():
-            slots.append(value.data_ptr() if isinstance(value, torch.Tensor) else value & (1 << 64) - 1)
-        stream = torch.cuda.current_stream(device).cuda_stream
-        target = (device.index or 0, stream, *((pool.data_ptr(), pool.numel()) if pool is not None else (0, 0)))
-        self.native.launch(entry, mask, target, self.shapes(inputs), slots)
+            needed = self.kernel.pool_bytes(entry, self.shapes, self.count)
+            raise self.kernel.too_large(entry, self._bytes(slots), needed) from error
+        addresses = [x.data_ptr() if isinstance(x, torch.Tensor) else x for x in memory.values()]
+        distances = (self.count, [self._distance(x) for x in memory.values()]) if self.lead else None
+        target = (
+            self.device.index or 0,
+            torch.cuda.current_stream(self.device).cuda_stream,
+            pool.data_ptr() if pool is not None else 0,
+            needed,
+        )
+        try:
+            self.kernel.native.launch(entry, mask, target, self.cores, addresses, distances)
+        except RuntimeError as error:
+            raise self.kernel.fault(error) or error from None
         return memory
 
-    def _pool_size(self, entry: str, shapes: list[list[int]]) -> int:
-        """Return the bytes that what a derivative allocates is taken from."""
-        if entry == "primal":
+    def _memory(self, slot: Slot, given: torch.Tensor | None) -> Any:
+        if slot.kind == "size":
             return 0
-        elements = torch.Size(shapes[self.outputs[0]]).numel()
-        return min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
+        if slot.kind == "number":
+            return self.number(slot.arg, self.inputs[self.kernel.inputs.index(slot.arg)])
+        core, dtype = tuple(self.shapes[slot.arg]), self.kernel.dtypes[slot.arg]
+        full = (*self.lead, *core)
+        if slot.kind == "owned":
+            if given is None:
+                return torch.zeros(full, dtype=dtype, device=self.device)
+            return given.expand(full).clone(memory_format=torch.contiguous_format)
+        if slot.kind == "sum":
+            return torch.zeros(self._summed(slot, full), dtype=dtype, device=self.device)
+        if given is None:
+            return torch.zeros((*[1] * len(self.lead), *core), dtype=dtype, device=self.device)
+        return self._readable(given)
 
-    def _pool(self, entry: str, shapes: list[list[int]], device: torch.device) -> torch.Tensor | None:
-        size = self._pool_size(entry, shapes)
-        return torch.empty(size, dtype=torch.uint8, device=device) if size else None
+    def _summed(self, slot: Slot, full: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of what is added to: one for all elements where they share the input, else one each."""
+        x = self._viewed(slot.arg, self.inputs[self.kernel.inputs.index(slot.arg)])
+        shared = all(extent == 1 for extent in x.shape[: len(self.lead)])
+        return (*[1] * len(self.lead), *full[len(self.lead) :]) if shared else full
 
-    def _too_large(self, entry: str, allocated: list[int], shapes: list[list[int]]) -> DeviceError:
-        """Return the refusal of a call whose arrays do not fit, with what it needs."""
-        arrays = sum(torch.Size(shapes[arg]).numel() * self.dtypes[arg].itemsize for arg in allocated)
-        pool = self._pool_size(entry, shapes)
-        what = "values" if entry == "primal" else f"derivative ({entry})"
-        hint = "Free tensors on the device, or call the kernel on fewer elements."
-        return DeviceError(
-            f"the {what} of `{self.function}` need {_mebibytes(arrays + pool)} on the GPU, more than is free\n"
-            f"  results and shadows {_mebibytes(arrays)}, memory for what the derivative keeps {_mebibytes(pool)}\n"
-            f"  {hint}",
-            code="out-of-memory",
-            function=self.function,
-            expected=f"{arrays + pool} bytes",
-            hints=[hint],
-        )
+    def _readable(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the tensor, contiguous, its leading dimensions all of full size or all 1."""
+        lead = len(self.lead)
+        if lead and all(
+            step == 0 or extent == 1 for step, extent in zip(x.stride()[:lead], x.shape[:lead], strict=True)
+        ):
+            x = x[(slice(0, 1),) * lead]  # the elements are one
+        elif tuple(x.shape[:lead]) != self.lead:
+            x = x.expand(*self.lead, *x.shape[lead:])
+        return x.contiguous()
 
-    def vjp(self, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int) -> list[Any]:
-        """Return J^T v for the inputs in ``mask``, ``None`` for the others; the cotangents are not changed."""
-        given = {o: v.clone(memory_format=torch.contiguous_format) for o, v in _pairs(self.outputs, cotangents)}
-        memory = self.run("vjp", mask, inputs, given)
-        return [memory[arg, True] if mask >> i & 1 else None for i, arg in enumerate(self.inputs)]
+    def _distance(self, x: Any) -> int:
+        lead = len(self.lead)
+        if not isinstance(x, torch.Tensor) or tuple(x.shape[:lead]) != self.lead:
+            return 0
+        return prod(x.shape[lead:]) * x.element_size()
 
-    def jvp(self, inputs: tuple[Any, ...], tangents: tuple[Any, ...], mask: int) -> list[Any]:
-        """Return J t, one tensor for each output, ``None`` for integers; the tangents are not changed."""
-        given = {i: t.clone(memory_format=torch.contiguous_format) for i, t in _pairs(self.inputs, tangents)}
-        memory = self.run("jvp", mask, inputs, given)
-        return [memory.get((arg, True)) for arg in self.outputs]
+    def _bytes(self, slots: Sequence[Slot]) -> int:
+        allocated = [s.arg for s in slots if s.kind in ("owned", "sum")]
+        return sum(prod(self.shapes[arg]) * self.count * self.kernel.dtypes[arg].itemsize for arg in allocated)
 
-    def check(self, inputs: tuple[Any, ...], mask: int) -> None:
-        """Check <v, J t> = <J^T v, t> for random v and t, and coarsely differences, once for each set of inputs."""
-        if self.verify == "off" or (mask in self.proven and self.verify != "always"):
+    # --- entry points ---------------------------------------------------------------------------------
+
+    def _points(self, inputs: Arrays) -> dict[tuple[int, int], torch.Tensor]:
+        return {
+            (arg, 0): self._viewed(arg, x)
+            for arg, x in zip(self.kernel.inputs, inputs, strict=True)
+            if not self.kernel.by_value(arg)
+        }
+
+    def _inputs_part(self, values: Arrays, part: int) -> dict[tuple[int, int], torch.Tensor]:
+        pairs = zip(self.kernel.inputs, values, strict=True)
+        return {(arg, part): self._viewed(arg, x) for arg, x in pairs if x is not None}
+
+    def _outputs_part(self, values: Arrays, part: int) -> dict[tuple[int, int], torch.Tensor]:
+        pairs = zip(self.kernel.outputs, values, strict=True)
+        return {(arg, part): self._viewed(arg, x) for arg, x in pairs if x is not None}
+
+    def _outputs(self, entry: str, memory: dict[tuple[int, int], Any]) -> list[Any]:
+        return [memory.get((arg, RESULT[entry])) for arg in self.kernel.outputs]
+
+    def _gradients(self, entry: str, mask: int, memory: dict[tuple[int, int], Any]) -> list[Any]:
+        results: list[Any] = []
+        for i, arg in enumerate(self.kernel.inputs):
+            if not mask >> i & 1:
+                results.append(None)
+                continue
+            gradient, shape = memory[arg, RESULT[entry]], self.gradient_shapes[i]
+            wanted = self._viewed(arg, self.inputs[i]).shape
+            results.append(gradient.sum_to_size(wanted).reshape(shape))
+        return results
+
+    def primal(self, inputs: Arrays) -> list[Any]:
+        """Return the outputs."""
+        return self._outputs("primal", self.run("primal", 0, self._points(inputs)))
+
+    def vjp(self, inputs: Arrays, cotangents: Arrays, mask: int) -> list[Any]:
+        """Return J^T v for the inputs in ``mask``, ``None`` for the others."""
+        values = {**self._points(inputs), **self._outputs_part(cotangents, 1)}
+        return self._gradients("vjp", mask, self.run("vjp", mask, values))
+
+    def jvp(self, inputs: Arrays, tangents: Arrays, mask: int) -> list[Any]:
+        """Return J t, one tensor an output, ``None`` for integers."""
+        values = {**self._points(inputs), **self._inputs_part(tangents, 1)}
+        return self._outputs("jvp", self.run("jvp", mask, values))
+
+    def hvp(self, inputs: Arrays, cotangents: Arrays, tangents: Arrays, mask: int, wanted: int) -> list[Any]:
+        """Return the change of J^T v along the tangents; ``mask`` has the inputs with a tangent too."""
+        values = {**self._points(inputs), **self._outputs_part(cotangents, 1), **self._inputs_part(tangents, 2)}
+        return self._gradients("hvp", wanted, self.run("hvp", mask, values))
+
+    def jvp2(self, inputs: Arrays, tangents: Arrays, directions: Arrays, mask: int) -> list[Any]:
+        """Return the change of J t along the directions."""
+        values = {**self._points(inputs), **self._inputs_part(tangents, 1), **self._inputs_part(directions, 2)}
+        return self._outputs("jvp2", self.run("jvp2", mask, values))
+
+
+class _Probe:
+    """A call as the checks see it, all its derivatives with respect to the inputs in a mask."""
+
+    def __init__(self, call: Call, mask: int) -> None:
+        self.call, self.mask = call, mask
+        # The user's own random numbers stay what they were.
+        self.numbers = torch.Generator(device=call.device).manual_seed(20_230_517)
+
+    def primal(self, inputs: Arrays) -> Arrays:
+        return self.call.primal(inputs)
+
+    def jvp(self, inputs: Arrays, tangents: Arrays) -> Arrays:
+        return self.call.jvp(inputs, tangents, self.mask)
+
+    def vjp(self, inputs: Arrays, cotangents: Arrays) -> Arrays:
+        return self.call.vjp(inputs, cotangents, self.mask)
+
+    def hvp(self, inputs: Arrays, cotangents: Arrays, tangents: Arrays) -> Arrays:
+        return self.call.hvp(inputs, cotangents, tangents, self.mask, self.mask)
+
+    def jvp2(self, inputs: Arrays, tangents: Arrays, directions: Arrays) -> Arrays:
+        return self.call.jvp2(inputs, tangents, directions, self.mask)
+
+    def random(self, like: Arrays) -> Arrays:
+        numbers, device = self.numbers, self.call.device
+        return [
+            None if x is None else torch.randn(x.shape, dtype=x.dtype, device=device, generator=numbers) for x in like
+        ]
+
+    def moved(self, inputs: Arrays, along: Arrays, step: float) -> Arrays:
+        return [x if t is None else x + step * t for x, t in zip(inputs, along, strict=True)]
+
+    def dot(self, a: Arrays, b: Arrays) -> tuple[float, float]:
+        pairs = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+        terms = [(x.double() * y.double()).flatten() for x, y in pairs]
+        if not terms:
+            return 0.0, 0.0
+        joined = torch.cat(terms)
+        return float(joined.sum()), float(joined.abs().sum())
+
+
+@contextmanager
+def _at(device: torch.device) -> Iterator[None]:
+    with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
+        yield
+
+
+def _prove(call: Call, order: str, mask: int, cotangents: Arrays | None = None) -> None:
+    """Check the derivatives of a call, if nobody has: first ones, ``"second"`` ones, those of the forward mode ``"twice"``."""
+    checks, kernel = call.kernel.checks, call.kernel
+    batched = bool(call.lead)
+    if not mask or not checks.needed((order, mask, batched)):
+        return
+    if torch.cuda.is_current_stream_capturing():
+        raise kernel.unproven_in_capture()
+    inputs, probe = call.inputs, _Probe(call, mask)
+    wanted = [x if mask >> i & 1 else None for i, x in enumerate(inputs)]
+    single = any(x is not None and x.dtype == torch.float32 for x in wanted)
+    try:
+        if order == "first":
+            checks.first((order, mask, batched), probe, inputs, wanted, single)
             return
-        if torch.cuda.is_current_stream_capturing():
-            hint = "Compute the derivative once before the capture."
-            raise DifferentiationError(
-                f"the gradient of `{self.function}` is not proven yet, and cannot be while a CUDA graph is captured\n  {hint}",
-                code="unproven-in-capture",
-                function=self.function,
-                hints=[hint],
-            )
-        tangents = tuple(torch.randn_like(x) if mask >> i & 1 else None for i, x in enumerate(inputs))
-        forward = self.jvp(inputs, tangents, mask)
-        cotangents = tuple(None if y is None else torch.randn_like(y) for y in forward)
-        reverse = self.vjp(inputs, cotangents, mask)
-        left, size_left = _dot(cotangents, forward)
-        right, size_right = _dot(tangents, reverse)
-        single = any(x.dtype == torch.float32 for x in (*tangents, *cotangents) if x is not None)
-        scale = max(size_left, size_right)
-        if not abs(left - right) <= (1e-3 if single else 1e-8) * scale:
-            raise DifferentiationError(
-                f"the gradient of `{self.function}` on the GPU is wrong: forward and reverse mode disagree\n"
-                f"  expected <v, J t> = {left:.15g}\n  found    <J^T v, t> = {right:.15g}\n"
-                "  The kernel may have a race: try it on CPU tensors, where threads run one after another.",
-                code="wrong-gradient",
-                function=self.function,
-                expected=f"{left:.15g}",
-                found=f"{right:.15g}",
-            )
-        if not self._compare(inputs, tangents, cotangents, left, scale, single):
+        _prove(call, "first", mask)
+        like = [y if y is not None and y.is_floating_point() else None for y in call.primal(inputs)]
+        if order == "second":
+            checks.second((order, mask, batched), probe, inputs, wanted, like, single)
             return
-        # Zeros prove nothing for other arguments.
-        if scale > 0:
-            self.proven.add(mask)
-
-    def _compare(self, inputs: Any, tangents: Any, cotangents: Any, found: float, scale: float, single: bool) -> bool:
-        """Compare with central differences of several steps; one that agrees is enough, a kink needs none."""
-        steps, tolerance = ((1e-2, 3e-3, 3e-2), 5e-2) if single else ((1e-5, 1e-6, 1e-4), 1e-3)
-        estimates = []
-        for h in steps:
-            ends = [
-                self.run("primal", 0, tuple(x if t is None else x + e * t for x, t in _both(inputs, tangents)), {})
-                for e in (h, -h)
-            ]
-            values = [[end[arg, False] for arg in self.outputs] for end in ends]
-            difference = (_dot(cotangents, values[0])[0] - _dot(cotangents, values[1])[0]) / (2 * h)
-            if abs(difference - found) <= tolerance * max(scale, abs(difference)):
-                return True
-            estimates.append(difference)
-        text = (
-            f"the gradient of `{self.function}` on the GPU is doubtful at these arguments: forward and reverse mode agree "
-            f"({found:.6e}), finite differences give {estimates[0]:.6e}. A kink, chaos or coarse precision can be the reason."
-        )
-        if self.verify == "strict" or scale == 0:
-            raise DifferentiationError(text, code="unproven-gradient", function=self.function)
-        warnings.warn(text, GradientWarning, stacklevel=2)
-        return False
+        _prove(call, "second", mask)
+        checks.forward_twice((order, mask, batched), probe, inputs, wanted, like, single)
+    except RuntimeError as error:
+        raise kernel.fault(error) or error from None
 
 
-def _both(inputs: Any, tangents: Any) -> Any:
-    return zip(inputs, tangents, strict=True)
+# --- the operators' kernels ---------------------------------------------------------------------------
 
 
-def _mebibytes(count: int) -> str:
-    return f"{count / (1 << 20):.1f} MiB"
+def _call(spec: str, inputs: Tensors, batch: int, more: Tensors = ()) -> Call:
+    return Call(kernel_of(spec), spec, inputs, batch, more)
 
 
-def _pairs(args: list[int], shadows: tuple[Any, ...]) -> list[tuple[int, Any]]:
-    return [(arg, shadow) for arg, shadow in zip(args, shadows, strict=True) if shadow is not None]
+def _primal(inputs: Tensors, spec: str, batch: int, expected: int) -> list[torch.Tensor]:
+    call = _call(spec, inputs, batch)
+    with _at(call.device):
+        return call.primal(call.inputs)
 
 
-def _dot(a: Any, b: Any) -> tuple[float, float]:
-    """Return the inner product and the sum of the absolute values of its terms."""
-    terms = [(x.double() * y.double()).flatten() for x, y in zip(a, b, strict=True) if x is not None and y is not None]
-    if not terms:
-        return 0.0, 0.0
-    joined = torch.cat(terms)
-    return float(joined.sum()), float(joined.abs().sum())
+def _vjp(inputs: Tensors, given: Tensors, spec: str, batch: int, mask: int, cotangents: int) -> list[torch.Tensor]:
+    call = _call(spec, inputs, batch, given)
+    mask &= call.kernel.differentiable
+    with _at(call.device):
+        _prove(call, "first", mask)
+        weights = unpack(given, cotangents, len(call.kernel.outputs))
+        return [x for x in call.vjp(call.inputs, weights, mask) if x is not None]
 
 
-class _OnGpu(torch.autograd.Function):
-    """One call on a GPU, as autograd sees it."""
-
-    @staticmethod
-    def forward(ctx: Any, kernel: Kernel, *inputs: Any) -> Any:
-        ctx.set_materialize_grads(False)
-        ctx.kernel = kernel
-        ctx.numbers = tuple(None if isinstance(x, torch.Tensor) else x for x in inputs)
-        ctx.save_for_backward(*[x for x in inputs if isinstance(x, torch.Tensor)])
-        ctx.save_for_forward(*[x for x in inputs if isinstance(x, torch.Tensor)])
-        memory = kernel.run("primal", 0, inputs, {})
-        outputs = tuple(memory[arg, False] for arg in kernel.outputs)
-        ctx.mark_non_differentiable(*[y for y in outputs if not y.is_floating_point()])
-        return outputs
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        inputs = _saved(ctx)
-        needs = ctx.needs_input_grad[1:]
-        mask = sum(1 << i for i, need in enumerate(needs) if need) & ctx.kernel.native.differentiable
-        ctx.kernel.check(inputs, mask)
-        return (None, *ctx.kernel.vjp(inputs, cotangents, mask))
-
-    @staticmethod
-    def jvp(ctx: Any, _: None, *tangents: torch.Tensor | None) -> Any:
-        inputs = _saved(ctx)
-        mask = sum(1 << i for i, t in enumerate(tangents) if t is not None) & ctx.kernel.native.differentiable
-        ctx.kernel.check(inputs, mask)
-        return tuple(ctx.kernel.jvp(inputs, tangents, mask))
+def _jvp(inputs: Tensors, along: Tensors, spec: str, batch: int, tangents: int) -> list[torch.Tensor]:
+    call = _call(spec, inputs, batch, along)
+    given, mask = pack(unpack(along, tangents, len(inputs)), call.kernel.differentiable)
+    with _at(call.device):
+        _prove(call, "first", mask)
+        return [y for y in call.jvp(call.inputs, unpack(given, mask, len(inputs)), mask) if y is not None]
 
 
-def _saved(ctx: Any) -> tuple[Any, ...]:
-    saved = iter(ctx.saved_tensors)
-    return tuple(next(saved) if number is None else number for number in ctx.numbers)
+def _hvp(
+    inputs: Tensors, given: Tensors, along: Tensors, spec: str, batch: int, mask: int, cotangents: int, tangents: int
+) -> list[torch.Tensor]:
+    call = _call(spec, inputs, batch, (*given, *along))
+    possible = call.kernel.differentiable
+    mask, moving = mask & possible, tangents & possible
+    with _at(call.device):
+        _prove(call, "second", mask | moving)
+        weights = unpack(given, cotangents, len(call.kernel.outputs))
+        directions = unpack(along, tangents, len(inputs))
+        changes = call.hvp(call.inputs, weights, directions, mask | moving, mask)
+        return [x for x in changes if x is not None]
+
+
+def _jvp2(
+    inputs: Tensors, along: Tensors, directions: Tensors, spec: str, batch: int, tangents: int, turning: int
+) -> list[torch.Tensor]:
+    call = _call(spec, inputs, batch, (*along, *directions))
+    mask = (tangents | turning) & call.kernel.differentiable
+    with _at(call.device):
+        _prove(call, "twice", mask)
+        moved = unpack(along, tangents, len(inputs)), unpack(directions, turning, len(inputs))
+        return [y for y in call.jvp2(call.inputs, *moved, mask) if y is not None]
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
+for _name, _operator in OPERATORS.items():
+    LIBRARY.impl(_name, _operator, "CUDA")

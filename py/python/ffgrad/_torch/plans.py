@@ -68,6 +68,7 @@ class Plan:
 
 
 _PLANS: dict[str, Plan] = {}
+_NATIVES: dict[str, _native.Function] = {}
 
 
 def remember(native: _native.Function, given: Mapping[str, Any]) -> tuple[str, Plan]:
@@ -77,7 +78,20 @@ def remember(native: _native.Function, given: Mapping[str, Any]) -> tuple[str, P
     if spec not in _PLANS:
         native.register(spec)
         _PLANS[spec] = Plan(native, given["options"].get("sizes", {}))
+        _NATIVES[spec] = native
     return spec, _PLANS[spec]
+
+
+def given_to(spec: str) -> dict[str, Any]:
+    """Return what ``enzyme(...)`` was given: sources, function, signature, options."""
+    given: dict[str, Any] = json.loads(spec)
+    return given
+
+
+def native_of(spec: str) -> _native.Function:
+    """Return the opened function behind a spec."""
+    plan_of(spec)
+    return _NATIVES[spec]
 
 
 def plan_of(spec: str) -> Plan:
@@ -88,6 +102,7 @@ def plan_of(spec: str) -> Plan:
         native = open_function(given["sources"], given["function"], given["signature"], options, torch.Tensor, allocate)
         native.register(spec)
         _PLANS[spec] = Plan(native, options.get("sizes", {}))
+        _NATIVES[spec] = native
     return _PLANS[spec]
 
 

@@ -1,0 +1,210 @@
+//! What the engine made of a kernel's IR, made fit for LLVM 15's back end for GPUs: mathematics from libdevice, atomics
+//! that it can select, and allocations from a pool.
+//!
+//! The pool is memory that the host hands to each launch. Its first 16 bytes say how much of it there is and how much is
+//! taken; a small kernel on the same stream writes them before ([`RESET`]). Each thread of the launch notes the pool's address in
+//! a word of shared memory, which all threads of a block write alike: so two launches on two streams, or two replays of a
+//! CUDA graph, never share one.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// The node of the kernel that resets the pool.
+const LAST_NODE: usize = 999_999_999;
+
+/// The kernel that makes memory a pool: address, bytes.
+pub const RESET: &str = "ffgrad_reset";
+
+/// The word in which a block keeps the pool's address.
+pub const POOL: &str = "@ffgrad_pool";
+
+/// Bytes of a pool that say what it is.
+const HEADER: usize = 16;
+
+/// Functions of the C library that libdevice has under `__nv_` and the same name.
+const LIBDEVICE: [&str; 26] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2",
+    "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "pow", "atan2", "hypot",
+];
+
+/// The pool, then the device's own heap.
+fn allocator() -> String {
+    format!(
+        "
+{POOL} = internal unnamed_addr addrspace(3) global ptr undef, align 8
+declare ptr @malloc(i64)
+declare void @free(ptr)
+define internal ptr @ffgrad_malloc(i64 %bytes) {{
+  %header = load volatile ptr, ptr addrspace(3) {POOL}
+  %none = icmp eq ptr %header, null
+  br i1 %none, label %heap, label %ask
+ask:
+  %padded = add i64 %bytes, 15
+  %size = and i64 %padded, -16
+  %room = load i64, ptr %header
+  %taken = getelementptr i64, ptr %header, i64 1
+  %old = atomicrmw add ptr %taken, i64 %size monotonic
+  %end = add i64 %old, %size
+  %fits = icmp ule i64 %end, %room
+  br i1 %fits, label %pool, label %heap
+pool:
+  %pointer = getelementptr i8, ptr %header, i64 %old
+  ret ptr %pointer
+heap:
+  %own = call ptr @malloc(i64 %bytes)
+  ret ptr %own
+}}
+define internal void @ffgrad_free(ptr %pointer) {{
+  %header = load volatile ptr, ptr addrspace(3) {POOL}
+  %none = icmp eq ptr %header, null
+  br i1 %none, label %heap, label %look
+look:
+  %address = ptrtoint ptr %pointer to i64
+  %base = ptrtoint ptr %header to i64
+  %room = load i64, ptr %header
+  %offset = sub i64 %address, %base
+  %pooled = icmp ult i64 %offset, %room
+  br i1 %pooled, label %done, label %heap
+heap:
+  call void @free(ptr %pointer)
+  ret void
+done:
+  ret void
+}}
+define void @{RESET}(ptr %pool, i64 %size) {{
+  store i64 %size, ptr %pool
+  %taken = getelementptr i64, ptr %pool, i64 1
+  store i64 {HEADER}, ptr %taken
+  ret void
+}}
+"
+    )
+}
+
+/// Makes the engine's output fit for the back end: mathematics from libdevice, atomics that it can select, allocations
+/// from the pool.
+pub fn for_back_end(ir: &str) -> String {
+    let allocates = ir.contains("@malloc(") || ir.contains("@free(");
+    let mut text = String::with_capacity(ir.len() + 4096);
+    let mut declared: HashSet<String> = HashSet::new();
+    let mut warps = false;
+    // Where nothing is allocated nobody asks for the pool's address.
+    let dropped = |l: &&str| l.starts_with("!llvm.dbg.cu") || (l.contains(POOL) && (!allocates || l.starts_with('@')));
+    for line in ir.lines().filter(|l| !dropped(l)) {
+        let mut line = with_libdevice(&without_debug(line));
+        if line.contains(" load atomic ") || line.contains(" store atomic ") {
+            for order in [" seq_cst,", " acquire,", " release,"] {
+                line = line.replace(order, " monotonic,");
+            }
+        }
+        if line.contains("@llvm.nvvm.membar.cta()") && !line.starts_with("declare") {
+            line = line.replace("@llvm.nvvm.membar.cta()", "@llvm.nvvm.bar.warp.sync(i32 -1)");
+            warps = true;
+        }
+        if allocates {
+            for name in ["malloc", "free"] {
+                line = line.replace(&format!("@{name}("), &format!("@ffgrad_{name}("));
+            }
+        }
+        if let Some(name) = line.strip_prefix("declare ").and_then(|l| Some(l.split_once('@')?.1.split_once('(')?.0)) {
+            let ours = allocates && ["ffgrad_malloc", "ffgrad_free"].contains(&name);
+            if ours || !declared.insert(name.to_owned()) {
+                continue;
+            }
+        }
+        if let Some(list) = line.strip_prefix("!nvvm.annotations = !{").filter(|_| allocates) {
+            line = format!("!nvvm.annotations = !{{!{LAST_NODE}, {list}");
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    if warps && !declared.contains("llvm.nvvm.bar.warp.sync") {
+        text.push_str("declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind\n");
+    }
+    if allocates {
+        text.push_str(&allocator());
+        let _ = writeln!(text, "!{LAST_NODE} = !{{ptr @{RESET}, !\"kernel\", i32 1}}");
+    }
+    text
+}
+
+/// A line without its debug location: with one, the GPU's code would be compiled for a debugger.
+fn without_debug(line: &str) -> String {
+    let mut line = line.to_owned();
+    while let Some(at) = line.find(" !dbg !") {
+        let digits = line[at + 7..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| at + 7 + n);
+        let start = if line[..at].ends_with(',') { at - 1 } else { at };
+        line.replace_range(start..digits, "");
+    }
+    if line.contains("@llvm.dbg.") { String::new() } else { line }
+}
+
+/// Whether a launch of this PTX needs the pool.
+pub fn needs_pool(ptx: &str) -> bool {
+    ptx.contains(&format!(".entry {RESET}("))
+}
+
+/// Names of the C library and LLVM's intrinsics for the same, as libdevice has them.
+fn with_libdevice(line: &str) -> String {
+    if !line.contains('@') {
+        return line.to_owned();
+    }
+    let mut line = line.to_owned();
+    for name in LIBDEVICE {
+        for (old, new) in [
+            (format!("@{name}("), format!("@__nv_{name}(")),
+            (format!("@{name}f("), format!("@__nv_{name}f(")),
+            (format!("@llvm.{name}.f64("), format!("@__nv_{name}(")),
+            (format!("@llvm.{name}.f32("), format!("@__nv_{name}f(")),
+        ] {
+            if line.contains(&old) {
+                line = line.replace(&old, &new);
+            }
+        }
+    }
+    for (old, new) in [
+        ("@fmod(", "@__nv_fmod("),
+        ("@fmodf(", "@__nv_fmodf("),
+        ("@llvm.powi.f64.i32(", "@__nv_powi("),
+        ("@llvm.powi.f32.i32(", "@__nv_powif("),
+    ] {
+        line = line.replace(old, new);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_back_end_gets_libdevice_and_atomics_it_can_select() {
+        let given = "declare double @sin(double)
+declare double @llvm.sin.f64(double)
+  %1 = call double @llvm.sin.f64(double %x)
+  %2 = call float @expf(float %y)
+  %3 = load atomic double, ptr %p seq_cst, align 8
+  call void @llvm.nvvm.membar.cta()
+  store volatile ptr %pool, ptr addrspace(3) @ffgrad_pool, align 8
+  %4 = call double @llvm.sqrt.f64(double %x)
+";
+        let text = for_back_end(given);
+        assert_eq!(text.matches("declare double @__nv_sin(double)").count(), 1, "{text}");
+        assert!(text.contains("@__nv_expf(float %y)") && text.contains("ptr %p monotonic, align 8"));
+        assert!(text.contains("call void @llvm.nvvm.bar.warp.sync(i32 -1)") && text.contains("@llvm.sqrt.f64"));
+        assert!(!text.contains("ffgrad_pool"), "nothing is allocated");
+    }
+
+    #[test]
+    fn allocations_of_a_derivative_come_from_the_pool() {
+        let text = for_back_end(
+            "declare noalias ptr @malloc(i64)\n  %p = call ptr @malloc(i64 %n)\n!nvvm.annotations = !{!1}\n",
+        );
+        assert!(
+            text.contains("call ptr @ffgrad_malloc(i64 %n)") && text.contains("define internal ptr @ffgrad_malloc")
+        );
+        assert!(
+            text.contains("!nvvm.annotations = !{!999999999, !1}") && !text.contains("declare noalias ptr @ffgrad")
+        );
+    }
+}

@@ -1,0 +1,155 @@
+"""What a launch on a GPU needs, whichever library owns the memory: the slots of an entry point, and the errors.
+
+``_torch/cuda.py`` and ``_device.py`` build their calls on this; ``compile-driver/src/cuda`` launches.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ffgrad import _native
+from ffgrad.errors import DeviceError, DifferentiationError
+
+PRIMAL, SHADOW, DIRECTION, CHANGE = range(4)
+
+# Memory for what a derivative allocates: for each element of the first output, with these bounds.
+_POOL_PER_ELEMENT, _POOL_LEAST, _POOL_MOST = 4096, 1 << 20, 1 << 30
+
+# In which part of an argument an entry point leaves its result.
+RESULT = {"primal": PRIMAL, "vjp": SHADOW, "jvp": SHADOW, "hvp": CHANGE, "jvp2": CHANGE}
+_SUMS = {("vjp", SHADOW), ("hvp", SHADOW), ("hvp", CHANGE)}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter of an entry point.
+
+    Attributes
+    ----------
+    arg, part : int
+        Index of the argument; itself, its shadow, its direction, or the change of its shadow.
+    kind : str
+        ``"given"``: read only, zeros where nothing is given. ``"owned"``: written, starts as a copy of what is given.
+        ``"sum"``: starts with zeros and is added to. ``"number"``: an integer by value. ``"size"``: filled in by the native side.
+    """
+
+    arg: int
+    part: int
+    kind: str
+
+
+class Description:
+    """What is known of a kernel.
+
+    Attributes
+    ----------
+    native
+        The opened function.
+    function, file, line
+        Its name, and where it is defined.
+    args, inputs, outputs
+        As in the manifest's plan.
+    """
+
+    def __init__(self, native: _native.Function) -> None:
+        manifest = json.loads(native.manifest())
+        prototype, plan = manifest["prototype"], manifest["plan"]
+        self.native = native
+        self.function: str = prototype["function"]
+        self.file: str = prototype["file"]
+        self.line: int = prototype["line"]
+        self.args: list[dict[str, Any]] = plan["args"]
+        self.inputs: list[int] = plan["inputs"]
+        self.outputs: list[int] = plan["outputs"]
+        self.differentiable: int = native.differentiable
+        self._slots: dict[tuple[str, int], list[Slot]] = {}
+
+    def by_value(self, arg: int) -> bool:
+        """Whether an argument is an integer that is passed by value."""
+        return self.args[arg]["passing"] == "value" and self.args[arg]["dtype"] not in ("f32", "f64")
+
+    def slots(self, entry: str, mask: int) -> list[Slot]:
+        """Return the parameters of an entry point."""
+        if (entry, mask) not in self._slots:
+            pairs = self.native.slots(entry, mask)
+            self._slots[entry, mask] = [Slot(arg, part, self._kind(entry, arg, part)) for arg, part in pairs]
+        return self._slots[entry, mask]
+
+    def _kind(self, entry: str, arg: int, part: int) -> str:
+        role = self.args[arg]["role"]
+        if role == "size":
+            return "size"
+        if role != "input":
+            return "owned"
+        if part == PRIMAL:
+            return "number" if self.by_value(arg) else "given"
+        return "sum" if (entry, part) in _SUMS else "given"
+
+    def pool_bytes(self, entry: str, shapes: Sequence[Sequence[int]], count: int) -> int:
+        """Return the bytes that what a derivative allocates is taken from, for ``count`` elements of a batch."""
+        if entry == "primal":
+            return 0
+        elements = prod(shapes[self.outputs[0]]) * count
+        return min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
+
+    def where(self) -> str:
+        """Return the line of a message that says where the kernel is."""
+        return f"\n  {self.file.rsplit('/', 1)[-1]}:{self.line}" if self.line else ""
+
+    def details(self, code: str, **more: Any) -> dict[str, Any]:
+        """Return the structured part of an error about the kernel."""
+        return {"code": code, "function": self.function, "file": self.file, "line": self.line or None, **more}
+
+    def too_large(self, entry: str, arrays: int, pool: int) -> DeviceError:
+        """Return the refusal of a call whose arrays do not fit, with what it needs."""
+        what = "values" if entry == "primal" else f"derivative ({entry})"
+        hint = "Free arrays on the device, or call the kernel on fewer elements."
+        return DeviceError(
+            f"the {what} of `{self.function}` need {_mebibytes(arrays + pool)} on the GPU, more than is free{self.where()}\n"
+            f"  results and shadows {_mebibytes(arrays)}, memory for what the derivative keeps {_mebibytes(pool)}\n"
+            f"  {hint}",
+            **self.details("out-of-memory", expected=f"{arrays + pool} bytes", hints=[hint]),
+        )
+
+    def elsewhere(self, name: str, expected: str, found: str) -> DeviceError:
+        """Return the refusal of an input on another device."""
+        hint = f"Move it before the call: to {expected}."
+        return DeviceError(
+            f"the inputs of `{self.function}` lie on different devices\n"
+            f"  expected `{name}` on {expected}, as the first GPU array\n  found    {found}\n  {hint}",
+            code="mixed-devices",
+            function=self.function,
+            expected=expected,
+            found=found,
+            hints=[hint],
+        )
+
+    def fault(self, error: Exception) -> DeviceError | None:
+        """Return the typed error for a kernel that failed while it ran, as a framework reported it."""
+        text = str(error)
+        if "CUDA error" not in text and "CUDA_ERROR" not in text:
+            return None
+        address = any(words in text for words in ("illegal memory access", "misaligned address", "ILLEGAL_ADDRESS"))
+        what = "read or wrote outside of its arrays" if address else "failed while it ran"
+        hint = "compute-sanitizer names the line. This process cannot use the GPU any more: start it again."
+        return DeviceError(
+            f"`{self.function}` {what} on the GPU{self.where()}\n  > {text.splitlines()[0]}\n  {hint}",
+            **self.details("illegal-address" if address else "kernel-failed", hints=[hint], output=text),
+        )
+
+    def unproven_in_capture(self) -> DifferentiationError:
+        """Return the refusal of a check that would have to wait while a graph is captured."""
+        hint = "Compute the derivative once before the capture."
+        return DifferentiationError(
+            f"the gradient of `{self.function}` is not proven yet, and cannot be while a CUDA graph is captured"
+            f"{self.where()}\n  {hint}",
+            **self.details("unproven-in-capture", hints=[hint]),
+        )
+
+
+def _mebibytes(count: int) -> str:
+    return f"{count / (1 << 20):.1f} MiB"
