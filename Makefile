@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture \
+.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -53,6 +53,9 @@ test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's pack
 
 torture: build ## faults, races, malformed inputs, generated programs (ARGS="--long" for hours of it)
 	@$(PYTHON_BIN)/python tests/torture/run.py $(ARGS)
+
+fuzz: ## fuzz targets for 60 s each, with a nightly compiler (ARGS="600 signature" for ten minutes of one)
+	@scripts/fuzz.sh $(ARGS)
 
 lint: build ## formatting, clippy, ruff, mypy
 	@scripts/lint.sh

@@ -24,7 +24,7 @@ pub mod keeping;
 mod sealed;
 
 use crate::error::{CacheError, Result};
-pub use sealed::{read_json, write_json};
+pub use sealed::{from_sealed, read_json, sealed, write_json};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -95,6 +95,19 @@ impl Staging {
     /// Leaves the folder behind for a look.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
+    }
+
+    /// The same under a name of its own, in the place of what was left there before: however often a function is refused,
+    /// one folder stays.
+    pub fn keep_as(self, name: &str) -> PathBuf {
+        let kept = self.folder.keep();
+        let named = kept.with_file_name(name);
+        // Where another process does the same at this moment, each keeps a folder.
+        let _ = fs::remove_dir_all(&named);
+        match fs::rename(&kept, &named) {
+            Ok(()) => named,
+            Err(_) => kept,
+        }
     }
 }
 

@@ -166,6 +166,12 @@ impl CallPlan {
         })
     }
 
+    /// Whether every index is one of an argument, as in every plan that was made here: a file may say otherwise.
+    pub fn is_consistent(&self) -> bool {
+        let known = |i: &usize| *i < self.args.len();
+        self.inputs.len() <= 64 && self.inputs.iter().all(known) && self.outputs.iter().all(known)
+    }
+
     /// Whether any argument has the `...` of a signature.
     pub fn is_batched(&self) -> bool {
         self.args.iter().any(|a| a.batched)

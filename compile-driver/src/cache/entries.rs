@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
     let entry = cache.entry(key);
     let path = entry.join("manifest.json");
-    let manifest = super::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key);
+    let manifest =
+        super::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key && m.plan.is_consistent());
     if manifest.is_none() && entry.is_dir() && cache.set_aside(&entry).is_ok() {
         let text = format!("the cached file `{}` is damaged or gone; the function is compiled again", path.display());
         cache.warnings().add(text);

@@ -30,11 +30,16 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
 
 /// Reads a JSON file; `None` where it is absent, unreadable or not as it was written, which all mean "build again".
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    let text = fs::read_to_string(path).ok()?;
-    serde_json::from_str(&unsealed(&text)?).ok()
+    from_sealed(&fs::read(path).ok()?)
 }
 
-fn sealed(text: &str) -> String {
+/// What a sealed file says, from its bytes; `None` where they are not as they were written.
+pub fn from_sealed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    serde_json::from_str(&unsealed(std::str::from_utf8(bytes).ok()?)?).ok()
+}
+
+/// The text of a JSON object, printed over several lines, with its seal.
+pub fn sealed(text: &str) -> String {
     let members = text.strip_prefix("{\n").unwrap_or(text);
     format!("{OPEN}{}{CLOSE}{members}", blake3::hash(members.as_bytes()).to_hex())
 }
@@ -48,6 +53,8 @@ fn unsealed(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core_ad::manifest::{ArtifactRecord, Manifest};
+    use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     type Numbers = BTreeMap<String, f64>;
@@ -79,6 +86,37 @@ mod tests {
             assert_eq!(read_json::<Numbers>(&path), None, "byte {place}");
             fs::write(&path, &good[..place]).unwrap();
             assert_eq!(read_json::<Numbers>(&path), None, "cut at {place}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_are_not_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert!(from_sealed::<serde_json::Value>(&bytes).is_none());
+        }
+
+        #[test]
+        fn arbitrary_text_under_a_right_seal_is_read_or_refused(text in r#"[\[\]{}",:0-9a-z\\. \n-]{0,200}"#) {
+            let bytes = sealed(&text).into_bytes();
+            let _ = from_sealed::<Manifest>(&bytes);
+            let _ = from_sealed::<ArtifactRecord>(&bytes);
+        }
+
+        #[test]
+        fn several_changes_at_once_are_seen(changes in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..9)) {
+            let good = sealed("{\n  \"format\": 3,\n  \"name\": \"a\"\n}").into_bytes();
+            let mut bad = good.clone();
+            for (place, by) in changes {
+                bad[place.index(good.len())] ^= by;
+            }
+            prop_assert_eq!(from_sealed::<serde_json::Value>(&bad).is_some(), bad == good);
+        }
+    }
+
+    #[test]
+    fn depth_and_lengths_that_no_file_has_are_refused() {
+        for text in ["[".repeat(1 << 20), format!("{{\n\"prototype\": {}", "{\"a\":".repeat(100_000))] {
+            assert!(from_sealed::<Manifest>(sealed(&text).as_bytes()).is_none());
         }
     }
 }

@@ -157,6 +157,23 @@ proptest::proptest! {
         let plan = declared(&["x[n]", "z[k*m]"], &["y[n//m]", "w[n-k]", "v[n+m]"], &["n[n]"]);
         let _ = resolve(&plan, &[&[a], &[b]], &BTreeMap::from([("k".to_owned(), k)]));
     }
+
+    #[test]
+    fn what_is_resolved_fits_into_memory(a in extent(), b in extent(), k in extent()) {
+        let plan = declared(&["x[n]", "z[m]"], &["y[n*m]", "w[n*n-k]", "v[(n+m)*k*k]"], &["n[n]"]);
+        if let Ok(resolved) = resolve(&plan, &[&[a], &[b]], &BTreeMap::from([("k".to_owned(), k)])) {
+            for shape in &resolved.shapes {
+                let bytes = shape.iter().try_fold(8i64, |all, &n| if n < 0 { None } else { all.checked_mul(n) });
+                proptest::prop_assert!(bytes.is_some(), "{:?}", shape);
+            }
+        }
+    }
+}
+
+/// Extents of every magnitude, negative ones among them.
+fn extent() -> impl proptest::strategy::Strategy<Value = i64> {
+    use proptest::prelude::*;
+    prop_oneof![-2i64..10, (0u32..63).prop_map(|bits| 1i64 << bits), any::<i64>()]
 }
 
 #[test]

@@ -258,6 +258,7 @@ impl<'a> Parser<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn dim(text: &str) -> Dim {
         parse(&format!("x[{text}] -> return")).unwrap().inputs.remove(0).dims.unwrap().remove(0)
@@ -318,7 +319,69 @@ mod tests {
         }
     }
 
+    /// A tree as a user would write it.
+    fn printed(tree: &Tree) -> String {
+        let item = |i: &Item| {
+            let word = if i.constant { "const " } else { "" };
+            let lead = if i.batched { vec!["...".to_owned()] } else { Vec::new() };
+            let dims = i.dims.as_ref().map(|dims| {
+                let all: Vec<String> = lead.into_iter().chain(dims.iter().map(Dim::to_string)).collect();
+                format!("[{}]", all.join(","))
+            });
+            format!("{word}{}{}", i.name, dims.unwrap_or_default())
+        };
+        let list = |items: &[Item]| items.iter().map(item).collect::<Vec<_>>().join(", ");
+        let scratch = if tree.scratch.is_empty() { String::new() } else { format!("; {}", list(&tree.scratch)) };
+        format!("{} -> {}{scratch}", list(&tree.inputs), list(&tree.outputs))
+    }
+
+    fn a_dim() -> impl Strategy<Value = Dim> {
+        let leaf = prop_oneof![(0..=i64::MAX).prop_map(Dim::Int), "[a-z_]{1,3}".prop_map(Dim::Sym)];
+        leaf.prop_recursive(4, 16, 2, |inner| {
+            (inner.clone(), inner, 0..4).prop_map(|(a, b, kind)| {
+                let (a, b) = (Box::new(a), Box::new(b));
+                match kind {
+                    0 => Dim::Add(a, b),
+                    1 => Dim::Sub(a, b),
+                    2 => Dim::Mul(a, b),
+                    _ => Dim::FloorDiv(a, b),
+                }
+            })
+        })
+    }
+
+    fn an_item() -> impl Strategy<Value = Item> {
+        let dims = prop::option::of(prop::collection::vec(a_dim(), 1..4));
+        ("[a-z_]{4,9}", any::<bool>(), any::<bool>(), dims).prop_filter_map("a word of the language", |parts| {
+            let (name, constant, batched, dims) = parts;
+            let batched = batched && dims.is_some();
+            (name != "const").then_some(Item { constant, batched, name, dims })
+        })
+    }
+
+    fn items_of(least: usize) -> impl Strategy<Value = Vec<Item>> {
+        prop::collection::vec(an_item(), least..4)
+    }
+
     proptest::proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(inputs in items_of(0), outputs in items_of(1), scratch in items_of(0)) {
+            let tree = Tree { inputs, outputs, scratch };
+            prop_assert_eq!(parse(&printed(&tree)), Ok(tree));
+        }
+
+        #[test]
+        fn every_caret_stands_under_the_text(
+            text in prop_oneof![".{0,60}", r"(const|->|//|\.\.\.|[xn2é\t, ;()\[\]+*-]){0,40}"]
+        ) {
+            for problem in parse(&text).err().unwrap_or_default() {
+                let lines: Vec<&str> = problem.split('\n').collect();
+                let [.., line, caret] = lines[..] else { panic!("no caret in {problem}") };
+                prop_assert_eq!(line.chars().count(), text.chars().count());
+                prop_assert!(caret.trim_start() == "^" && caret.chars().count() <= line.chars().count() + 1);
+            }
+        }
+
         #[test]
         fn the_parser_never_panics(text in ".*") {
             let _ = parse(&text);
