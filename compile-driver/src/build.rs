@@ -9,6 +9,8 @@ use crate::engine;
 use crate::error::{CacheError, Error, Result};
 use crate::frontend;
 use crate::library;
+use crate::linking;
+use crate::locate::Refused;
 use crate::mpi;
 use crate::openmp;
 use crate::options::Spec;
@@ -52,7 +54,8 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     let headers = library::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
     let openmp = openmp::around_engine(context)?;
-    let mut loaded = load(&mut worker, &compiled.modules, openmp.clone()).map_err(|e| defined_twice(spec, e))?;
+    let mut loaded =
+        load(&mut worker, &compiled.modules, openmp.clone()).map_err(|e| linking::defined_twice(spec, e))?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
@@ -127,20 +130,6 @@ fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Res
         Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
         _ => Ok(Loaded::default()),
     }
-}
-
-/// What the linker of modules says of two sources that define the same function is the sources' fault.
-fn defined_twice(spec: &Spec, error: Error) -> Error {
-    let name = error.diagnosis().and_then(|d| {
-        let (_, rest) = d.headline.split_once("Linking globals named '")?;
-        rest.split_once("': symbol multiply defined").map(|(name, _)| names::demangle(name))
-    });
-    let Some(name) = name else { return error };
-    let headline = format!("`{name}` is defined by more than one of the sources: {}", frontend::source_names(spec));
-    frontend::compile_error(
-        Diagnosis::new("defined-twice", &spec.function, headline)
-            .advise("Give each source once, and make functions that are in each of several files static or inline."),
-    )
 }
 
 fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype, bool)> {
@@ -268,11 +257,27 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
 pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, rung: Rung) -> Result<PathBuf> {
     let target = artifact::derivative_folder(context.cache, &manifest.key, wanted, rung);
     let mut build = Build::start(context, &manifest.key)?;
-    build.differentiate(wanted, rung).map_err(|e| build.keep_intermediates(e))?;
+    build.differentiate(wanted, rung).map_err(with_text)?;
     build.primal()?;
     let entries = [&[Entry::Primal], wanted.entries()].concat();
     build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
     Ok(target)
+}
+
+/// Completes the refusal of a function that the engine took on no rung: the user's own line, for a crash too, and, where
+/// ffgrad does not know the reason, a folder with every file of the build. What goes wrong here leaves the refusal as it is.
+pub fn explain(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, rung: Rung, refusal: &mut Diagnosis) {
+    if engine::has_run(refusal)
+        && let Ok(mut build) = Build::start(context, &manifest.key)
+    {
+        build.explain(wanted, rung, refusal);
+    }
+}
+
+fn with_text(error: Error) -> Error {
+    let Error::Differentiation(mut diagnosis) = error else { return error };
+    diagnosis.location = diagnosis.location.map(frontend::with_text);
+    Error::Differentiation(diagnosis)
 }
 
 /// One artifact under construction, in a staging folder of its own.
@@ -347,14 +352,12 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn differentiate(&mut self, wanted: Wanted, rung: Rung) -> Result<()> {
-        let mask = wanted.mask;
-        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
-        let object = self.folder.join("derivative.o");
+    /// Writes what the engine is to be given.
+    fn derive(&mut self, wanted: Wanted, rung: Rung, output: &Path) -> Result<()> {
         let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
-            mask,
+            mask: wanted.mask,
             write_only: self.write_only(),
             entries: wanted.entries().to_vec(),
             rung,
@@ -362,20 +365,34 @@ impl<'a> Build<'a> {
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
             codegen: self.codegen()?,
-            output: before.clone(),
+            output: output.to_owned(),
         })?;
         if let Response::Written { notes } = derived {
             self.diagnostics.extend(notes);
         }
-        let done = engine::of(self.context.tools, &self.context.spec.function)?.differentiate(&engine::Job {
+        Ok(())
+    }
+
+    fn job<'j>(&'j self, rung: Rung, input: &'j Path, output: &'j Path) -> engine::Job<'j> {
+        let options = &self.context.spec.options;
+        engine::Job {
             function: &self.context.spec.function,
-            input: &before,
-            output: &after,
+            input,
+            output,
             math: self.manifest.math,
-            options: &self.context.spec.options.engine_options,
-            loose_types: rung == Rung::Loose || self.context.spec.options.loose_types,
-            timeout: Duration::from_secs(self.context.spec.options.timeout),
-        })?;
+            options: &options.engine_options,
+            loose_types: rung == Rung::Loose || options.loose_types,
+            timeout: Duration::from_secs(options.timeout),
+        }
+    }
+
+    fn differentiate(&mut self, wanted: Wanted, rung: Rung) -> Result<()> {
+        let mask = wanted.mask;
+        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
+        let object = self.folder.join("derivative.o");
+        self.derive(wanted, rung, &before)?;
+        let engine = engine::of(self.context.tools, &self.context.spec.function)?;
+        let done = engine.differentiate(&self.job(rung, &before, &after))?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
         let arena = match self.context.spec.options.arena {
@@ -457,52 +474,33 @@ impl<'a> Build<'a> {
         if output.status.success() {
             return Ok(());
         }
-        Err(unlinked(spec, &String::from_utf8_lossy(&output.stderr)))
+        Err(linking::unlinked(spec, &String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// Whether the IR that was given to the engine has a text in it.
-    fn asks_for(&self, text: &str) -> bool {
-        fs::read_to_string(self.folder.join("before.ll")).is_ok_and(|ir| ir.contains(text))
+    fn explain(&mut self, wanted: Wanted, rung: Rung, refusal: &mut Diagnosis) {
+        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
+        let Ok(engine) = engine::of(self.context.tools, &self.context.spec.function) else { return };
+        if self.derive(wanted, rung, &before).is_err() {
+            return;
+        }
+        let spec = self.context.spec;
+        // One of its own: what crashes on a variant of the module takes no build along.
+        let timeout = Duration::from_secs(spec.options.timeout);
+        let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
+        let job = self.job(rung, &before, &after);
+        let costly = engine::is_costly(refusal);
+        if !costly {
+            Refused { spec, engine: &*engine, job: &job, worker: &mut worker }.locate(refusal);
+        }
+        if std::env::var_os("FFGRAD_KEEP").is_some() || engine::is_unexplained(refusal) {
+            if !costly {
+                // Once more, for what it says in full; that it fails is known.
+                let _ = engine.differentiate(&job);
+            }
+            let name = format!("refused-{}-{}", &self.manifest.key[..16], wanted.name());
+            refusal.kept = self.staging.take().map(|s| s.keep_as(&name).display().to_string());
+        }
     }
-
-    /// Leaves the staging folder of a failed build behind for a look, and says where.
-    fn keep_intermediates(&mut self, error: Error) -> Error {
-        let Error::Differentiation(mut diagnosis) = error else { return error };
-        if let Some(at) = diagnosis.location.take() {
-            diagnosis.location = Some(frontend::with_text(at));
-        }
-        if diagnosis.code == "engine-refused" && self.asks_for("@realloc(") {
-            *diagnosis = Diagnosis::new(
-                "realloc",
-                &diagnosis.function,
-                format!("`{}` calls `realloc`, on which the differentiation engine crashes", diagnosis.function),
-            )
-            .advise("Allocate the new block with malloc, copy, and free the old one, or use std::vector.");
-        }
-        if std::env::var_os("FFGRAD_KEEP").is_some() {
-            diagnosis.kept = self.staging.take().map(|s| s.keep().display().to_string());
-        }
-        Error::Differentiation(diagnosis)
-    }
-}
-
-fn unlinked(spec: &Spec, stderr: &str) -> Error {
-    // A linker that cannot be loaded itself speaks of symbols too.
-    let of_the_program = |l: &&str| !l.contains("symbol lookup error");
-    let undefined = stderr.lines().filter(of_the_program).find_map(|l| {
-        let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
-        Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
-    });
-    let diagnosis = match undefined {
-        Some(symbol) => {
-            let headline = format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function);
-            Diagnosis::new("undefined-symbol", &spec.function, headline)
-                .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
-                .advise("or the library that has it: libraries=[\"NAME\"].")
-        }
-        None => Diagnosis::new("link", &spec.function, format!("`{}` does not link", spec.function)).quote(stderr),
-    };
-    frontend::compile_error(diagnosis)
 }
 
 impl From<std::io::Error> for Error {

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::process::{self, ProcessError};
 use crate::toolchain::{self, CudaTools, Tools};
+use core_ad::diagnostics::messages::{KNOWN, Message};
 use core_ad::diagnostics::{self, Diagnosis};
 use core_ad::protocol::Math;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What an engine is asked to do.
+#[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The user's function, for messages.
     pub function: &'a str,
@@ -43,6 +45,26 @@ pub trait Engine {
     ///
     /// A differentiation error that explains the engine's message.
     fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
+}
+
+/// Code of the refusal of an engine that did not come to an end.
+pub const TIMED_OUT: &str = "engine-timeout";
+
+/// Whether the engine was given a module and did not make a derivative of it.
+pub fn has_run(refusal: &Diagnosis) -> bool {
+    let known = |m: &Message| m.code == refusal.code;
+    refusal.code == TIMED_OUT || refusal.code == diagnostics::engine::UNKNOWN || KNOWN.iter().any(known)
+}
+
+/// Whether a user, or who mends ffgrad, needs the files of the build to find out why.
+pub fn is_unexplained(refusal: &Diagnosis) -> bool {
+    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::engine::UNKNOWN];
+    bugs.contains(&refusal.code.as_str())
+}
+
+/// Whether to run the engine once more, on a part of the module, could take as long or as much memory as it did.
+pub fn is_costly(refusal: &Diagnosis) -> bool {
+    [TIMED_OUT, "engine-memory"].contains(&refusal.code.as_str())
 }
 
 /// LLVM version of the worker's textual IR: an older `opt` does not read it.
@@ -159,8 +181,14 @@ struct Executed {
 
 fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<Executed> {
     let line = process::command_line(&command);
-    let output = process::run(&mut command, input, job.timeout).map_err(|e| failed(job, e))?;
+    // The names of the engine's own functions on the stack tell a user nothing, and finding them takes seconds.
+    command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
+    let output = process::run(&mut command, input, job.timeout).map_err(|e| {
+        keep_log(job, &line, e.stderr());
+        failed(job, e)
+    })?;
     if !output.status.success() {
+        keep_log(job, &line, &String::from_utf8_lossy(&output.stderr));
         let status = output.status.code().map_or_else(|| output.status.to_string(), |c| c.to_string());
         return Err(refused(job, &status, &output.stderr));
     }
@@ -168,21 +196,34 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
     Ok(Executed { stdout: output.stdout, stderr: output.stderr, done: Done { command: line, diagnostics } })
 }
 
+/// Leaves the engine's words whole beside its input, for a folder that is kept.
+fn keep_log(job: &Job<'_>, command: &str, stderr: &str) {
+    const MOST: usize = 8 << 20;
+    let text = format!("{command}\n{stderr}");
+    // A log that cannot be written is no reason to fail otherwise than the engine did.
+    let _ = std::fs::write(job.output.with_file_name("engine.log"), &text.as_bytes()[..text.len().min(MOST)]);
+}
+
 fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
     let text = String::from_utf8_lossy(stderr);
-    Error::Differentiation(Box::new(diagnostics::engine_failure(job.function, status, &text)))
+    Error::Differentiation(Box::new(diagnostics::engine::failure(job.function, status, &text)))
 }
 
 fn failed(job: &Job<'_>, error: ProcessError) -> Error {
     let diagnosis = match error {
-        ProcessError::TimedOut { .. } => Diagnosis::new(
-            "engine-timeout",
-            job.function,
-            format!("differentiating `{}` took longer than {} s", job.function, job.timeout.as_secs()),
-        )
-        .advise("Raise the limit with timeout=SECONDS, or move large constant tables out of the function."),
+        ProcessError::TimedOut { .. } => {
+            let seconds = job.timeout.as_secs();
+            let headline = format!("differentiating `{}` took longer than {seconds} s", job.function);
+            Diagnosis::new(TIMED_OUT, job.function, headline)
+                .advise(format!(
+                    "Raise the limit, as with timeout={}, where the function is large;",
+                    4 * seconds.max(1)
+                ))
+                .advise("else type analysis may go on for ever over a large table or struct: look at less of them with")
+                .advise("engine_options=[\"enzyme-max-type-offset=64\"], or pass the table as a parameter.")
+        }
         ProcessError::Signal { signal, stderr, .. } => {
-            diagnostics::engine_failure(job.function, &format!("signal {signal}"), &stderr)
+            diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)
         }
         other => {
             Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))

@@ -143,7 +143,7 @@ impl Function {
             return Ok(());
         }
         let _lock = self.lock(wanted)?;
-        let mut refusal: Option<Box<Diagnosis>> = None;
+        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
         for rung in self.rungs() {
             if self.has_artifact(wanted) {
                 return Ok(());
@@ -152,7 +152,7 @@ impl Function {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
                     let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert(d);
+                    refusal.get_or_insert((rung, d));
                     if is_final {
                         break;
                     }
@@ -160,7 +160,8 @@ impl Function {
                 Err(other) => return Err(other),
             }
         }
-        let Some(diagnosis) = refusal else { return Ok(()) };
+        let Some((rung, mut diagnosis)) = refusal else { return Ok(()) };
+        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
         Err(Error::Differentiation(diagnosis))
     }
@@ -241,7 +242,7 @@ impl Function {
     /// Tries rung after rung.
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let mut passed_over: Vec<String> = Vec::new();
-        let mut refusal: Option<Error> = None;
+        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
         let mut wrong: Option<CheckRecord> = None;
         for rung in self.rungs() {
             match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong) {
@@ -250,7 +251,7 @@ impl Function {
                 Err(Error::Differentiation(d)) => {
                     passed_over.push(format!("{}: {}", rung.name(), d.headline));
                     let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert(Error::Differentiation(d));
+                    refusal.get_or_insert((rung, d));
                     if is_final {
                         break;
                     }
@@ -263,7 +264,12 @@ impl Function {
         {
             return Err(Error::Differentiation(Box::new(diagnosis)));
         }
-        Err(self.refused(refusal, &passed_over))
+        let Some((rung, mut diagnosis)) = refusal else { return Err(self.unproven(&passed_over, None)) };
+        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
+        match wrong {
+            Some(_) => Err(self.unproven(&passed_over, Some(diagnosis))),
+            None => Err(Error::Differentiation(diagnosis)),
+        }
     }
 
     /// Every rung, the one that the user prefers first.
@@ -274,23 +280,21 @@ impl Function {
         first.into_iter().chain(Rung::LADDER.into_iter().filter(fits))
     }
 
-    fn refused(&self, refusal: Option<Error>, passed_over: &[String]) -> Error {
-        let wrong = passed_over.iter().any(|p| p.contains("wrong gradient"));
-        match refusal {
-            Some(error) if !wrong => error,
-            _ => {
-                let function = &self.spec.function;
-                let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
-                let diagnosis = Diagnosis::new(UNPROVEN, function, headline)
-                    .quote(passed_over.join("\n"))
-                    .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
-                    .advise(
-                        "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
-                    )
-                    .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
-                Error::Differentiation(Box::new(diagnosis))
-            }
+    /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
+    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Error {
+        let function = &self.spec.function;
+        let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
+        let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
+            .quote(passed_over.join("\n"))
+            .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
+            .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
+            .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
+        if let Some(refused) = refused {
+            (diagnosis.location, diagnosis.inside, diagnosis.callers) =
+                (refused.location, refused.inside, refused.callers);
+            diagnosis.kept = refused.kept;
         }
+        Error::Differentiation(Box::new(diagnosis))
     }
 
     /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
@@ -406,7 +410,7 @@ impl Function {
                 if let Some(diagnosis) = self.blame(wanted, inputs, resolved, wrong.as_ref()) {
                     return Err(Error::Differentiation(Box::new(diagnosis)));
                 }
-                return Err(self.refused(None, &passed_over));
+                return Err(self.unproven(&passed_over, None));
             }
         }
         Ok(known.artifact.clone())

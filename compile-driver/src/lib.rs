@@ -30,6 +30,8 @@ mod ladder;
 mod landing;
 mod lanes;
 pub mod library;
+mod linking;
+mod locate;
 pub mod mpi;
 pub mod openmp;
 pub mod options;

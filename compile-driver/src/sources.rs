@@ -80,7 +80,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
-    fn refusal(source: PathBuf) -> String {
+    fn text_of(source: PathBuf) -> String {
         let spec = Spec { sources: vec![source], function: "f".into(), signature: None, options: Default::default() };
         check(&spec).expect_err("is no source").to_string()
     }
@@ -92,11 +92,11 @@ mod tests {
         symlink(at("nowhere.c"), at("dangling.c")).expect("a link");
         symlink(at("round.c"), at("round.c")).expect("a link");
         fs::write(at("a\nb.c"), "").expect("a file");
-        assert!(refusal(folder.path().to_owned()).contains("is a folder"));
-        assert!(refusal("/dev/null".into()).contains("a device"));
-        assert!(refusal(at("dangling.c")).contains("a file that does not exist"));
-        assert!(refusal(at("round.c")).contains("leads nowhere"));
-        assert!(refusal(at("a\nb.c")).contains("line break"));
-        assert!(refusal(at("absent.c")).contains("there is no file"));
+        assert!(text_of(folder.path().to_owned()).contains("is a folder"));
+        assert!(text_of("/dev/null".into()).contains("a device"));
+        assert!(text_of(at("dangling.c")).contains("a file that does not exist"));
+        assert!(text_of(at("round.c")).contains("leads nowhere"));
+        assert!(text_of(at("a\nb.c")).contains("line break"));
+        assert!(text_of(at("absent.c")).contains("there is no file"));
     }
 }

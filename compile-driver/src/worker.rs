@@ -42,7 +42,7 @@ impl Worker {
         let line = serde_json::to_string(request).map_err(|e| broken(&self.function, e.to_string(), ""))?;
         let sent = self.input.as_mut().map(|i| writeln!(i, "{line}").and_then(|()| i.flush()));
         if !matches!(sent, Some(Ok(()))) {
-            return Err(self.crashed());
+            return Err(self.crashed(stage(request)));
         }
         match self.answers.recv_timeout(self.timeout) {
             Ok(text) => match serde_json::from_str(&text) {
@@ -57,17 +57,18 @@ impl Worker {
             },
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = self.timeout.as_secs();
-                Err(broken(&self.function, format!("took longer than {seconds} s (option `timeout`)"), ""))
+                let reason = format!("{} took longer than {seconds} s (option `timeout`)", stage(request));
+                Err(broken(&self.function, reason, ""))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.crashed()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.crashed(stage(request))),
         }
     }
 
-    fn crashed(&mut self) -> Error {
+    fn crashed(&mut self, stage: &str) -> Error {
         let reason = match self.child.wait() {
             Ok(status) => match status.signal() {
-                Some(signal) => format!("crashed (signal {signal})"),
-                None => format!("ended early ({status})"),
+                Some(signal) => format!("crashed while {stage} (signal {signal})"),
+                None => format!("ended early, while {stage} ({status})"),
             },
             Err(e) => format!("was lost: {e}"),
         };
@@ -100,6 +101,19 @@ fn lines_of(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
         });
     }
     receiver
+}
+
+/// What a job does, for a message about a worker that did not survive it.
+fn stage(request: &Request) -> &'static str {
+    match request {
+        Request::Load { .. } => "reading the compiled sources",
+        Request::CheckRules { .. } => "checking the derivatives given",
+        Request::Describe { .. } => "finding out the prototype",
+        Request::Primal { .. } => "compiling the function",
+        Request::Derive { .. } => "preparing the function for differentiation",
+        Request::Finish { .. } => "compiling the derivative",
+        Request::Places { .. } | Request::Without { .. } => "looking for the place of a failure",
+    }
 }
 
 fn broken(function: &str, reason: String, output: &str) -> Error {

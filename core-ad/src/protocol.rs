@@ -286,6 +286,32 @@ pub enum Request {
         /// Where the final IR goes, for a look, if wanted.
         ir: Option<PathBuf>,
     },
+    /// List the places of a module that `Derive` wrote.
+    Places {
+        /// The module.
+        input: PathBuf,
+    },
+    /// Write the module with something simple in the place of some instructions.
+    Without {
+        /// The module.
+        input: PathBuf,
+        /// Those instructions, as `Places` numbers them.
+        places: Vec<usize>,
+        /// Where the IR goes.
+        output: PathBuf,
+    },
+}
+
+/// A place in a module that the engine was given: an instruction, and the lines of the user's that it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Lines, the one where the instruction stands first, then those where that is called: file (index into `files` of the
+    /// answer), line, column.
+    pub lines: Vec<(usize, u32, u32)>,
+    /// The function that it calls, `asm` for inline assembly.
+    pub callee: Option<String>,
+    /// `Without` can put something simple in its place.
+    pub removable: bool,
 }
 
 /// The worker's answer.
@@ -315,6 +341,13 @@ pub enum Response {
     Written {
         /// Remarks on how it was built, for the artifact's record.
         notes: Vec<String>,
+    },
+    /// After `Places`.
+    Places {
+        /// The files that they are in, with their folders.
+        files: Vec<String>,
+        /// In the order of the module.
+        places: Vec<Place>,
     },
     /// The job failed.
     Failed {

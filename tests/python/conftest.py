@@ -24,6 +24,7 @@ from fixtures import (  # noqa: F401  (pytest finds them here)
     start_python,
     write,
 )
+from goldens_of import golden  # noqa: F401
 from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE
 
 Compile = Callable[..., Enzyme]

@@ -1,6 +1,6 @@
-"""Every refusal: its class, its attributes, and its whole text as a golden in ``goldens/``.
+"""Every refusal: its class, its attributes, and its whole text as a golden (``goldens_of.py``).
 
-``FFGRAD_UPDATE_GOLDENS=1`` writes the goldens anew; paths are masked. The sources that go wrong are in
+What the engine says is in ``test_engine_messages.py``. The sources that go wrong are in
 ``../cases/negative``.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import ffgrad
@@ -17,37 +16,8 @@ import torch
 from conftest import Compile, RunPython
 from ffgrad import errors
 from ffgrad.torch import Enzyme, enzyme
+from goldens_of import HERE, NEGATIVE, Golden
 from programs import CUBE, DECAY, DECAY_SIGNATURE, PAIR, PAIR_SIGNATURE
-
-HERE = Path(__file__).resolve().parent
-NEGATIVE = HERE.parent / "cases" / "negative"
-UPDATE = bool(os.environ.get("FFGRAD_UPDATE_GOLDENS"))
-
-Golden = Callable[[str, BaseException], None]
-
-
-@pytest.fixture
-def golden(tmp_path: Path) -> Golden:
-    """Return ``golden(name, error)``: the error's text is that of ``goldens/name.txt``."""
-
-    def golden(name: str, error: BaseException) -> None:
-        text = masked(f"{type(error).__name__}: {error}\n", tmp_path)
-        path = HERE / "goldens" / f"{name}.txt"
-        if UPDATE:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        assert path.is_file(), f"no golden {path.name}: run with FFGRAD_UPDATE_GOLDENS=1\n{text}"
-        assert text == path.read_text()
-
-    return golden
-
-
-def masked(text: str, tmp_path: Path) -> str:
-    """Take out what differs from machine to machine."""
-    folders = {str(tmp_path): "<tmp>", str(NEGATIVE): "<negative>", os.environ["FFGRAD_CACHE_DIR"]: "<cache>"}
-    for folder, name in folders.items():
-        text = text.replace(folder, name)
-    return re.sub(r"/staging/[\w-]+/", "/staging/<build>/", text)
 
 
 def vector(*shape: int, grad: bool = False) -> torch.Tensor:
@@ -423,7 +393,7 @@ def test_every_exception_is_an_ffgrad_error() -> None:
 
 def test_every_golden_is_used() -> None:
     """A golden that no test names is a leftover."""
-    text = Path(__file__).read_text()
+    text = Path(__file__).read_text() + (HERE / "test_engine_messages.py").read_text()
     stems = {path.stem for path in (HERE / "goldens").glob("*.txt")}
     prefixes = ("arity_", "dtype_")
     left = {stem for stem in stems if f'"{stem}"' not in text and not stem.startswith(prefixes)}

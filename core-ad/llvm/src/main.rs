@@ -24,6 +24,7 @@ mod loops;
 mod objects;
 mod openmp;
 mod passes;
+mod places;
 mod rule_check;
 mod rules;
 mod saturation;

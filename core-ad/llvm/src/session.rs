@@ -2,7 +2,7 @@
 
 use crate::{
     alignment, arena, arithmetic, choices, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes,
-    linkage, openmp, passes, rule_check, rules, saturation, threads, types, vecmath,
+    linkage, openmp, passes, places, rule_check, rules, saturation, threads, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -136,6 +136,13 @@ impl<'ctx> Session<'ctx> {
                 }
                 improve::derivative(&module, &codegen)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
+            }
+            Request::Places { input } => Ok(places::list(&self.read_ir(&input)?)),
+            Request::Without { input, places, output } => {
+                let module = self.read_ir(&input)?;
+                places::simplify(&module, &places)?;
+                module.print_to_file(&output).map_err(|e| e.to_string())?;
+                Ok(Response::Written { notes: Vec::new() })
             }
         }
     }

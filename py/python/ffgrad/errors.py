@@ -31,7 +31,8 @@ class Error(Exception):
     output : str or None
         What the compiler or the engine printed.
     kept : str or None
-        Folder with the intermediate files of the build, if ``FFGRAD_KEEP`` is set.
+        Folder with the intermediate files of the build, where the engine crashed, hung or said what ffgrad does not know, or
+        where ``FFGRAD_KEEP`` is set.
     """
 
     def __init__(

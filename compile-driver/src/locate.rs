@@ -1,0 +1,254 @@
+//! Where in the user's source a refusal of the engine comes from.
+//!
+//! The engine names the innermost line, which may lie in a library's header, or none when it crashes. The worker knows the
+//! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
+//! then half of those, until one is left without which the engine does not crash.
+
+use crate::engine::{Engine, Job};
+use crate::error::Error;
+use crate::frontend;
+use crate::options::Spec;
+use crate::worker::Worker;
+use core_ad::diagnostics::{self, Diagnosis, Location};
+use core_ad::names;
+use core_ad::protocol::{Place, Request, Response};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The longest that a search may take: the user is waiting for an error.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Callers that a message shows.
+const MOST_CALLERS: usize = 4;
+
+/// A module that the engine refused.
+pub struct Refused<'a> {
+    /// What was asked for.
+    pub spec: &'a Spec,
+    /// The engine.
+    pub engine: &'a dyn Engine,
+    /// What the engine was given.
+    pub job: &'a Job<'a>,
+    /// A worker, for the module's places.
+    pub worker: &'a mut Worker,
+}
+
+impl Refused<'_> {
+    /// Completes a diagnosis with the user's line and the calls that lead there. What cannot be found out stays as it was.
+    pub fn locate(&mut self, diagnosis: &mut Diagnosis) {
+        let request = Request::Places { input: self.job.input.to_owned() };
+        let Ok(Response::Places { files, places }) = self.worker.request(&request) else { return };
+        let places = Places { files, places, own: own_folders(self.spec) };
+        match diagnosis.location.clone() {
+            Some(at) => {
+                if let Some(place) = places.at(&at) {
+                    places.describe(place, diagnosis);
+                }
+            }
+            None => {
+                if let Some(place) = self.search(&places.places, diagnosis) {
+                    places.describe(place, diagnosis);
+                    let what = match place.callee.as_deref() {
+                        Some("asm") => "inline assembly there".to_owned(),
+                        Some(callee) => format!("the call of `{}` there", readable(callee)),
+                        None => "that line".to_owned(),
+                    };
+                    diagnosis.found_by = Some(format!("found by bisection: without {what} the engine does not fail"));
+                    if place.callee.as_deref() == Some("realloc") {
+                        diagnostics::engine::is_about(diagnosis, "realloc");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The instruction without which the engine does not fail as it did.
+    fn search<'p>(&mut self, places: &'p [Place], diagnosis: &Diagnosis) -> Option<&'p Place> {
+        let mut trial = Trial {
+            begin: Instant::now(),
+            limit: PATIENCE.min(self.job.timeout),
+            code: diagnosis.code.clone(),
+            output: self.job.output.with_file_name("probe.out.ll"),
+            input: self.job.input.with_file_name("probe.ll"),
+        };
+        let candidates: Vec<usize> = (0..places.len()).filter(|&i| places[i].removable).collect();
+        let found = bisect(&candidates, |left_out| trial.fails(self, left_out));
+        for probe in [&trial.input, &trial.output] {
+            // One that was never written is as good as removed.
+            let _ = std::fs::remove_file(probe);
+        }
+        found.map(|i| &places[i])
+    }
+}
+
+/// Runs of the engine on variants of a module.
+struct Trial {
+    begin: Instant,
+    limit: Duration,
+    /// What the engine said at first.
+    code: String,
+    input: PathBuf,
+    output: PathBuf,
+}
+
+impl Trial {
+    /// Whether the engine still fails as it did, without some instructions; `None` where that cannot be told.
+    fn fails(&mut self, refused: &mut Refused<'_>, left_out: &[usize]) -> Option<bool> {
+        if self.begin.elapsed() > self.limit {
+            return None;
+        }
+        let request = Request::Without {
+            input: refused.job.input.to_owned(),
+            places: left_out.to_vec(),
+            output: self.input.clone(),
+        };
+        refused.worker.request(&request).ok()?;
+        let job = Job { input: &self.input, output: &self.output, ..*refused.job };
+        match refused.engine.differentiate(&job) {
+            Ok(_) => Some(false),
+            Err(Error::Differentiation(d)) => Some(d.code == self.code && d.location.is_none()),
+            Err(_) => None,
+        }
+    }
+}
+
+/// The one of `all` that must be left out so that `fails` is not true. `None` where leaving all out does not help, or where
+/// it cannot be told.
+fn bisect(all: &[usize], mut fails: impl FnMut(&[usize]) -> Option<bool>) -> Option<usize> {
+    if all.is_empty() || fails(all)? {
+        return None;
+    }
+    // Left out in every run: with several culprits, all but the one that is looked for.
+    let mut without: Vec<usize> = Vec::new();
+    let mut suspects = all;
+    while suspects.len() > 1 {
+        let (first, second) = suspects.split_at(suspects.len() / 2);
+        let trial = |half: &[usize]| [&without, half].concat();
+        if !fails(&trial(first))? {
+            suspects = first;
+        } else {
+            if fails(&trial(second))? {
+                without.extend(first);
+            }
+            suspects = second;
+        }
+    }
+    suspects.first().copied()
+}
+
+/// The places of a module, and what of its files is the user's.
+struct Places {
+    files: Vec<String>,
+    places: Vec<Place>,
+    own: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The first place whose innermost line is the one that the engine names.
+    fn at(&self, wanted: &Location) -> Option<&Place> {
+        let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
+        let wanted_name = name(&wanted.file);
+        let matches = |place: &&Place, exactly: bool| {
+            place.lines.first().is_some_and(|&(file, line, column)| {
+                line == wanted.line && (!exactly || column == wanted.column) && name(&self.files[file]) == wanted_name
+            })
+        };
+        let by = |exactly| self.places.iter().find(|p| matches(p, exactly));
+        by(true).or_else(|| by(false))
+    }
+
+    /// Names the innermost line that is the user's, and those that lead there.
+    fn describe(&self, place: &Place, diagnosis: &mut Diagnosis) {
+        let line = |&(file, line, column): &(usize, u32, u32)| {
+            frontend::with_text(Location { file: self.files[file].clone(), line, column, text: None })
+        };
+        let is_own = |&(file, ..): &(usize, u32, u32)| is_own(Path::new(&self.files[file]), &self.own);
+        let Some(at) = place.lines.iter().position(is_own) else {
+            diagnosis.location = place.lines.last().map(line).or(diagnosis.location.take());
+            return;
+        };
+        let innermost = line(&place.lines[0]);
+        diagnosis.location = Some(line(&place.lines[at]));
+        if at > 0 {
+            diagnosis.inside = Some(innermost);
+        }
+        let mut callers: Vec<Location> = place.lines[at + 1..].iter().filter(|l| is_own(l)).map(line).collect();
+        callers.dedup();
+        // The outermost call is the one that a user knows best.
+        if callers.len() > MOST_CALLERS {
+            callers.drain(MOST_CALLERS - 1..callers.len() - 1);
+        }
+        diagnosis.callers = callers;
+    }
+}
+
+/// The folders that the user's own files lie in.
+fn own_folders(spec: &Spec) -> Vec<PathBuf> {
+    let folder = |source: &PathBuf| Some(std::path::absolute(source).ok()?.parent()?.to_owned());
+    spec.sources.iter().filter_map(folder).collect()
+}
+
+/// Whether a file is the user's: beside the sources or below, or in no folder that libraries have.
+fn is_own(file: &Path, own: &[PathBuf]) -> bool {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let libraries = ["/usr/", "/opt/", "/lib/", "/include/c++/", "/lib/clang/", "/site-packages/", "/runtime/"];
+    let text = file.to_string_lossy();
+    own.iter().any(|folder| file.starts_with(folder)) || !libraries.iter().any(|l| text.contains(l))
+}
+
+fn readable(symbol: &str) -> String {
+    let full = names::demangle(symbol);
+    full.split('(').next().unwrap_or(&full).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_culprit_is_found_in_logarithmic_time() {
+        let all: Vec<usize> = (0..1000).collect();
+        for culprit in [0, 1, 499, 500, 999] {
+            let mut runs = 0;
+            let found = bisect(&all, |left_out| {
+                runs += 1;
+                Some(!left_out.contains(&culprit))
+            });
+            assert_eq!(found, Some(culprit));
+            assert!(runs <= 22, "{runs}");
+        }
+    }
+
+    #[test]
+    fn of_several_culprits_one_is_found() {
+        let all: Vec<usize> = (0..64).collect();
+        let culprits = [3, 40, 41];
+        let found = bisect(&all, |left_out| Some(!culprits.iter().all(|c| left_out.contains(c))));
+        assert!(culprits.contains(&found.expect("one")));
+    }
+
+    #[test]
+    fn nothing_is_named_where_leaving_all_out_does_not_help_or_time_is_up() {
+        assert_eq!(bisect(&[1, 2, 3], |_| Some(true)), None);
+        assert_eq!(bisect(&[], |_| Some(false)), None);
+        assert_eq!(bisect(&[1, 2, 3], |left_out| (left_out.len() == 3).then_some(false)), None);
+    }
+
+    #[test]
+    fn the_users_line_is_the_innermost_outside_of_libraries() {
+        let files = ["/usr/include/c++/12/bits/stl_tree.h", "/home/u/model/step.hpp", "/home/u/model/main.cpp"];
+        let lines = vec![(0, 239, 16), (0, 500, 1), (1, 7, 3), (2, 20, 5)];
+        let places = Places {
+            files: files.map(str::to_owned).to_vec(),
+            places: vec![Place { lines, callee: None, removable: false }],
+            own: vec!["/home/u/model".into()],
+        };
+        let told = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };
+        let mut diagnosis = Diagnosis::new("type-conflict", "f", "x");
+        places.describe(places.at(&told).expect("a place"), &mut diagnosis);
+        let line = |l: &Option<Location>| l.as_ref().map(|l| l.line);
+        assert_eq!((line(&diagnosis.location), line(&diagnosis.inside)), (Some(7), Some(239)));
+        assert_eq!(diagnosis.callers.iter().map(|l| l.line).collect::<Vec<_>>(), [20]);
+        assert!(places.at(&Location { line: 240, ..told }).is_none());
+    }
+}

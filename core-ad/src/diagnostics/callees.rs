@@ -1,0 +1,84 @@
+//! Functions without a body and a derivative: what to do about those that are known.
+
+use super::Diagnosis;
+use super::messages::Message;
+use crate::names;
+
+/// Functions of the system that are often met, and what takes their place.
+const KNOWN: &[(&[&str], &str)] = &[
+    (
+        &[
+            "fread",
+            "fscanf",
+            "__isoc99_fscanf",
+            "__isoc23_fscanf",
+            "scanf",
+            "sscanf",
+            "__isoc99_sscanf",
+            "__isoc23_sscanf",
+            "fgets",
+            "getc",
+            "read",
+            "mmap",
+        ],
+        "What is read from a file or a text has no derivative: read it before, and pass the numbers as a parameter.",
+    ),
+    (
+        &["strtod", "strtof", "strtold", "atof"],
+        "A number that is read from a text has no derivative: pass numbers as they are.",
+    ),
+    (
+        &["qsort", "qsort_r"],
+        "Sort with a loop of your own or std::sort, whose source is there, or register a derivative (tests/cases/rule_sort.c is one).",
+    ),
+    (
+        &["_setjmp", "setjmp", "__sigsetjmp", "longjmp"],
+        "Return early instead of jumping: setjmp and longjmp have no derivative.",
+    ),
+    (
+        &["pthread_create", "pthread_join", "thrd_create", "thrd_join"],
+        "Use an OpenMP loop instead of threads: docs/parallel.md.",
+    ),
+];
+
+/// What is said of a function without body and derivative; `message` says what that prevents.
+pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> Diagnosis {
+    // Our BLAS has a prefix before the names that the user knows.
+    let callee = names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
+    let name = callee.split('(').next().unwrap_or(&callee).to_owned();
+    if let Some(routine) = name.strip_prefix("_FortranA") {
+        let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
+        return Diagnosis::new("fortran-runtime", function, headline)
+            .quote(format!("flang calls its runtime's {name}"))
+            .advise("Write it another way; docs/fortran.md (\"Limits\") says what can be differentiated.")
+            .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
+    }
+    let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);
+    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.means));
+    let known = KNOWN.iter().find(|(names, _)| names.contains(&name.as_str()));
+    match known {
+        Some((_, way)) => diagnosis.advice.push((*way).to_owned()),
+        None => diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect(),
+    }
+    diagnosis
+}
+
+/// What the user wrote that became a call of flang's runtime.
+fn construct(routine: &str) -> String {
+    let known = [
+        ("PushArrayConstructor", "an array constructor that grows, such as `[b, x]`"),
+        ("InitArrayConstructor", "an array constructor that grows, such as `[b, x]`"),
+        ("Random", "random numbers"),
+        ("io", "input or output beyond `print` and `write`"),
+        ("Findloc", "`findloc`"),
+        ("Character", "operations on characters"),
+        ("Trim", "operations on characters"),
+        ("Initialize", "a derived type with allocatable or initialised parts"),
+        ("Destroy", "a derived type with allocatable or initialised parts"),
+        ("ClassIs", "`select type`"),
+        ("System", "the system's clock or command line"),
+        ("Date", "the system's clock or command line"),
+    ];
+    let found = known.iter().find(|(prefix, _)| routine.starts_with(prefix));
+    found.map_or_else(|| format!("flang's runtime procedure `{routine}`"), |(_, words)| (*words).to_owned())
+}

@@ -1,0 +1,222 @@
+//! What the engine printed, read: its own words without the code that it prints with them, where they point to, what
+//! they mean.
+
+use super::messages::{self, KNOWN, Message};
+use super::{Diagnosis, Location};
+use crate::names;
+
+/// Lines that are quoted of a message that is not known.
+const SHOWN: usize = 40;
+
+/// An error stream, taken apart.
+pub struct Said {
+    /// Where the engine says that it happened: the innermost place, which may lie in a library's header.
+    pub location: Option<Location>,
+    /// Its words, a line each; instructions that it names stand among them.
+    pub words: Vec<String>,
+}
+
+impl Said {
+    /// Reads an error stream.
+    pub fn of(stderr: &str) -> Self {
+        let mut said = Said { location: None, words: Vec::new() };
+        let mut dump = Dump::None;
+        for line in stderr.lines() {
+            if ["Stack dump", "PLEASE submit", " #0 0x", "#0 0x"].iter().any(|s| line.starts_with(s)) {
+                // What follows a crash are the addresses where it happened.
+                break;
+            }
+            let line = match (line.starts_with("error: "), line.split_once("Enzyme: ")) {
+                (true, Some((place, rest))) => {
+                    said.location = said.location.or_else(|| place_of(place));
+                    dump = Dump::None;
+                    rest
+                }
+                _ => line,
+            };
+            if dump.takes(line) || is_noise(line) {
+                continue;
+            }
+            said.words.push(shortened(&in_short(line)));
+        }
+        said
+    }
+
+    /// The row of the table, and what the engine names after its words.
+    fn known(&self) -> Option<(&'static Message, String)> {
+        let text = self.words.join("\n");
+        KNOWN.iter().find_map(|message| {
+            let after = message.says.iter().find_map(|says| text.split_once(says).map(|(_, rest)| rest))?;
+            Some((message, first_word(after)))
+        })
+    }
+}
+
+/// Code of what is not in the table.
+pub const UNKNOWN: &str = "engine-refused";
+
+/// The status of a process that the system has killed, nearly always for want of memory.
+const KILLED: &str = "signal 9";
+
+/// Explains a failure of the engine: exit status in words, and its error stream.
+pub fn failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
+    let said = Said::of(stderr);
+    let crashed = status.starts_with("signal");
+    let mut diagnosis = match said.known() {
+        Some((message, what)) => explained(function, message, &what, &said),
+        None if status == KILLED => explained(function, messages::memory(), "", &said),
+        None if crashed => explained(function, messages::crash(), "", &said),
+        None => unknown(function, &said),
+    };
+    if diagnosis.code == messages::crash().code || status == KILLED {
+        diagnosis.headline = format!("{} ({status})", diagnosis.headline);
+    }
+    diagnosis.location = said.location;
+    diagnosis
+}
+
+/// Makes a diagnosis one of the named row, where something else than words has told that it is.
+pub fn is_about(diagnosis: &mut Diagnosis, row: &str) {
+    let message = messages::named(row);
+    let fill = |text: &str| text.replace("{f}", &diagnosis.function);
+    (diagnosis.code, diagnosis.headline) = (message.code.to_owned(), fill(message.means));
+    diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect();
+}
+
+fn explained(function: &str, message: &Message, what: &str, said: &Said) -> Diagnosis {
+    if ["missing-derivative", "opaque-call"].contains(&message.code) {
+        return super::callees::without_body(function, message, what);
+    }
+    let readable = names::demangle(what);
+    let fill = |text: &str| text.replace("{f}", function).replace("{what}", &readable);
+    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.means));
+    diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect();
+    diagnosis.quote(quotation(message, said))
+}
+
+/// The line with the message, and an instruction that stands beside it.
+fn quotation(message: &Message, said: &Said) -> String {
+    let Some(at) = said.words.iter().position(|w| message.says.iter().any(|s| w.contains(s))) else {
+        return said.words.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
+    };
+    let is_instruction = |w: &&String| w.starts_with("  ") && w.contains(" = ") || w.trim_start().starts_with("store ");
+    let beside = said.words[at + 1..].iter().take(2).chain(&said.words[at.saturating_sub(1)..at]).find(is_instruction);
+    std::iter::once(&said.words[at]).chain(beside).map(|w| w.trim()).collect::<Vec<_>>().join("\n")
+}
+
+fn unknown(function: &str, said: &Said) -> Diagnosis {
+    let mut shown: Vec<String> = said.words.iter().take(SHOWN).cloned().collect();
+    if said.words.len() > SHOWN {
+        shown.push(format!("... and {} lines more, in engine.log", said.words.len() - SHOWN));
+    }
+    let headline = format!("the differentiation engine refused `{function}`, with words that ffgrad does not know");
+    Diagnosis::new(UNKNOWN, function, headline)
+        .quote(shown.join("\n"))
+        .advise("Simplify the marked line, or move it into a function that is marked inactive=[...].")
+}
+
+/// `error: file:line:column: in function NAME type: `, of which the file may be unknown.
+fn place_of(text: &str) -> Option<Location> {
+    let (place, _) = text.strip_prefix("error: ")?.split_once(": in function ")?;
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    let file = parts.next()?.to_owned();
+    (line > 0).then_some(Location { file, line, column, text: None })
+}
+
+/// What of the printed code is under way.
+enum Dump {
+    None,
+    /// A function, up to its closing brace.
+    Function,
+    /// Results of type analysis, up to the closing tag.
+    Analysis,
+}
+
+impl Dump {
+    /// Whether a line is printed code, not words.
+    fn takes(&mut self, line: &str) -> bool {
+        match self {
+            Dump::Function => {
+                if line == "}" {
+                    *self = Dump::None;
+                }
+                true
+            }
+            Dump::Analysis => {
+                if line.starts_with("</analysis>") {
+                    *self = Dump::None;
+                }
+                true
+            }
+            Dump::None if line.starts_with("define ") => {
+                *self = Dump::Function;
+                true
+            }
+            Dump::None if line.starts_with("<analysis>") => {
+                *self = Dump::Analysis;
+                true
+            }
+            Dump::None => is_code(line),
+        }
+    }
+}
+
+/// Lines of a module outside of functions, and the state of an analysis.
+fn is_code(line: &str) -> bool {
+    let begins = [
+        "; ModuleID",
+        "; Function Attrs",
+        "source_filename = ",
+        "target ",
+        "declare ",
+        " declare ",
+        "attributes #",
+        "@",
+        "$",
+        "!",
+        "uselistorder",
+        "constantinst[",
+        "constantarg[",
+        "nonconstantinst[",
+        "nonconstantarg[",
+    ];
+    let start = line.trim_start();
+    begins.iter().any(|b| line.starts_with(b) || start.starts_with(b))
+        || line.starts_with('%') && line.contains(" = type ")
+}
+
+fn is_noise(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || line == "}"
+        || line.starts_with("unknown tbaa call instruction")
+        || line.starts_with("freeing without malloc")
+        || line.starts_with("warning: ")
+}
+
+/// An assertion without the compiler's own paths and types: `Instruction.cpp:170: Assertion `...' failed.`
+fn in_short(line: &str) -> String {
+    let Some((before, assertion)) = line.split_once("Assertion `") else { return line.to_owned() };
+    let place = before.split(' ').find(|word| word.contains(".cpp:") || word.contains(".h:")).unwrap_or("");
+    let place = place.rsplit('/').next().unwrap_or(place);
+    format!("{place} Assertion `{assertion}").trim().to_owned()
+}
+
+fn shortened(line: &str) -> String {
+    const MOST: usize = 300;
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+fn first_word(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || "(),".contains(c);
+    text.trim_start_matches(ends).split(ends).next().unwrap_or("").to_owned()
+}
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;
