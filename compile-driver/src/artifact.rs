@@ -7,6 +7,7 @@ use crate::openmp::{self, Teams};
 use core_ad::manifest::{ArtifactRecord, FORMAT};
 use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
 use std::ffi::c_void;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,10 +63,19 @@ impl Artifact {
             cache.warnings().add(text);
             return Ok(None);
         };
-        let damaged = |reason: String| CacheError::Unloadable { path: path.clone(), reason };
+        Self::open(record, &path).map(Some)
+    }
+
+    /// Loads a shared object that is known to be whole.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Unloadable`]; a toolchain error where there is no OpenMP runtime for it.
+    pub fn open(record: ArtifactRecord, path: &Path) -> Result<Self> {
+        let damaged = |reason: String| CacheError::Unloadable { path: path.to_owned(), reason };
         // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
         // are those of the user's own source.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
         let teams = openmp::bind(&library)?;
         let ranks = Ranks::of(&library).map_err(damaged)?;
         let find = |entry: Entry| -> Result<EntryPoint> {
@@ -83,20 +93,7 @@ impl Artifact {
             let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
             drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
         };
-        Ok(Some(Artifact {
-            record,
-            primal,
-            vjp,
-            jvp,
-            hvp,
-            jvp2,
-            augmented,
-            reverse,
-            teams,
-            ranks,
-            tapes,
-            _library: library,
-        }))
+        Ok(Artifact { record, primal, vjp, jvp, hvp, jvp2, augmented, reverse, teams, ranks, tapes, _library: library })
     }
 
     /// The entry point, where this artifact has it.
@@ -113,7 +110,8 @@ impl Artifact {
     }
 }
 
-fn explain(error: &dyn std::error::Error) -> String {
+/// The loader's own words.
+pub fn explain(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |s| s.to_string())
 }
 
@@ -141,7 +139,7 @@ pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
 }
 
 /// Which derivatives an artifact has, and of what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wanted {
     /// Bit i: the i-th input is differentiated.
     pub mask: u64,
@@ -150,7 +148,8 @@ pub struct Wanted {
 }
 
 /// Sets of derivative entry points that are built together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Vjp and jvp.
     First,
@@ -183,6 +182,11 @@ impl Wanted {
         Wanted { mask, order: Order::Taped }
     }
 
+    /// Whether what was built for this serves the other too.
+    pub fn serves(self, other: Wanted) -> bool {
+        self.mask & other.mask == other.mask && other.entries().iter().all(|e| self.entries().contains(e))
+    }
+
     /// Entry points beside the primal.
     pub fn entries(self) -> &'static [Entry] {
         match self.order {
@@ -205,7 +209,12 @@ impl Wanted {
     }
 }
 
+/// The name of a folder with derivatives.
+pub fn folder_name(wanted: Wanted, rung: core_ad::protocol::Rung) -> String {
+    format!("{}-{}", wanted.name(), rung.name())
+}
+
 /// The folder of an artifact with derivatives.
 pub fn derivative_folder(cache: &Cache, key: &str, wanted: Wanted, rung: core_ad::protocol::Rung) -> PathBuf {
-    cache.entry(key).join(format!("{}-{}", wanted.name(), rung.name()))
+    cache.entry(key).join(folder_name(wanted, rung))
 }

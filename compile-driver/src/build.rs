@@ -91,7 +91,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         sources,
         tools: tool_records,
         commands: compiled.commands,
-        cpu: crate::cpu::identity().to_owned(),
+        cpu: crate::cpu::target(&spec.options.cpu),
         math: spec.options.math,
         exceptions: frontend::is_cpp(spec)? || library::throws(&rules.renamed),
         single_precision,
@@ -332,7 +332,7 @@ impl<'a> Build<'a> {
         let constant = |(i, arg): (usize, &Arg)| Some((i, *options.constants.get(&arg.name)?));
         Ok(CodeGen {
             math: self.manifest.math,
-            cpu: "native".to_owned(),
+            cpu: options.cpu.clone(),
             exceptions: self.manifest.exceptions,
             without: options.without.clone(),
             constants: self.manifest.plan.args.iter().enumerate().filter_map(constant).collect(),

@@ -144,6 +144,11 @@ impl Cache {
         Ok(Cache { root, warnings: Arc::default() })
     }
 
+    /// A cache for a function that came from a pack: it carries warnings, and nothing is read from it or written to it.
+    pub(crate) fn unused() -> Self {
+        Cache { root: PathBuf::new(), warnings: Arc::default() }
+    }
+
     /// The folder of a key.
     pub fn entry(&self, key: &str) -> PathBuf {
         self.root.join("entries").join(key)

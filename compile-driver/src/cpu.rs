@@ -1,19 +1,82 @@
-//! The identity of this machine's CPU, as far as compiled code depends on it. It is part of every cache
-//! key: code for `native` must not reach a machine that lacks its instructions.
+//! The CPU that code is for, and whether this machine has what such code needs.
+//!
+//! What the CPU is is part of every cache key: code for `native` must not reach a machine that lacks its instructions.
 
+use core_ad::cpu::{self, NATIVE};
 use std::sync::OnceLock;
 
 /// Architecture and a digest of what the CPU offers, `x86_64-5f3a...`.
 pub fn identity() -> &'static str {
     static IDENTITY: OnceLock<String> = OnceLock::new();
     IDENTITY.get_or_init(|| {
-        let digest = blake3::hash(&features()).to_hex();
+        let digest = blake3::hash(&flags()).to_hex();
         format!("{}-{}", std::env::consts::ARCH, &digest[..16])
     })
 }
 
+/// What a key and a manifest say of the option `cpu`: this machine's identity, or the level.
+pub fn target(option: &str) -> String {
+    if option == NATIVE { identity().to_owned() } else { option.to_owned() }
+}
+
+/// Whether the option `cpu` can have this value here.
+pub fn is_known(option: &str) -> bool {
+    option == NATIVE || cfg!(target_arch = "x86_64") && cpu::features(option).is_some()
+}
+
+/// What code for this value of the option `cpu` may use, in LLVM's names.
+pub fn required(option: &str) -> Vec<String> {
+    let names = match cpu::features(option) {
+        Some(level) => level,
+        None => offered().iter().filter(|(_, here)| *here).map(|(name, _)| *name).collect(),
+    };
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Which of these this machine does not have, as far as a program can tell.
+pub fn lacking(features: &[String]) -> Vec<String> {
+    let has = |feature: &&String| offered().iter().any(|(name, here)| *here && name == feature);
+    features.iter().filter(|feature| !has(feature)).cloned().collect()
+}
+
 #[cfg(target_arch = "x86_64")]
-fn features() -> Vec<u8> {
+macro_rules! detected {
+    ($($name:literal $std:tt),* $(,)?) => { vec![$(($name, std::is_x86_feature_detected!($std))),*] };
+}
+
+/// What a compiler may use of its own accord, by LLVM's name, and whether it is here. What only a source that asks for it
+/// uses (cryptography, transactions) is left out.
+#[cfg(target_arch = "x86_64")]
+fn offered() -> &'static [(&'static str, bool)] {
+    static OFFERED: OnceLock<Vec<(&'static str, bool)>> = OnceLock::new();
+    OFFERED.get_or_init(|| {
+        let mut all = detected![
+            "adx" "adx", "avx" "avx", "avx2" "avx2", "avx512bf16" "avx512bf16", "avx512bitalg" "avx512bitalg",
+            "avx512bw" "avx512bw", "avx512cd" "avx512cd", "avx512dq" "avx512dq", "avx512f" "avx512f",
+            "avx512fp16" "avx512fp16", "avx512ifma" "avx512ifma", "avx512vbmi" "avx512vbmi",
+            "avx512vbmi2" "avx512vbmi2", "avx512vl" "avx512vl", "avx512vnni" "avx512vnni",
+            "avx512vp2intersect" "avx512vp2intersect", "avx512vpopcntdq" "avx512vpopcntdq", "avxifma" "avxifma",
+            "avxneconvert" "avxneconvert", "avxvnni" "avxvnni", "avxvnniint16" "avxvnniint16",
+            "avxvnniint8" "avxvnniint8", "bmi" "bmi1", "bmi2" "bmi2", "cx16" "cmpxchg16b", "f16c" "f16c",
+            "fma" "fma", "fxsr" "fxsr", "gfni" "gfni", "lzcnt" "lzcnt", "movbe" "movbe", "popcnt" "popcnt",
+            "sse" "sse", "sse2" "sse2", "sse3" "sse3", "sse4.1" "sse4.1", "sse4.2" "sse4.2", "sse4a" "sse4a",
+            "ssse3" "ssse3", "tbm" "tbm",
+        ];
+        // No x86-64 is without them.
+        all.extend([("cx8", true), ("mmx", true)]);
+        all
+    })
+}
+
+/// Elsewhere only the same CPU is known to do: its identity stands for all it has.
+#[cfg(not(target_arch = "x86_64"))]
+fn offered() -> &'static [(&'static str, bool)] {
+    static OFFERED: OnceLock<Vec<(&'static str, bool)>> = OnceLock::new();
+    OFFERED.get_or_init(|| vec![(identity(), true)])
+}
+
+#[cfg(target_arch = "x86_64")]
+fn flags() -> Vec<u8> {
     use std::arch::x86_64::__cpuid_count;
     // Leaf 1 EBX and EDX of leaf 7 subleaf 0 hold the core's number and microcode state; they are
     // left out, so that all cores of a machine agree.
@@ -26,7 +89,7 @@ fn features() -> Vec<u8> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn features() -> Vec<u8> {
+fn flags() -> Vec<u8> {
     // SAFETY: getauxval reads a table the kernel gave this process.
     let (a, b) = unsafe { (libc::getauxval(libc::AT_HWCAP), libc::getauxval(libc::AT_HWCAP2)) };
     [a.to_le_bytes(), b.to_le_bytes()].concat()
@@ -34,9 +97,29 @@ fn features() -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_identity_is_stable_within_a_machine() {
-        assert_eq!(super::features(), super::features());
-        assert!(super::identity().starts_with(std::env::consts::ARCH));
+        assert_eq!(flags(), flags());
+        assert!(identity().starts_with(std::env::consts::ARCH));
+    }
+
+    #[test]
+    fn this_machine_has_what_its_own_code_needs_and_names_what_it_lacks() {
+        assert_eq!(lacking(&required(NATIVE)), Vec::<String>::new());
+        let other = ["vector-drive".to_owned()];
+        assert_eq!(lacking(&other), other);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn every_feature_of_every_level_can_be_looked_for() {
+        for level in cpu::LEVELS {
+            assert!(is_known(level), "{level}");
+            let known = |feature: &String| offered().iter().any(|(name, _)| name == feature);
+            assert!(required(level).iter().all(known), "{level}");
+        }
+        assert!(!is_known("x86-64-v9") && !is_known(""));
     }
 }

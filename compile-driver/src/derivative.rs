@@ -166,13 +166,18 @@ impl Function {
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> Wanted {
         let possible = self.facts.differentiable;
-        match task.entry {
+        self.serving(match task.entry {
             Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
             Entry::Augmented | Entry::Reverse => Wanted::taped(task.mask & possible),
             Entry::Jvp => Wanted::first(given_mask(task.tangents) & possible),
             Entry::Hvp => Wanted::second((task.mask | given_mask(task.tangents)) & possible),
             Entry::Jvp2 => Wanted::forward((given_mask(task.tangents) | given_mask(task.directions)) & possible),
-        }
+        })
+    }
+
+    /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
+    pub(crate) fn serving(&self, wanted: Wanted) -> Wanted {
+        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
     }
 
     /// The artifact that serves a task, proven at its arguments where it is a derivative's.
@@ -200,7 +205,7 @@ impl Function {
                 (Entry::Primal, _) => self.primal_slot(call, task, slot.arg, results)?,
                 (_, Part::Primal) => self.working_primal(call, task.inputs, slot.arg)?,
                 (Entry::Vjp | Entry::Augmented | Entry::Reverse, _) => {
-                    self.vjp_slot(call, task, wanted.mask, slot.arg, results)?
+                    self.vjp_slot(call, task, wanted.mask & task.mask, slot.arg, results)?
                 }
                 (Entry::Jvp, _) => self.jvp_slot(call, task, slot.arg, results)?,
                 (Entry::Hvp, _) => self.hvp_slot(call, task, slot, results)?,

@@ -38,6 +38,9 @@ pub enum Error {
     /// The foreign function threw an exception.
     #[error("{0}")]
     Foreign(Box<Diagnosis>),
+    /// A pack cannot serve what is asked of it here.
+    #[error("{0}")]
+    Pack(Box<Diagnosis>),
     /// The cache cannot be read or written.
     #[error(transparent)]
     Cache(#[from] CacheError),
@@ -55,6 +58,7 @@ pub enum Kind {
     Device,
     Differentiation,
     Foreign,
+    Pack,
     Cache,
 }
 
@@ -70,6 +74,7 @@ impl Error {
             Error::Device(_) => Kind::Device,
             Error::Differentiation(_) => Kind::Differentiation,
             Error::Foreign(_) => Kind::Foreign,
+            Error::Pack(_) => Kind::Pack,
             Error::Cache(_) => Kind::Cache,
         }
     }
@@ -82,7 +87,8 @@ impl Error {
             | Error::Dtype(d)
             | Error::Device(d)
             | Error::Differentiation(d)
-            | Error::Foreign(d) => Some(d),
+            | Error::Foreign(d)
+            | Error::Pack(d) => Some(d),
             _ => None,
         }
     }

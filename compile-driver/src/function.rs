@@ -7,6 +7,7 @@ use crate::artifact::{self, Artifact, Wanted};
 use crate::build::{self, Context};
 use crate::cache::{Cache, Lock, entries, keeping};
 use crate::call::{self, Call, Input, Results};
+use crate::cpu;
 use crate::cuda::driver::Modules;
 use crate::cuda::refusal::Kernel;
 use crate::cuda::{Chooser, Launcher};
@@ -17,6 +18,7 @@ use crate::frontend;
 use crate::key::{self, Found, Record};
 use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
+use crate::pack::{self, Loaded, Opened};
 use crate::recent::Recent;
 use crate::scratch::Frame;
 use crate::sources;
@@ -53,6 +55,10 @@ pub struct Function {
     pub(crate) tapeless: AtomicBool,
     pub(crate) gpu: Modules,
     recent: Recent,
+    /// Where it came from a pack: all of its code. Then nothing is read from the cache, written to it, or built.
+    pub(crate) pack: Option<Loaded>,
+    /// Features of the CPU that its code may use and that are not here.
+    lacking: Vec<String>,
 }
 
 impl Function {
@@ -73,12 +79,21 @@ impl Function {
     /// As [`Function::open`].
     pub fn open_launched(spec: Spec, chooser: Option<Chooser>) -> Result<Self> {
         let mut spec = spec;
+        if let Some(path) = pack::source(&spec) {
+            let path = path.to_owned();
+            let Opened { spec, manifest, loaded } = pack::open(spec, &path)?;
+            let launcher = Launcher::of(&spec, chooser)?;
+            return Ok(Self::assembled(spec, manifest, Cache::unused(), launcher).packed(loaded));
+        }
         if fortran::is_fortran(&spec) {
             // As every name in Fortran.
             let sizes = std::mem::take(&mut spec.options.sizes);
             spec.options.sizes = sizes.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
         }
         sources::check(&spec)?;
+        if !cpu::is_known(&spec.options.cpu) {
+            return Err(no_such_cpu(&spec));
+        }
         let launcher = Launcher::of(&spec, chooser)?;
         let cache = Cache::open()?;
         let found = tools_for(&spec);
@@ -107,12 +122,20 @@ impl Function {
                 }
             }
         };
-        Ok(Function {
+        let lacking = match spec.options.cpu.as_str() {
+            core_ad::cpu::NATIVE => Vec::new(),
+            level => cpu::lacking(&cpu::required(level)),
+        };
+        Ok(Function { tools, _held: held, lacking, ..Self::assembled(spec, manifest, cache, launcher) })
+    }
+
+    fn assembled(spec: Spec, manifest: Manifest, cache: Cache, launcher: Option<Launcher>) -> Self {
+        Function {
             spec,
             facts: Facts::of(&manifest.plan),
             manifest,
             cache,
-            tools,
+            tools: OnceLock::new(),
             primal: OnceLock::new(),
             derivatives: RwLock::default(),
             building: Mutex::new(()),
@@ -120,12 +143,18 @@ impl Function {
             tuning: Mutex::new(()),
             variants: Variants::default(),
             refusals: Mutex::default(),
-            _held: held,
+            _held: None,
             launcher,
             tapeless: AtomicBool::new(false),
             gpu: Modules::default(),
             recent: Recent::default(),
-        })
+            pack: None,
+            lacking: Vec::new(),
+        }
+    }
+
+    fn packed(self, pack: Loaded) -> Self {
+        Function { pack: Some(pack), ..self }
     }
 
     /// Prototype, plan and everything else known of the function.
@@ -145,6 +174,9 @@ impl Function {
     ///
     /// Differentiation, compile and cache errors.
     pub fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
+        if let Some(pack) = &self.pack {
+            return Err(pack.needs_compiler());
+        }
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, Wanted::first(mask), rung);
         if !folder.join("artifact.json").is_file() {
             build::derivative(&self.context()?, &self.manifest, Wanted::first(mask), rung)?;
@@ -158,6 +190,9 @@ impl Function {
     ///
     /// As [`Function::open`]; and a compile error where the source was edited meanwhile, for then it is another function.
     pub(crate) fn opened_with(&self, spec: Spec) -> Result<Function> {
+        if let Some(pack) = &self.pack {
+            return Err(pack.needs_compiler());
+        }
         let other = Function::open(spec)?;
         if other.manifest.sources == self.manifest.sources {
             return Ok(other);
@@ -182,6 +217,9 @@ impl Function {
     }
 
     pub(crate) fn context(&self) -> Result<Context<'_>> {
+        if let Some(pack) = &self.pack {
+            return Err(pack.needs_compiler());
+        }
         let tools = match self.tools.get() {
             Some(tools) => tools,
             None => self.tools.get_or_init_with(tools_for(&self.spec))?,
@@ -194,6 +232,10 @@ impl Function {
         if let Some(artifact) = self.primal.get() {
             return Ok(artifact.clone());
         }
+        if let Some(pack) = &self.pack {
+            return Ok(self.primal.get_or_init(|| pack.primal()).clone());
+        }
+        self.must_run_here()?;
         let folder = artifact::primal_folder(&self.cache, &self.manifest.key);
         let loaded = match Artifact::load(&self.cache, &folder)? {
             Some(artifact) => artifact,
@@ -206,8 +248,23 @@ impl Function {
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
     }
 
+    /// Code for another CPU is built, and not run.
+    ///
+    /// # Errors
+    ///
+    /// A device error that names what this machine lacks.
+    pub(crate) fn must_run_here(&self) -> Result<()> {
+        if self.lacking.is_empty() {
+            return Ok(());
+        }
+        let (function, cpu) = (&self.spec.function, &self.spec.options.cpu);
+        let headline = format!("`{function}` is compiled for {cpu}: this machine lacks {}", self.lacking.join(", "));
+        let diagnosis = Diagnosis::new("cpu", function, headline);
+        Err(Error::Device(Box::new(diagnosis.advise("It can be packed here (`ffgrad export`), and run elsewhere."))))
+    }
+
     /// Builds the primal's artifact, where nobody else does meanwhile.
-    fn build_primal(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn build_primal(&self, folder: &Path) -> Result<()> {
         let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
         match artifact::is_there(folder) {
             true => Ok(()),
@@ -345,6 +402,15 @@ fn choice(text: &str) -> EngineChoice {
         "plugin" => EngineChoice::Plugin(None),
         path => EngineChoice::Plugin(Some(PathBuf::from(path))),
     }
+}
+
+fn no_such_cpu(spec: &Spec) -> Error {
+    let known: Vec<String> =
+        core_ad::cpu::LEVELS.iter().filter(|l| cpu::is_known(l)).map(|l| format!("`{l}`")).collect();
+    let headline = format!("code cannot be compiled for the CPU `{}`", spec.options.cpu);
+    let known = if known.is_empty() { String::new() } else { format!(", {}", known.join(", ")) };
+    let diagnosis = Diagnosis::new("unknown-cpu", &spec.function, headline);
+    frontend::compile_error(diagnosis.advise(format!("The option `cpu` can be `native`{known}.")))
 }
 
 /// `OnceLock::get_or_try_init`, which is not stable: an outcome computed before decides.

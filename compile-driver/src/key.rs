@@ -36,17 +36,16 @@ impl Fields {
     }
 }
 
-/// The options that change what is compiled, in one canonical text.
+/// The options that change no code: how and when the gradient is checked, how long tools may take, how a batch is dealt out,
+/// the launch, which is chosen call by call, and a tape, which is a further artifact of the same entry.
+pub const RUNTIME: [&str; 7] = ["verify", "timeout", "threads", "mode", "grid", "block", "shared"];
+
+/// The other options, in one canonical text.
 fn options_text(spec: &Spec) -> Vec<u8> {
-    // How and when the gradient is checked, how long tools may take and how a batch is dealt out change no code.
-    let mut options = spec.options.clone();
-    options.verify = Default::default();
-    options.timeout = 0;
-    options.threads = None;
-    // The launch is chosen call by call.
-    (options.grid, options.block, options.shared) = Default::default();
-    // A tape is a further artifact of the same entry.
-    options.mode = Default::default();
+    let mut options = serde_json::to_value(&spec.options).unwrap_or_default();
+    if let Some(members) = options.as_object_mut() {
+        members.retain(|name, _| !RUNTIME.contains(&name.as_str()));
+    }
     serde_json::to_vec(&options).unwrap_or_default()
 }
 
@@ -55,7 +54,7 @@ fn common(fields: &mut Fields, spec: &Spec) {
         .add("function", spec.function.as_bytes())
         .add("signature", spec.signature.as_deref().unwrap_or("\0none").as_bytes())
         .add("options", &options_text(spec))
-        .add("cpu", cpu::identity().as_bytes());
+        .add("cpu", cpu::target(&spec.options.cpu).as_bytes());
     if cuda::is_kernel(spec) {
         fields.add("cuda-header", cuda::frontend::HEADER.as_bytes());
     }

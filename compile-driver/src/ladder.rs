@@ -46,6 +46,7 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
+        self.must_run_here()?;
         // Ranks that each time their own could choose differently.
         if self.spec.options.specialize && !self.spec.options.mpi {
             return self.specialised(wanted, inputs, resolved);
@@ -77,6 +78,7 @@ impl Function {
         if self.verifies_always() {
             return false;
         }
+        let wanted = self.serving(wanted);
         let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
         // What tuning chose, and a primal alone, are not among them.
         all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
@@ -99,6 +101,13 @@ impl Function {
     }
 
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        if let Some(pack) = &self.pack {
+            return match pack.proven(wanted, self.spec.options.verify) {
+                Some(artifact) => Ok(self.settle(wanted, artifact, true)),
+                None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
+                None => Err(pack.lacks(wanted, &self.manifest.plan)),
+            };
+        }
         let kept = self.kept(wanted)?;
         if self.spec.options.mpi && self.spec.options.verify != Verify::Off {
             return self.climb_together(wanted, kept, inputs, resolved);
@@ -118,7 +127,7 @@ impl Function {
         }
     }
 
-    fn lock(&self, wanted: Wanted) -> Result<Lock> {
+    pub(crate) fn lock(&self, wanted: Wanted) -> Result<Lock> {
         self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))
     }
 
@@ -130,6 +139,10 @@ impl Function {
     /// As the first call of the derivative, but for what only numbers tell.
     pub fn prepare(&self, wanted: Wanted) -> Result<()> {
         let wanted = Wanted { mask: wanted.mask & self.manifest.plan.differentiable_mask(), ..wanted };
+        if let Some(pack) = self.pack.as_ref().filter(|_| wanted.mask != 0) {
+            let has = pack.has(pack.serving(wanted));
+            return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.manifest.plan)) };
+        }
         // Tuning builds by itself, and only with arguments to time.
         if wanted.mask == 0 || self.spec.options.tune || self.is_known(wanted) {
             return Ok(());
@@ -144,7 +157,7 @@ impl Function {
         }
         let _lock = self.lock(wanted)?;
         let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
-        for rung in self.rungs() {
+        for rung in self.rungs(wanted) {
             if self.has_artifact(wanted) {
                 return Ok(());
             }
@@ -173,7 +186,7 @@ impl Function {
     /// Whether any rung is built.
     fn has_artifact(&self, wanted: Wanted) -> bool {
         let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        self.rungs().any(|rung| artifact::is_there(&folder(rung)))
+        self.rungs(wanted).into_iter().any(|rung| artifact::is_there(&folder(rung)))
     }
 
     /// The derivative that an earlier process chose, where its check counts here.
@@ -200,7 +213,7 @@ impl Function {
         let spoken_for = match kept {
             Some(artifact) => Some(Arc::new(artifact)),
             // Any artifact can ask the others.
-            None => self.rungs().find_map(|rung| self.built(wanted, rung).ok()),
+            None => self.rungs(wanted).into_iter().find_map(|rung| self.built(wanted, rung).ok()),
         };
         if let Some(artifact) = spoken_for
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
@@ -213,6 +226,9 @@ impl Function {
 
     /// The artifact of one rung, built if it is not there.
     fn built(&self, wanted: Wanted, rung: Rung) -> Result<Arc<Artifact>> {
+        if let Some(pack) = &self.pack {
+            return pack.code(wanted, rung).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
+        }
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         if let Some(artifact) = Artifact::load(&self.cache, &folder)? {
             return Ok(Arc::new(artifact));
@@ -227,7 +243,7 @@ impl Function {
         Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
     }
 
-    fn choice_file(&self, wanted: Wanted) -> PathBuf {
+    pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
@@ -244,7 +260,7 @@ impl Function {
         let mut passed_over: Vec<String> = Vec::new();
         let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
         let mut wrong: Option<CheckRecord> = None;
-        for rung in self.rungs() {
+        for rung in self.rungs(wanted) {
             match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong) {
                 Ok(Some(artifact)) => return Ok(artifact),
                 Ok(None) => {}
@@ -273,11 +289,14 @@ impl Function {
     }
 
     /// Every rung, the one that the user prefers first.
-    fn rungs(&self) -> impl Iterator<Item = Rung> + use<> {
+    pub(crate) fn rungs(&self, wanted: Wanted) -> Vec<Rung> {
+        if let Some(pack) = &self.pack {
+            return pack.rungs(wanted);
+        }
         let first = self.spec.options.pipeline;
         let openmp = openmp::is_wanted(&self.spec.options);
         let fits = move |r: &Rung| Some(*r) != first && (openmp || *r != Rung::Serial);
-        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits))
+        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits)).collect()
     }
 
     /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
@@ -372,6 +391,9 @@ impl Function {
         check: Option<CheckRecord>,
         passed_over: &[String],
     ) -> Result<()> {
+        if self.pack.is_some() {
+            return Ok(());
+        }
         let choice = Choice { format: FORMAT, rung, check, passed_over: passed_over.to_vec() };
         cache::write_json(&self.choice_file(wanted), &choice)
     }
@@ -399,7 +421,7 @@ impl Function {
                 let tried = known.artifact.record.rung;
                 passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
                 // The rungs after it may still be right.
-                let rest = self.rungs().skip_while(|r| Some(*r) != tried).skip(1);
+                let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1);
                 for rung in rest {
                     if let Ok(Some(artifact)) =
                         self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong)

@@ -35,6 +35,7 @@ mod locate;
 pub mod mpi;
 pub mod openmp;
 pub mod options;
+pub mod pack;
 pub mod process;
 mod recent;
 pub mod registry;

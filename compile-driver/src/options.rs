@@ -49,6 +49,8 @@ pub struct Options {
     pub sizes: BTreeMap<String, i64>,
     /// Floating-point mode.
     pub math: Math,
+    /// The CPU that code is compiled for: `native`, or one of [`core_ad::cpu::LEVELS`].
+    pub cpu: String,
     /// Functions that carry no derivative.
     pub inactive: Vec<String>,
     /// Derivatives of functions in the user's own source: names of the forward and the reverse one and, where that
@@ -82,7 +84,7 @@ pub struct Options {
     /// The rung of the ladder to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
     pub pipeline: Option<Rung>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
-    #[serde(skip_deserializing)]
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, i64>,
     /// `auto`, `catalyst`, or the path of an Enzyme plugin.
     pub engine: String,
@@ -120,6 +122,7 @@ impl Default for Options {
             libraries: Vec::new(),
             sizes: BTreeMap::new(),
             math: Math::default(),
+            cpu: core_ad::cpu::NATIVE.to_owned(),
             inactive: Vec::new(),
             derivatives: BTreeMap::new(),
             ignored_derivatives: Vec::new(),

@@ -146,7 +146,7 @@ impl Function {
         let reason = match self.derivative(wanted, inputs, resolved) {
             Ok(artifact) if artifact.tapes.is_some() => return Ok(Some(artifact)),
             Ok(_) => "its derivative cannot allocate from an arena".to_owned(),
-            Err(Error::Differentiation(diagnosis)) => diagnosis.headline.clone(),
+            Err(Error::Differentiation(diagnosis) | Error::Pack(diagnosis)) => diagnosis.headline.clone(),
             Err(other) => return Err(other),
         };
         self.tapeless.store(true, Ordering::Release);

@@ -140,7 +140,7 @@ pub enum Improvement {
 pub struct CodeGen {
     /// Floating-point mode.
     pub math: Math,
-    /// LLVM CPU name, `native` for the machine's own.
+    /// The CPU as [`crate::cpu`] names it, `native` for the machine's own.
     pub cpu: String,
     /// The C++ exception boundary is needed.
     pub exceptions: bool,

@@ -38,12 +38,13 @@ end
     ("The foreign function threw a C++ exception.", ForeignError)
     ("The cache folder cannot be used.", CacheError)
     ("A defect of ffgrad itself.", InternalError)
+    ("A pack is damaged, is for another machine, or lacks what is asked of it.", PackError)
 end
 
 # By status, from 1.
 const KINDS = (
     MisuseError, ToolchainError, CompileError, SignatureError, ShapeError, DtypeError, DeviceError,
-    DifferentiationError, ForeignError, CacheError, InternalError,
+    DifferentiationError, ForeignError, CacheError, InternalError, PackError,
 )
 
 function Base.getproperty(error::Error, name::Symbol)

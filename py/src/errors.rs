@@ -19,6 +19,7 @@ fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyEr
         Kind::Device => "DeviceError",
         Kind::Differentiation => "DifferentiationError",
         Kind::Foreign => "ForeignError",
+        Kind::Pack => "PackError",
         Kind::Cache => "CacheError",
     };
     let class = py.import("ffgrad.errors")?.getattr(class)?;

@@ -7,6 +7,7 @@ mod arrays;
 mod eager;
 mod errors;
 mod function;
+mod pack;
 mod xla;
 
 use compile_driver::call::COPIES;
@@ -70,6 +71,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;
     module.add_function(wrap_pyfunction!(torch_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(add_worker_dir, module)?)?;
+    module.add_function(wrap_pyfunction!(pack::export_pack, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_register, module)?)?;
     module.add_function(wrap_pyfunction!(xla::result_types, module)?)?;

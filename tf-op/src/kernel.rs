@@ -55,7 +55,7 @@ impl From<Error> for Failure {
 const fn code(kind: Kind) -> Code {
     match kind {
         Kind::Compile | Kind::Signature | Kind::Shape | Kind::Dtype | Kind::Device => Code::InvalidArgument,
-        Kind::Toolchain | Kind::Cache => Code::FailedPrecondition,
+        Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
         Kind::Foreign => Code::Unknown,
     }

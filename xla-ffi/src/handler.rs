@@ -42,7 +42,7 @@ const fn code(kind: compile_driver::Kind) -> Code {
     use compile_driver::Kind;
     match kind {
         Kind::Compile | Kind::Signature | Kind::Shape | Kind::Dtype | Kind::Device => Code::InvalidArgument,
-        Kind::Toolchain | Kind::Cache => Code::FailedPrecondition,
+        Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
         Kind::Foreign => Code::Unknown,
     }

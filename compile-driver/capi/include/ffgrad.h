@@ -99,6 +99,9 @@
 // A defect of ffgrad itself; nothing was returned.
 #define FFGRAD_ERROR_INTERNAL 11
 
+// A pack is damaged, is for another machine, or lacks what is asked of it.
+#define FFGRAD_ERROR_PACK 12
+
 // Results are added to the memory they go to; without it they replace what is there.
 #define FFGRAD_ACCUMULATE 1
 

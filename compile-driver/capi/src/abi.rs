@@ -65,6 +65,8 @@ pub const FFGRAD_ERROR_FOREIGN: i32 = 9;
 pub const FFGRAD_ERROR_CACHE: i32 = 10;
 /// A defect of ffgrad itself; nothing was returned.
 pub const FFGRAD_ERROR_INTERNAL: i32 = 11;
+/// A pack is damaged, is for another machine, or lacks what is asked of it.
+pub const FFGRAD_ERROR_PACK: i32 = 12;
 
 /// Results are added to the memory they go to; without it they replace what is there.
 pub const FFGRAD_ACCUMULATE: u32 = 1;

@@ -96,6 +96,7 @@ fn status_of(kind: Kind) -> i32 {
         Kind::Device => abi::FFGRAD_ERROR_DEVICE,
         Kind::Differentiation => abi::FFGRAD_ERROR_DIFFERENTIATION,
         Kind::Foreign => abi::FFGRAD_ERROR_FOREIGN,
+        Kind::Pack => abi::FFGRAD_ERROR_PACK,
         Kind::Cache => abi::FFGRAD_ERROR_CACHE,
     }
 }
@@ -111,6 +112,7 @@ fn kind_name(status: i32) -> &'static str {
         abi::FFGRAD_ERROR_DEVICE => "device",
         abi::FFGRAD_ERROR_DIFFERENTIATION => "differentiation",
         abi::FFGRAD_ERROR_FOREIGN => "foreign",
+        abi::FFGRAD_ERROR_PACK => "pack",
         abi::FFGRAD_ERROR_CACHE => "cache",
         _ => "internal",
     }

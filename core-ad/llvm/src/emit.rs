@@ -11,16 +11,20 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use std::path::Path;
 use std::sync::Once;
 
-/// A target machine for an LLVM CPU name; `native` is this machine with all its features.
+/// A target machine for a CPU as [`core_ad::cpu`] names it; `native` is this machine with all its features.
 pub fn target_machine(cpu: &str) -> Result<TargetMachine> {
     initialise_targets();
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
     let (cpu, features) = match cpu {
-        "native" => {
+        core_ad::cpu::NATIVE => {
             (TargetMachine::get_host_cpu_name().to_string(), TargetMachine::get_host_cpu_features().to_string())
         }
-        other => (other.to_owned(), String::new()),
+        other => {
+            let features = core_ad::cpu::features(other).unwrap_or_default();
+            // By name, for those who read the text: which vector functions fit.
+            (other.to_owned(), features.iter().map(|f| format!("+{f}")).collect::<Vec<_>>().join(","))
+        }
     };
     let options = TargetMachineOptions::new()
         .set_cpu(&cpu)

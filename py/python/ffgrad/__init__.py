@@ -9,6 +9,7 @@ Each framework has a module of its own, imported when asked for: :mod:`ffgrad.to
 """
 
 from ffgrad._core import __version__, copies
+from ffgrad._packs import export
 from ffgrad.errors import (
     CacheError,
     CacheWarning,
@@ -19,6 +20,7 @@ from ffgrad.errors import (
     Error,
     ForeignError,
     GradientWarning,
+    PackError,
     ShapeError,
     SignatureError,
     ToolchainError,
@@ -34,9 +36,11 @@ __all__ = [
     "Error",
     "ForeignError",
     "GradientWarning",
+    "PackError",
     "ShapeError",
     "SignatureError",
     "ToolchainError",
     "__version__",
     "copies",
+    "export",
 ]

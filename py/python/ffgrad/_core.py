@@ -38,6 +38,9 @@ class Options(TypedDict, total=False):
         Values of dimension symbols that no input shape gives.
     math : {"contract", "strict", "fast"}
         Floating-point mode: fused multiply-add allowed (default), IEEE operation by operation, or anything.
+    cpu : str
+        The CPU to compile for: ``"native"``, or a level that many share: ``"x86-64"``, ``"x86-64-v2"``, ``"x86-64-v3"``,
+        ``"x86-64-v4"``.
     inactive : list of str
         Functions that carry no derivative.
     derivatives : dict
@@ -87,6 +90,7 @@ class Options(TypedDict, total=False):
     libraries: Iterable[str]
     sizes: Mapping[str, int]
     math: str
+    cpu: str
     inactive: Iterable[str]
     derivatives: Mapping[str, Iterable[str]]
     verify: str
@@ -138,7 +142,8 @@ _PARAMETERS = """\
 Parameters
 ----------
 source
-    The source file, or several that belong together.
+    The source file, or several that belong together; or a pack (``docs/packs.md``), where the signature and options that
+    change code are those it was packed with.
 function
     Name of the function: a C name, a C++ name (``"ns::f"``, ``"ns::f(double const*, int)"`` where overloaded) or a
     template instance (``"f<double>"``).
@@ -157,7 +162,9 @@ SignatureError
 ToolchainError
     A compiler or the engine is missing.
 CacheError
-    The cache folder cannot be used."""
+    The cache folder cannot be used.
+PackError
+    A pack is damaged, is for another machine or has no such function."""
 
 Opening = TypeVar("Opening", bound=Callable[..., Any])
 

@@ -127,6 +127,10 @@ class ForeignError(Error, RuntimeError):
     """The foreign function threw a C++ exception."""
 
 
+class PackError(Error):
+    """A pack is damaged, is for another machine, or lacks what is asked of it."""
+
+
 class CacheError(Error, OSError):
     """The cache folder cannot be used."""
 

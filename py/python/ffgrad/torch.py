@@ -198,7 +198,9 @@ def enzyme(
 
 
 def _digests(files: list[str]) -> list[str]:
-    return [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+    # A pack that is a folder is told by its index, which has the digests of all else.
+    contents = [Path(file, "pack.json") if Path(file).is_dir() else Path(file) for file in files]
+    return [hashlib.sha256(content.read_bytes()).hexdigest() for content in contents]
 
 
 def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:

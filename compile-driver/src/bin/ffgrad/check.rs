@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt::Write;
 
 use clap::Args;
+use compile_driver::artifact::{Order, Wanted};
 use compile_driver::call::{Input, Results, View};
 use compile_driver::function::Function;
 use core_ad::{Arg, CallPlan, DType, Dim};
@@ -146,6 +147,43 @@ impl Check {
         }
         Ok(Outcome { text: rendered(&rows, &warnings, success), success })
     }
+}
+
+/// Has a function's derivatives checked at a random point, as a first call would.
+pub fn prove(
+    function: &Function,
+    wanted: Wanted,
+    dims: &BTreeMap<String, i64>,
+    values: &BTreeMap<String, i64>,
+    random: &mut Random,
+) -> Result<(), Box<dyn Error>> {
+    let plan = &function.manifest().plan;
+    let random_input = |&i: &usize, random: &mut Random| input(plan, i, dims, values, random);
+    let point: Vec<Values> = plan.inputs.iter().map(|i| random_input(i, random)).collect::<Result<_, _>>()?;
+    let directions: Vec<Values> = plan.inputs.iter().map(|i| random_input(i, random)).collect::<Result<_, _>>()?;
+    let inputs: Vec<Input<'_>> = point.iter().map(|v| Input::Array(v.view())).collect();
+    let resolved = function.resolve(&inputs)?;
+    let given = |(p, v): (usize, &'_ Values)| (wanted.mask >> p & 1 == 1).then(|| v.clone());
+    let tangents: Vec<Option<Values>> = directions.iter().enumerate().map(given).collect();
+    let tangents: Vec<Option<View<'_>>> = tangents.iter().map(|t| t.as_ref().map(Values::view)).collect();
+    let weights: Vec<Option<Values>> = plan
+        .outputs
+        .iter()
+        .map(|&o| {
+            let (dtype, shape) = (plan.args[o].dtype, resolved.shapes[o].clone());
+            let count = shape.iter().product::<i64>();
+            dtype.is_float().then(|| Values::new(dtype, shape, (0..count).map(|_| random.normal()).collect()))
+        })
+        .collect();
+    let cotangents: Vec<Option<View<'_>>> = weights.iter().map(|w| w.as_ref().map(Values::view)).collect();
+    let (mask, mut kept) = (wanted.mask, Kept::default());
+    match wanted.order {
+        Order::First => function.vjp(&inputs, &cotangents, mask, &mut kept)?,
+        Order::Second => function.hvp(&inputs, &cotangents, &tangents, mask, &mut kept)?,
+        Order::Forward => function.jvp2(&inputs, &tangents, &tangents, &mut kept)?,
+        Order::Taped => drop(function.primal_taped(&inputs, mask, &mut kept)?),
+    }
+    Ok(())
 }
 
 fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
@@ -299,9 +337,14 @@ fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
 }
 
 /// Numbers that look normally distributed, from splitmix64.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// The numbers of a seed.
+    pub fn seeded(seed: u64) -> Self {
+        Random(seed)
+    }
+
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

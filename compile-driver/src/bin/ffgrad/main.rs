@@ -9,6 +9,7 @@ mod check;
 mod completions;
 mod doctor;
 mod explain;
+mod export;
 mod show;
 mod source;
 mod toolchain;
@@ -34,6 +35,7 @@ Examples:
   ffgrad show test.c f                prototype and call plan of a function
   ffgrad show test.c f --ir after     its gradient as LLVM IR
   ffgrad check test.c f               its derivatives against finite differences
+  ffgrad export f.ffpack test.c f     into a pack, for machines without a compiler
   ffgrad cache list                   what is built
 
 Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
@@ -51,6 +53,10 @@ enum Verb {
     Show(Box<show::Show>),
     /// Compare a function's derivatives with finite differences at random arguments
     Check(Box<check::Check>),
+    /// Pack functions for machines without a compiler
+    Export(Box<export::Export>),
+    /// What a pack has
+    Contents(export::Contents),
     /// List, prune, clear or verify what is built
     #[command(subcommand)]
     Cache(cache::Verb),
@@ -79,6 +85,8 @@ fn main() -> ExitCode {
         Verb::Build(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
+        Verb::Export(verb) => verb.run(),
+        Verb::Contents(verb) => verb.run(),
         Verb::Cache(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),

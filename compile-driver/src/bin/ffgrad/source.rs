@@ -31,6 +31,9 @@ pub struct Source {
     /// Value of a dimension that no input has
     #[arg(long = "size", value_name = "NAME=N", value_parser = size)]
     sizes: Vec<(String, i64)>,
+    /// The CPU to compile for: native, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4
+    #[arg(long, default_value = "native")]
+    cpu: String,
     /// The engine: auto, catalyst, or the path of an Enzyme plugin
     #[arg(long, default_value = "auto")]
     engine: String,
@@ -63,6 +66,7 @@ impl Source {
             defines: self.defines.into_iter().collect(),
             libraries: self.libraries,
             sizes: self.sizes.into_iter().collect(),
+            cpu: self.cpu,
             engine: self.engine,
             timeout: self.timeout,
             ..Options::default()

@@ -35,6 +35,7 @@ class Enzyme:
 
     def __init__(self, foreign: Foreign, manifest: dict[str, Any]) -> None:
         self._foreign = foreign
+        self._native = foreign.native
         self.manifest = manifest
         self.inputs = foreign.inputs
         self.outputs = foreign.outputs

@@ -11,6 +11,7 @@ import tensorflow as tf
 from typing_extensions import Unpack
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
+from ffgrad import _native
 from ffgrad._core import Options, Source, absolute, open_function, opening, plain
 from ffgrad._tf.library import misfit, open_now, operations
 from ffgrad._tf.shapes import output_shapes
@@ -51,10 +52,11 @@ class Enzyme:
     # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
     autograph_info__ = True
 
-    def __init__(self, spec: dict[str, Any], manifest: dict[str, Any], differentiable: int) -> None:
+    def __init__(self, spec: dict[str, Any], manifest: dict[str, Any], native: _native.Function) -> None:
         plan = manifest["plan"]
         self.manifest = manifest
-        self.differentiable = differentiable
+        self._native = native
+        self.differentiable = native.differentiable
         self.inputs: list[str] = [plan["args"][i]["name"] for i in plan["inputs"]]
         self.outputs: list[str] = [plan["args"][i]["name"] for i in plan["outputs"]]
         self.input_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["inputs"]]
@@ -156,4 +158,4 @@ def enzyme(
     files = absolute(source, options)
     native = open_function(files, function, signature, options, np.ndarray, np.empty)
     spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
-    return Enzyme(spec, json.loads(native.manifest()), native.differentiable)
+    return Enzyme(spec, json.loads(native.manifest()), native)

@@ -1,0 +1,196 @@
+//! `ffgrad export`: functions into a pack that loads where there is no compiler; `ffgrad contents`: what a pack has.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use compile_driver::artifact::Wanted;
+use compile_driver::function::Function;
+use compile_driver::options::Mode;
+use compile_driver::pack::{self, Derivatives, Index, Packed, Wish};
+use core_ad::CallPlan;
+
+use crate::Outcome;
+use crate::check::{self, Random};
+use crate::source::Source;
+
+/// Arguments of `export`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad export model.ffpack mv.c matvec -s 'A[m,n], x[n] -> y[m]' --cpu x86-64-v3 --check --dim m=3
+  ffgrad export model.ffpack loss.c loss --derivatives second --add
+  ffgrad export model.zip sim.f90 step --wrt u
+
+Then, on a machine without a compiler:
+  enzyme(\"model.ffpack\", \"matvec\")(A, x)
+
+A derivative that has passed its check on this machine (at a first call from Python, or by --check) is packed as proven, with the
+numbers. Any other is checked at its first call, from the pack. docs/packs.md says the rest.")]
+pub struct Export {
+    /// The pack: a folder, or an archive where it ends in .zip or .tar
+    #[arg(value_name = "PACK")]
+    pack: PathBuf,
+    #[command(flatten)]
+    source: Source,
+    /// Name to open it by (else its own)
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// Derivatives to pack
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "first")]
+    derivatives: Vec<Which>,
+    /// Inputs to differentiate by, else all; may be given several times. A gradient by fewer inputs comes from the same code, more
+    /// slowly than from its own
+    #[arg(long, value_name = "NAME,NAME")]
+    wrt: Vec<String>,
+    /// Add to the pack, which else is replaced
+    #[arg(long)]
+    add: bool,
+    /// Prove the derivatives now, at random arguments
+    #[arg(long)]
+    check: bool,
+    /// Value of a dimension for --check (else 5)
+    #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size, requires = "check")]
+    dims: Vec<(String, i64)>,
+    /// Value of an integer input for --check (else 1)
+    #[arg(long = "value", value_name = "NAME=N", value_parser = crate::source::size, requires = "check")]
+    values: Vec<(String, i64)>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sets of derivative entry points.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// The function alone
+    None,
+    /// Reverse and forward mode
+    First,
+    /// And second derivatives
+    Second,
+    /// And the forward mode of the forward mode
+    Forward,
+    /// First, with a tape (mode="tape")
+    Taped,
+}
+
+impl Which {
+    fn wanted(self, mask: u64) -> Option<Wanted> {
+        match self {
+            Self::None => None,
+            Self::First => Some(Wanted::first(mask)),
+            Self::Second => Some(Wanted::second(mask)),
+            Self::Forward => Some(Wanted::forward(mask)),
+            Self::Taped => Some(Wanted::taped(mask)),
+        }
+    }
+}
+
+impl Export {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let mut spec = self.source.spec();
+        if self.derivatives.contains(&Which::Taped) {
+            spec.options.mode = Mode::Tape;
+        }
+        let function = Function::open(spec)?;
+        let masks = masks(&function.manifest().plan, &self.wrt)?;
+        let each = |which: &Which| masks.iter().filter_map(|&mask| which.wanted(mask)).collect::<Vec<_>>();
+        let wanted: Vec<Wanted> = self.derivatives.iter().flat_map(each).collect();
+        if self.check {
+            let (dims, values): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                (self.dims.into_iter().collect(), self.values.into_iter().collect());
+            let mut random = Random::seeded(1);
+            for &wanted in &wanted {
+                check::prove(&function, wanted, &dims, &values, &mut random)?;
+            }
+        }
+        let warnings = function.take_warnings();
+        let index = pack::export(&self.pack, &[Wish { function: &function, name: self.name, wanted }], self.add)?;
+        if self.json {
+            let whole = serde_json::json!({ "pack": self.pack, "index": index, "warnings": warnings });
+            return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(&whole)?)));
+        }
+        let mut text: String = warnings.iter().map(|w| format!("warning: {w}\n")).collect();
+        text.push_str(&described(&self.pack, &index));
+        Ok(Outcome::success(text))
+    }
+}
+
+/// The masks that `--wrt` asks for: all inputs where it asks for none.
+fn masks(plan: &CallPlan, wrt: &[String]) -> Result<Vec<u64>, String> {
+    if wrt.is_empty() {
+        return Ok(vec![plan.differentiable_mask()]);
+    }
+    let bit = |name: &str| {
+        let place = plan.inputs.iter().position(|&i| plan.args[i].name == name);
+        place.map(|p| 1 << p).ok_or_else(|| format!("`{name}` is no input: {}", pack::inputs(plan, u64::MAX)))
+    };
+    wrt.iter().map(|names| names.split(',').map(|name| bit(name.trim())).sum()).collect()
+}
+
+/// Arguments of `contents`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad contents model.ffpack
+  ffgrad contents model.zip --json")]
+pub struct Contents {
+    /// The pack
+    #[arg(value_name = "PACK")]
+    pack: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Contents {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let index = pack::read(&self.pack)?;
+        let text = match self.json {
+            true => format!("{}\n", serde_json::to_string_pretty(&index)?),
+            false => described(&self.pack, &index),
+        };
+        Ok(Outcome::success(text))
+    }
+}
+
+fn described(place: &std::path::Path, index: &Index) -> String {
+    let mut text = format!("{}: {} on {}, by ffgrad {}\n", place.display(), index.os, index.arch, index.ffgrad);
+    for (name, packed) in &index.functions {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "\n{name}");
+        let _ = writeln!(text, "  signature    {}", packed.spec.signature.as_deref().unwrap_or("(from the prototype)"));
+        let _ = writeln!(text, "  CPU          {}", cpu(packed));
+        for derivatives in &packed.derivatives {
+            let _ = writeln!(text, "  derivatives  {}", derivative(derivatives));
+        }
+        if !packed.libraries.is_empty() {
+            let _ = writeln!(text, "  contains     {}", packed.libraries.join(", "));
+        }
+        let _ = writeln!(text, "  needs        {}", packed.needs.join(", "));
+    }
+    text
+}
+
+fn cpu(packed: &Packed) -> String {
+    match packed.spec.options.cpu.as_str() {
+        core_ad::cpu::NATIVE => format!("that of the machine where it was made: {}", packed.features.join(" ")),
+        level => level.to_owned(),
+    }
+}
+
+fn derivative(derivatives: &Derivatives) -> String {
+    let state = match &derivatives.check {
+        Some(check) => format!("proven: forward {:.8e}, reverse {:.8e}", check.forward, check.reverse),
+        None => {
+            let rungs: Vec<&str> = derivatives.rungs.iter().map(|r| r.name()).collect();
+            format!("checked at the first call ({})", rungs.join(", "))
+        }
+    };
+    format!("{} ({}), {state}", pack::name(derivatives.wanted.order), derivatives.wanted.name())
+}

@@ -1,0 +1,73 @@
+"""Packs: functions built ahead of time for machines without a compiler (``docs/packs.md``)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ffgrad import _native
+from ffgrad._core import Source
+
+
+def export(
+    path: Source,
+    functions: Any,
+    derivatives: str | Iterable[str] = "first",
+    *,
+    add: bool = False,
+) -> dict[str, Any]:
+    """Pack opened functions: a folder, or an archive, that loads where there is no compiler.
+
+    There, ``enzyme(path, name)`` of any front end opens a function of the pack. Call the functions, and their gradients,
+    with real arguments before they are packed: what was proven then counts there too. What was not is checked at its
+    first call, from the pack.
+
+    Parameters
+    ----------
+    path : path
+        The pack: a folder, or an archive where the name ends in ``.zip`` or ``.tar``.
+    functions : Enzyme, sequence of them, or mapping from names to them
+        What ``enzyme(...)`` of any front end has returned. Without names each is opened by its function's.
+    derivatives : {"first", "second", "forward", "taped"} or several
+        What can be differentiated, by all inputs: once; twice; twice with the forward mode of the forward mode; once with
+        ``mode="tape"``. None where empty.
+    add : bool
+        Add to a pack that is there. Otherwise it is replaced.
+
+    Returns
+    -------
+    dict
+        The index of the pack: what ``ffgrad contents --json`` prints.
+
+    Raises
+    ------
+    PackError
+        A function cannot be packed, or ``path`` is something else.
+    CompileError, DifferentiationError, CacheError
+        Something that had to be built for it could not be.
+    """
+    chosen = [derivatives] if isinstance(derivatives, str) else list(derivatives)
+    text = _native.export_pack(os.fspath(path), _named(functions), chosen, add)
+    index: dict[str, Any] = json.loads(text)
+    return index
+
+
+def _named(functions: Any) -> list[tuple[str, _native.Function]]:
+    """Return the functions by name; each name stands for one."""
+    if isinstance(functions, Mapping):
+        return [(str(name), _of(operation)) for name, operation in functions.items()]
+    operations = functions if isinstance(functions, Iterable) else [functions]
+    named = [(str(operation.manifest["prototype"]["function"]), _of(operation)) for operation in operations]
+    names = [name for name, _ in named]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"several functions are called `{twice[0]}`: give names, {{'one': f, 'other': g}}")
+    return named
+
+
+def _of(operation: Any) -> _native.Function:
+    native = getattr(operation, "_native", None)
+    if not isinstance(native, _native.Function):
+        raise TypeError(f"functions that enzyme(...) returned can be packed, not {type(operation).__name__}")
+    return native

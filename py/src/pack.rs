@@ -1,0 +1,40 @@
+//! Packs: what `ffgrad.export` calls.
+
+use crate::errors;
+use crate::function::Function;
+use compile_driver::artifact::{Order, Wanted};
+use compile_driver::pack::{self, Wish};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Sets of derivatives that can be packed.
+const ORDERS: [Order; 4] = [Order::First, Order::Second, Order::Forward, Order::Taped];
+
+fn order(name: &str) -> PyResult<Order> {
+    ORDERS.into_iter().find(|&order| pack::name(order) == name).ok_or_else(|| {
+        let known: Vec<String> = ORDERS.iter().map(|&order| format!("\"{}\"", pack::name(order))).collect();
+        PyValueError::new_err(format!("`{name}` is no set of derivatives; there are {}", known.join(", ")))
+    })
+}
+
+/// Packs opened functions, each under a name of its own; returns the index as JSON.
+#[pyfunction]
+pub fn export_pack(
+    py: Python<'_>,
+    path: PathBuf,
+    functions: Vec<(String, Py<Function>)>,
+    derivatives: Vec<String>,
+    add: bool,
+) -> PyResult<String> {
+    let orders = derivatives.iter().map(|name| order(name)).collect::<PyResult<Vec<_>>>()?;
+    let wishes = functions.iter().map(|(name, function)| {
+        let function = &*function.get().inner;
+        let mask = function.manifest().plan.differentiable_mask();
+        let wanted = orders.iter().map(|&order| Wanted { mask, order }).collect();
+        Wish { function, name: Some(name.clone()), wanted }
+    });
+    let wishes: Vec<Wish<'_>> = wishes.collect();
+    let index = py.detach(|| pack::export(&path, &wishes, add)).map_err(|e| errors::to_python(py, &e, None))?;
+    serde_json::to_string(&index).map_err(|e| PyValueError::new_err(e.to_string()))
+}
