@@ -28,6 +28,8 @@ torch)
 cuda)
     "$BIN/ffgrad" toolchain install cuda >/dev/null || [[ ${FFGRAD_REQUIRE:-} != *cuda* ]]
     "$PYTHON_BIN/python" -m pytest tests/python/test_cuda*.py "$@"
+    # In a process of its own: it loads a driver made for tests.
+    "$PYTHON_BIN/python" -m pytest tests/fake_gpu
     ;;
 fortran)
     "$BIN/ffgrad" toolchain install fortran >/dev/null

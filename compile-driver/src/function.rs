@@ -316,7 +316,7 @@ impl Function {
         if let Some(launcher) = &self.launcher {
             // A launch may be chosen by the user's code, which may choose another one next time.
             let launch = launcher.launch(&self.spec, plan, &resolved);
-            resolved.launch = Some(launch.map_err(|e| Kernel::of(&self.manifest).locate(e))?);
+            resolved.launch = Some(launch.map_err(|e| Kernel::of(&self.spec, &self.manifest).locate(e))?);
             return Ok(Arc::new(resolved));
         }
         let resolved = Arc::new(resolved);

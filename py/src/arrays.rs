@@ -126,7 +126,7 @@ unsafe extern "C" fn set_error(context: *mut c_void, _kind: *const c_char, messa
     }
 }
 
-fn to_dlpack(dtype: DType) -> DLDataType {
+pub fn to_dlpack(dtype: DType) -> DLDataType {
     let code = match dtype {
         DType::F32 | DType::F64 => DLDataTypeCode::FLOAT,
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => DLDataTypeCode::INT,
@@ -136,7 +136,7 @@ fn to_dlpack(dtype: DType) -> DLDataType {
     DLDataType { code, bits: (dtype.size() * 8) as u8, lanes: 1 }
 }
 
-fn from_dlpack(dtype: DLDataType) -> Option<DType> {
+pub fn from_dlpack(dtype: DLDataType) -> Option<DType> {
     let bits = if dtype.lanes == 1 { dtype.bits } else { 0 };
     Some(match (dtype.code, bits) {
         (DLDataTypeCode::FLOAT, 32) => DType::F32,
@@ -358,8 +358,13 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
         Err(e) if e.is_instance_of::<PyBufferError>(py) => return Err(not_numbers(object, name)),
         Err(e) => return Err(e),
     };
+    Ok((tensor_of(&capsule)?, capsule))
+}
+
+/// What a capsule describes; it must outlive the answer.
+pub fn tensor_of(capsule: &Bound<'_, PyAny>) -> PyResult<DLTensor> {
     let owned = capsule.clone().cast_into::<PyCapsule>().map_err(PyErr::from)?;
-    let tensor = if let Ok(p) = owned.pointer_checked(Some(c"dltensor_versioned")) {
+    Ok(if let Ok(p) = owned.pointer_checked(Some(c"dltensor_versioned")) {
         // SAFETY: a capsule of this name holds a versioned tensor; it stays in the capsule, whose
         // destructor frees it.
         unsafe { p.cast::<DLManagedTensorVersioned>().as_ref() }.dl_tensor
@@ -367,8 +372,7 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
         let p = owned.pointer_checked(Some(c"dltensor"))?;
         // SAFETY: as above, for the legacy layout.
         unsafe { p.cast::<DLManagedTensor>().as_ref() }.dl_tensor
-    };
-    Ok((tensor, capsule))
+    })
 }
 
 /// A list that seldom needs memory of its own.

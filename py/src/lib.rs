@@ -4,6 +4,7 @@
 //! framework. The GIL is released while tools or foreign code run. Private: the Python package wraps it.
 
 mod arrays;
+mod device;
 mod eager;
 mod errors;
 mod function;
@@ -66,6 +67,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<eager::Backward>()?;
     module.add_class::<function::Batch>()?;
     module.add_class::<function::Tape>()?;
+    module.add_class::<device::DeviceView>()?;
+    module.add_class::<device::DeviceArray>()?;
+    module.add_function(wrap_pyfunction!(device::download, module)?)?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;

@@ -69,7 +69,7 @@ pub fn prepare(py: Python<'_>, function: &Function, mask: u64, order: &str) -> P
     py.detach(|| inner.prepare(wanted)).map_err(|e| errors::to_python(py, &e, Some(&inner.spec().function)))
 }
 
-fn named(name: &str) -> Option<DType> {
+pub fn named(name: &str) -> Option<DType> {
     const ALL: [DType; 11] = [
         DType::F32,
         DType::F64,

@@ -108,13 +108,13 @@ class StandIn:
         inputs = tuple(at[a, 0] if about.by_value(a) else tensor(a) for a in about.inputs)
         if entry == "primal":
             for arg, y in zip(about.outputs, native.primal(inputs, 0), strict=True):
-                tensor(arg).copy_(y)
+                tensor(arg).copy_(torch.as_tensor(y))
         elif entry == "vjp":
             self._add(1, tensor, native.vjp(inputs, of(about.outputs, 1), mask))
         elif entry == "jvp":
             for arg, dy in zip(about.outputs, native.jvp(inputs, of(about.inputs, 1)), strict=True):
                 if dy is not None:
-                    tensor(arg, 1).copy_(dy)
+                    tensor(arg, 1).copy_(torch.as_tensor(dy))
         elif entry == "hvp":
             self._add(3, tensor, native.hvp(inputs, of(about.outputs, 1), of(about.inputs, 2), mask))
         else:
@@ -125,7 +125,8 @@ class StandIn:
         for arg, dx in zip(self.about.inputs, gradients, strict=True):
             if dx is not None:
                 in_place = self.about.args[arg]["role"] == "inout"
-                tensor(arg, part).copy_(dx) if in_place else tensor(arg, part).add_(dx)
+                change = torch.as_tensor(dx)
+                tensor(arg, part).copy_(change) if in_place else tensor(arg, part).add_(change)
 
     def _twice(self, inputs: Any, tangents: Any, directions: Any, mask: int) -> Iterator[tuple[int, torch.Tensor]]:
         """Return d(J t) along the directions, number by number: <v, d(J t)> = <t, H d>."""

@@ -32,7 +32,7 @@ impl Function {
 
     fn wanted_ptx(&self, entries: &[Entry], mask: u64, arch: &str, batched: Option<i64>) -> Result<ptx::Wanted> {
         let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
-        let shared = launcher.fixed_shared(&self.spec).map_err(|e| Kernel::of(&self.manifest).locate(e))?;
+        let shared = launcher.fixed_shared(&self.spec).map_err(|e| Kernel::of(&self.spec, &self.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
         Ok(ptx::Wanted { entries, mask, arch, shared, batched, rung: Rung::O1 })
     }
@@ -53,7 +53,7 @@ impl Function {
         slots: &mut [u64],
         elements: Option<Elements<'_>>,
     ) -> Result<()> {
-        let kernel = Kernel::of(&self.manifest);
+        let kernel = Kernel::of(&self.spec, &self.manifest);
         let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
         let plan = &self.manifest.plan;
         let resolved = shapes::resolve(plan, shapes, &self.spec.options.sizes)?;

@@ -31,6 +31,8 @@ pub struct Gpu {
 
 // SAFETY: the driver's handles may be used from any thread.
 unsafe impl Send for Gpu {}
+// SAFETY: as above.
+unsafe impl Sync for Gpu {}
 
 /// The modules of one function, by device and code.
 #[derive(Default)]

@@ -8,6 +8,7 @@
 pub mod call;
 pub mod driver;
 pub mod frontend;
+pub mod memory;
 pub mod ptx;
 pub mod refusal;
 

@@ -190,7 +190,7 @@ impl Build<'_> {
             return Ok(());
         }
         let headline = format!("`{}`: {}", self.spec.function, core_ad::cuda::NO_SECOND);
-        let diagnosis = Kernel::of(self.manifest).diagnosis("shared-memory-twice", headline);
+        let diagnosis = Kernel::of(self.spec, self.manifest).diagnosis("shared-memory-twice", headline);
         Err(Error::Differentiation(Box::new(diagnosis.advise("Take first derivatives, or differences of them."))))
     }
 
@@ -239,7 +239,7 @@ impl Build<'_> {
         command.args(["-v", &format!("-arch={CHECKED_FOR}"), "-o", "/dev/null"]).arg(ptx);
         commands.push(process::command_line(&command));
         let timeout = Duration::from_secs(self.spec.options.timeout);
-        let device = |code: &str, headline: String| Kernel::of(self.manifest).diagnosis(code, headline);
+        let device = |code: &str, headline: String| Kernel::of(self.spec, self.manifest).diagnosis(code, headline);
         let output = process::run(&mut command, None, timeout).map_err(|e| {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
         })?;

@@ -3,12 +3,14 @@
 
 use crate::error::Error;
 use crate::frontend;
+use crate::options::Spec;
 use core_ad::cuda::Launch;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::manifest::Manifest;
 use core_ad::protocol::Entry;
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::cudaError_enum as Code;
+use std::path::Path;
 
 /// A kernel as messages speak of it.
 #[derive(Clone, Copy)]
@@ -20,10 +22,12 @@ pub struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    /// The kernel of a manifest.
-    pub fn of(manifest: &'a Manifest) -> Self {
+    /// The kernel of a function. Its manifest may have been made from a copy of the source elsewhere.
+    pub fn of(spec: &'a Spec, manifest: &'a Manifest) -> Self {
         let prototype = &manifest.prototype;
-        let place = (prototype.line > 0).then_some((prototype.file.as_str(), prototype.line));
+        let name = Path::new(&prototype.file).file_name();
+        let own = spec.sources.iter().find(|s| s.file_name() == name).and_then(|s| s.to_str());
+        let place = (prototype.line > 0).then_some((own.unwrap_or(&prototype.file), prototype.line));
         Kernel { function: &prototype.function, place }
     }
 

@@ -47,8 +47,8 @@ class Description:
 
     Attributes
     ----------
-    native
-        The opened function.
+    native, opened
+        The opened function, for launches and for memory.
     function, file, line
         Its name, and where it is defined.
     args, inputs, outputs
@@ -58,7 +58,8 @@ class Description:
     def __init__(self, native: _native.Function) -> None:
         manifest = json.loads(native.manifest())
         prototype, plan = manifest["prototype"], manifest["plan"]
-        self.native = native
+        # Tests put something between `native` and the driver; memory is taken from the function itself.
+        self.native = self.opened = native
         self.function: str = prototype["function"]
         self.file: str = prototype["file"]
         self.line: int = prototype["line"]
@@ -126,6 +127,13 @@ class Description:
             expected=expected,
             found=found,
             hints=[hint],
+        )
+
+    def on_cpu_only(self, what: str, hint: str) -> DeviceError:
+        """Return the refusal of what ``ffgrad.numpy`` does with arrays of the CPU only."""
+        return DeviceError(
+            f"{what} `{self.function}` are computed on the CPU only{self.where()}\n  {hint}",
+            **self.details("device", hints=[hint]),
         )
 
     def fault(self, error: Exception) -> DeviceError | None:

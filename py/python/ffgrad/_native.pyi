@@ -98,3 +98,51 @@ class Eager:
 
 class Backward:
     def apply(self, *cotangents: Any) -> tuple[Any, ...]: ...
+
+class DeviceView:
+    """An array of another library on a GPU, held by its capsule."""
+
+    def __init__(self, capsule: Any) -> None: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def contiguous(self) -> bool: ...
+    @property
+    def dtype(self) -> str | None: ...
+    @property
+    def device(self) -> int: ...
+
+class DeviceArray:
+    """An array of ours on a GPU, until a library takes it by DLPack."""
+
+    def __init__(
+        self,
+        function: Function,
+        device: int,
+        stream: int,
+        shape: list[int],
+        dtype: str,
+        data: bytes | None = None,
+        source: int | None = None,
+    ) -> None: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def device(self) -> int: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+
+def download(function: Function, device: int, stream: int, address: int, bytes: int) -> bytes: ...

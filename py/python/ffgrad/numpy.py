@@ -6,7 +6,8 @@
     scipy.optimize.minimize(f.value_and_grad, x0, jac=True, hessp=f.hessp, method="Newton-CG")
 
 Arrays are passed as they lie: NumPy's own, read-only ones included, and whatever offers ``__dlpack__``, ``__array_interface__``
-or the buffer protocol. Results are new NumPy arrays.
+or the buffer protocol. Results are new NumPy arrays. CUDA kernels take arrays on a GPU too (CuPy's, JAX's), and return arrays of the same
+library; see ``docs/cuda.md``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from typing_extensions import Unpack
 
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function, opening
+from ffgrad._device import Calls, is_on_gpu
+from ffgrad._gpu import Description
+from ffgrad._gpu_check import Check
 from ffgrad.errors import DeviceError, SignatureError
 
 __all__ = ["Enzyme", "enzyme"]
@@ -35,15 +39,22 @@ def _allocate(shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 # What a CPU can read, by DLPack's numbers: its own memory, and what CUDA has pinned of it.
 _READABLE = {1, 3}
-_DEVICES = {2: "a CUDA device", 10: "a ROCm device", 13: "a CUDA device", 8: "a Metal device"}
+_DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 
 
-def _viewed(x: Any, name: str = "an array") -> Any:
-    """Return an object that the native side takes, with the same memory; refuse a GPU's before anything is asked of it."""
+def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
+    """Return an object that the native side takes, with the same memory.
+
+    A GPU's is refused before anything is asked of it, unless it is CUDA kernels that are called.
+    """
     if isinstance(x, np.generic):
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
     if isinstance(x, np.ndarray | float | int) or x is None:
+        return x
+    if is_on_gpu(x):
+        if not kernels:
+            raise _elsewhere(name, "a CUDA device")
         return x
     if hasattr(x, "__dlpack_device__"):
         kind = int(x.__dlpack_device__()[0])
@@ -60,9 +71,9 @@ def _viewed(x: Any, name: str = "an array") -> Any:
 
 
 def _elsewhere(name: str, device: str) -> DeviceError:
-    hint = "Move it to the CPU before the call (CuPy: x.get(), JAX: numpy.asarray(x)), or use ffgrad.torch for CUDA kernels."
+    hint = "Move it to the CPU before the call (CuPy: x.get(), JAX: numpy.asarray(x)), or write it as a CUDA kernel."
     return DeviceError(
-        f"`{name}` lies on {device}, and ffgrad.numpy runs on the CPU\n  {hint}",
+        f"`{name}` lies on {device}, and ffgrad.numpy runs on the CPU; CUDA kernels (.cu) run on CUDA devices\n  {hint}",
         code="device",
         expected="the CPU",
         found=device,
@@ -74,9 +85,9 @@ def _tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values) if isinstance(values, tuple | list) else (values,)
 
 
-def _scalar(y: np.ndarray) -> Any:
-    """Return a 0-d array as NumPy's functions do: as a number with a type."""
-    return y[()] if y.ndim == 0 else y
+def _scalar(y: Any) -> Any:
+    """Return a 0-d array as NumPy's functions do: as a number with a type. A GPU's stay arrays."""
+    return y[()] if isinstance(y, np.ndarray) and y.ndim == 0 else y
 
 
 class Enzyme:
@@ -98,7 +109,7 @@ class Enzyme:
         Names of the outputs, in the order in which calls return them.
     """
 
-    def __init__(self, native: _native.Function) -> None:
+    def __init__(self, native: _native.Function, is_kernel: bool = False, verify: str = "once") -> None:
         self._native = native
         self.inputs = native.inputs
         self.outputs = native.outputs
@@ -106,13 +117,29 @@ class Enzyme:
         self._input_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["inputs"]]
         self._output_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["outputs"]]
         self._differentiable = native.differentiable
+        self._gpu: tuple[Description, Check] | None = None
+        if is_kernel:
+            description = Description(native)
+            self._gpu = description, Check(description, verify)
         outputs = [plan["args"][i] for i in plan["outputs"]]
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
     def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
         # One too many is refused by the native side.
         names = itertools.chain(self.inputs, itertools.repeat("an array"))
-        return tuple(map(_viewed, inputs, names))
+        return tuple(_viewed(x, name, self._gpu is not None) for x, name in zip(inputs, names, strict=False))
+
+    def _for(self, given: tuple[Any, ...]) -> Any:
+        """Return what computes: the native function, or for arrays on a GPU their launches."""
+        if self._gpu is None or not any(is_on_gpu(x) for x in given):
+            return self._native
+        return Calls(*self._gpu, given)
+
+    def _here(self, what: str, given: tuple[Any, ...]) -> None:
+        """Refuse arrays on a GPU."""
+        if self._gpu is not None and any(is_on_gpu(x) for x in given):
+            hint = "Use vjp, jvp or hvp row by row, or ffgrad.torch, where a map is one launch."
+            raise self._gpu[0].on_cpu_only(what, hint)
 
     # --- values ---------------------------------------------------------------------------------------
 
@@ -129,7 +156,7 @@ class Enzyme:
         ndarray, scalar or tuple of them
             The outputs, in the order of the signature.
         """
-        return self._joined(self._native.primal(self._views(inputs), 0))
+        return self._joined(self._for(given := self._views(inputs)).primal(given, 0))
 
     apply = __call__
 
@@ -152,10 +179,12 @@ class Enzyme:
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
         given = self._views(inputs)
-        outputs = self._native.primal(given, self._differentiable)
+        outputs = self._for(given).primal(given, self._differentiable)
 
         def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
-            return self._native.vjp(given, self._cotangents(cotangents), self._differentiable)
+            gradients: tuple[np.ndarray | None, ...]
+            gradients = self._for(given).vjp(given, self._cotangents(cotangents), self._differentiable)
+            return gradients
 
         return self._joined(outputs), pullback
 
@@ -176,8 +205,8 @@ class Enzyme:
         """
         given = self._views(_tuple(inputs))
         along = self._tangents(tangents)
-        outputs = self._native.primal(given, 0)
-        return self._joined(outputs), self._joined(self._native.jvp(given, along))
+        outputs = self._for(given).primal(given, 0)
+        return self._joined(outputs), self._joined(self._for(given).jvp(given, along))
 
     def grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
         """Compute the gradient of a function of one output without dimensions.
@@ -216,7 +245,7 @@ class Enzyme:
         given = self._views(inputs)
         mask = self._mask(argnums)
         self._one_number()
-        (value,) = self._native.primal(given, mask)
+        (value,) = self._for(given).primal(given, mask)
         return _scalar(value), self._gradients(given, argnums)
 
     def jacobian(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
@@ -236,8 +265,9 @@ class Enzyme:
             outputs: a tuple of those, ``None`` for integer outputs.
         """
         given = self._views(inputs)
+        self._here("Jacobians of", given)
         mask = self._mask(argnums)
-        outputs = self._native.primal(given, mask)
+        outputs = self._for(given).primal(given, mask)
         shapes = [np.shape(x) for x in given]
         rows = sum(y.size for y, dtype in zip(outputs, self._output_types, strict=True) if dtype.kind == "f")
         chosen = _chosen(argnums)
@@ -301,7 +331,7 @@ class Enzyme:
             self._one_number()
             cotangents = 1.0
         weights, along = self._cotangents(cotangents), self._tangents(tangents)
-        changes = self._native.hvp(given, weights, along, self._differentiable)
+        changes = self._for(given).hvp(given, weights, along, self._differentiable)
         return changes if isinstance(inputs, tuple | list) else changes[0]
 
     def hessp(self, x: Array, p: Array, *rest: Array | float) -> np.ndarray:
@@ -322,7 +352,7 @@ class Enzyme:
         self._one_number()
         given = self._views((x, *rest))
         along = (self._array(p, self._input_types[0]), *[None] * len(rest))
-        change: np.ndarray = self._native.hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
+        change: np.ndarray = self._for(given).hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
 
     def hessian(self, *inputs: Array | float, argnum: int = 0) -> np.ndarray:
@@ -342,6 +372,7 @@ class Enzyme:
         """
         self._one_number()
         given = self._views(inputs)
+        self._here("Hessians of", given)
         mask = self._mask(argnum)
         shape = np.shape(given[argnum])
         count = int(np.prod(shape, dtype=int))
@@ -378,7 +409,7 @@ class Enzyme:
 
     def _gradients(self, given: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
         self._one_number()
-        gradients = self._native.vjp(given, self._cotangents(1.0), self._mask(argnums))
+        gradients = self._for(given).vjp(given, self._cotangents(1.0), self._mask(argnums))
         return gradients[argnums] if isinstance(argnums, int) else tuple(gradients[i] for i in argnums)
 
     def _cotangents(self, values: Any) -> tuple[Any, ...]:
@@ -387,10 +418,11 @@ class Enzyme:
     def _tangents(self, values: Any) -> tuple[Any, ...]:
         return tuple(self._array(v, t) for v, t in _paired("tangent", values, self._input_types, self))
 
-    @staticmethod
-    def _array(value: Any, dtype: np.dtype) -> Any:
+    def _array(self, value: Any, dtype: np.dtype) -> Any:
         """Return a shadow; numbers take the element type of what they belong to."""
-        return np.asarray(value, dtype=dtype) if isinstance(value, int | float) else _viewed(value)
+        if isinstance(value, int | float):
+            return np.asarray(value, dtype=dtype)
+        return _viewed(value, kernels=self._gpu is not None)
 
     def _mask(self, argnums: int | Sequence[int]) -> int:
         mask = 0
@@ -447,4 +479,6 @@ def enzyme(
     Enzyme
         Callable, with ``vjp``, ``jvp``, ``grad``, ``value_and_grad``, ``jacobian``, ``hvp``, ``hessp`` and ``hessian``.
     """
-    return Enzyme(open_function(source, function, signature, options, np.ndarray, _allocate))
+    native = open_function(source, function, signature, options, np.ndarray, _allocate)
+    is_kernel = str(json.loads(native.manifest())["prototype"]["file"]).endswith((".cu", ".cuh"))
+    return Enzyme(native, is_kernel, options.get("verify", "once"))
