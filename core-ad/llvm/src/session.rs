@@ -223,6 +223,8 @@ impl<'ctx> Session<'ctx> {
         let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
+        // By name, for some are inlined and gone when they are asked for.
+        let parts_of_rules = rules::parts(&given);
         for entry in entries {
             let has_rules = !given.is_empty();
             entries::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
@@ -254,7 +256,7 @@ impl<'ctx> Session<'ctx> {
         openmp::expand_copies(&module)?;
         // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied.
         if !self.installed.is_empty() || copies_allocatables {
-            lifetimes::extend(&module, &entries::roots(&module, entries), &rules::parts(&given));
+            lifetimes::extend(&module, &entries::roots(&module, entries), &parts_of_rules);
         }
         choices::separate(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
