@@ -3,6 +3,11 @@
 //! The reverse sweep counts down. Vectorised, such a loop turns every vector it loads or stores around, a shuffle
 //! each. Where the turns only add (sums, cells that are added to) or keep to a cell of their own, the same turns can be
 //! taken counting up.
+//!
+//! But what the forward sweep read last is what caches still hold, and the reverse sweep goes through the tape and the
+//! user's arrays from the end to the beginning as one stream, which inner loops that count up break in pieces. So only
+//! loops go forward that come again and again to the same cells: inner loops whose addresses do not depend on the turn of the
+//! loop around them.
 
 use crate::ir::{Block, Op, Value};
 use crate::linear::{self, Linear};
@@ -17,6 +22,7 @@ use std::collections::HashSet;
 pub fn run_forward(one: &Loop, objects: &Objects, layout: &TargetData) {
     if let Some(counter) = Countdown::of(one)
         && has_any_order(one, &counter, objects, layout)
+        && comes_back(one, layout)
     {
         counter.turn(one);
     }
@@ -67,6 +73,31 @@ impl Countdown {
             LLVMDisposeBuilder(builder);
         }
     }
+}
+
+/// Whether the loop stands in another, every turn of which goes over the same cells.
+fn comes_back(one: &Loop, layout: &TargetData) -> bool {
+    let fixed = |v: &Value| !v.is_instruction() || v.stands_in(one.block) || !is_repeated(v.parent());
+    let pointer = |i: Value| match i.op()? {
+        Op::LLVMLoad => Some(i.operand(0)),
+        Op::LLVMStore => Some(i.operand(1)),
+        _ => None,
+    };
+    let same = |p: Value| {
+        linear::address(p, layout).is_some_and(|(base, distance)| fixed(&base) && distance.terms.keys().all(fixed))
+    };
+    is_repeated(one.before) && one.block.instructions().into_iter().filter_map(pointer).all(same)
+}
+
+/// Whether a block comes back to itself.
+fn is_repeated(block: Block) -> bool {
+    let (mut reached, mut next) = (HashSet::new(), block.successors());
+    while let Some(one) = next.pop() {
+        if reached.insert(one) {
+            next.extend(one.successors());
+        }
+    }
+    reached.contains(&block)
 }
 
 /// Whether the turns of a loop may be taken in any order.
