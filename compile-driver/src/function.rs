@@ -24,6 +24,7 @@ use crate::scratch::Frame;
 use crate::sources;
 use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
+use crate::tune::Winner;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::Manifest;
 use core_ad::protocol::Rung;
@@ -44,7 +45,7 @@ pub struct Function {
     primal: OnceLock<Arc<Artifact>>,
     pub(crate) derivatives: RwLock<HashMap<Wanted, Arc<Derivative>>>,
     pub(crate) building: Mutex<()>,
-    pub(crate) tuned: RwLock<HashMap<Wanted, Arc<Function>>>,
+    pub(crate) tuned: RwLock<HashMap<Wanted, Arc<Winner>>>,
     pub(crate) tuning: Mutex<()>,
     pub(crate) variants: Variants,
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 const MOST: usize = 16;
 
 /// A variant must take at most this part of the general code's time.
-const PAYS: f64 = 0.95;
+pub(crate) const PAYS: f64 = 0.95;
 
 /// For these inputs at these sizes.
 type Case = (Wanted, Vec<i64>);
@@ -67,7 +67,7 @@ impl Function {
     }
 
     /// The sizes of a call, by parameter name.
-    fn sizes(&self, resolved: &Resolved) -> BTreeMap<String, i64> {
+    pub(crate) fn sizes(&self, resolved: &Resolved) -> BTreeMap<String, i64> {
         let args = self.manifest.plan.args.iter().enumerate().filter(|(_, a)| a.role == Role::Size);
         args.map(|(i, a)| (a.name.clone(), resolved.sizes[i])).collect()
     }

@@ -2,20 +2,23 @@
 //!
 //! A candidate is the same function opened with other options (what stands before differentiation, what the engine
 //! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the
-//! engine's options on the best of them. The outcome is kept in the function's cache entry.
+//! engine's options on the best of them, and last the best with the sizes at hand as constants: where that variant pays it
+//! serves calls with these sizes, and the best without it all others. The outcome is kept in the function's cache entry.
 
 use crate::artifact::{Artifact, Wanted};
 use crate::cache;
 use crate::call::Input;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::options::Spec;
 use crate::scratch::Frame;
+use crate::specialize::PAYS;
 use crate::verify;
 use core_ad::manifest::{FORMAT, Trial, Tuning};
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -37,6 +40,22 @@ const ENGINE_OPTIONS: [&[&str]; 5] = [
 /// Time spent on measuring one candidate.
 const BUDGET: Duration = Duration::from_millis(60);
 
+/// What tuning chose: for all sizes, and for some.
+pub(crate) struct Winner {
+    general: Arc<Function>,
+    /// Parameters with their sizes, and the function in which they are constants.
+    special: Option<(Vec<(usize, i64)>, Arc<Function>)>,
+}
+
+impl Winner {
+    fn serving(&self, resolved: &Resolved) -> &Function {
+        match &self.special {
+            Some((sizes, special)) if sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => special,
+            _ => &self.general,
+        }
+    }
+}
+
 impl Function {
     /// The fastest proven derivative for the inputs in `wanted`, found at the first call.
     pub(crate) fn tuned(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
@@ -52,13 +71,17 @@ impl Function {
                 }
             }
         };
-        let artifact = winner.derivative(wanted, inputs, resolved)?;
-        winner.take_warnings().into_iter().for_each(|text| self.warn(text));
-        self.share_primal(&artifact);
+        let serving = winner.serving(resolved);
+        let artifact = serving.derivative(wanted, inputs, resolved)?;
+        serving.take_warnings().into_iter().for_each(|text| self.warn(text));
+        // A primal in which sizes are constants serves no other call.
+        if std::ptr::eq(serving, &*winner.general) {
+            self.share_primal(&artifact);
+        }
         Ok(artifact)
     }
 
-    fn choose(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Function>> {
+    fn choose(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Winner>> {
         let file = self.tuning_file(wanted);
         let kept = cache::read_json::<Tuning>(&file).filter(|t| t.format == FORMAT);
         let tuning = match kept {
@@ -69,7 +92,10 @@ impl Function {
                 tuning
             }
         };
-        let winner = Arc::new(self.opened_with(self.candidate(tuning.pipeline, &tuning.engine_options))?);
+        let open =
+            |sizes| self.opened_with(self.candidate(tuning.pipeline, &tuning.engine_options, sizes)).map(Arc::new);
+        let special = tuning.sizes.as_ref().map(|sizes| Ok::<_, Error>((self.numbered(sizes), open(Some(sizes))?)));
+        let winner = Arc::new(Winner { general: open(None)?, special: special.transpose()? });
         self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
     }
@@ -79,12 +105,28 @@ impl Function {
     }
 
     /// This function with other options.
-    fn candidate(&self, pipeline: Rung, engine_options: &[String]) -> Spec {
+    fn candidate(&self, pipeline: Rung, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
         let mut spec = self.spec.clone();
         spec.options.tune = false;
         spec.options.pipeline = Some(pipeline);
         spec.options.engine_options.extend(engine_options.iter().cloned());
+        if let Some(sizes) = sizes {
+            spec.options.constants = sizes.clone();
+        }
         spec
+    }
+
+    /// Sizes by parameter name as sizes by parameter number.
+    fn numbered(&self, sizes: &BTreeMap<String, i64>) -> Vec<(usize, i64)> {
+        let args = self.manifest.plan.args.iter().enumerate();
+        args.filter_map(|(i, arg)| Some((i, *sizes.get(&arg.name)?))).collect()
+    }
+
+    /// The sizes of a call, if a variant for them could be built: not of what has none, or has them as constants already, nor
+    /// of a kernel, which learns its sizes from the launch.
+    fn sizes_to_fix(&self, resolved: &Resolved) -> Option<BTreeMap<String, i64>> {
+        let sizes = self.sizes(resolved);
+        (!sizes.is_empty() && self.spec.options.constants.is_empty() && !self.is_kernel()).then_some(sizes)
     }
 
     /// Builds and times every candidate.
@@ -93,29 +135,41 @@ impl Function {
         let bar = if show { progress(&self.spec.function) } else { ProgressBar::hidden() };
         let mut trials: Vec<Trial> = Vec::new();
         for pipeline in PIPELINES {
-            trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new()));
+            trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None));
             bar.inc(1);
         }
         let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
         for options in ENGINE_OPTIONS {
             let options = options.iter().map(|&o| o.to_owned()).collect();
-            trials.push(self.attempt(wanted, inputs, resolved, pipeline, options));
+            trials.push(self.attempt(wanted, inputs, resolved, pipeline, options, None));
+            bar.inc(1);
+        }
+        let best = fastest(&trials).cloned();
+        let mut sizes = None;
+        if let (Some(best), Some(fixed)) = (&best, self.sizes_to_fix(resolved)) {
+            let options = best.engine_options.clone();
+            let trial = self.attempt(wanted, inputs, resolved, best.pipeline, options, Some(fixed));
+            let pays = trial.microseconds.zip(best.microseconds).is_some_and(|(with, without)| with < PAYS * without);
+            sizes = trial.sizes.clone().filter(|_| pays);
+            trials.push(trial);
             bar.inc(1);
         }
         bar.finish_and_clear();
-        let Some(best) = fastest(&trials).cloned() else {
+        let Some(best) = best else {
             // None can be built: the plain ladder says why.
             return Err(
-                match self.opened_with(self.candidate(Rung::Inlined, &[]))?.derivative(wanted, inputs, resolved) {
+                match self.opened_with(self.candidate(Rung::Inlined, &[], None))?.derivative(wanted, inputs, resolved) {
                     Err(error) => error,
                     Ok(_) => self.vanished(&self.tuning_file(wanted)),
                 },
             );
         };
+        let (pipeline, engine_options) = (best.pipeline, best.engine_options);
+        let tuning = Tuning { format: FORMAT, pipeline, engine_options, sizes, trials };
         if show {
-            eprintln!("{}", table(&self.spec.function, &trials));
+            eprintln!("{}", table(&self.spec.function, &tuning));
         }
-        Ok(Tuning { format: FORMAT, pipeline: best.pipeline, engine_options: best.engine_options, trials })
+        Ok(tuning)
     }
 
     fn attempt(
@@ -125,8 +179,10 @@ impl Function {
         resolved: &Resolved,
         pipeline: Rung,
         engine_options: Vec<String>,
+        sizes: Option<BTreeMap<String, i64>>,
     ) -> Trial {
-        let measured = self.opened_with(self.candidate(pipeline, &engine_options)).and_then(|candidate| {
+        let spec = self.candidate(pipeline, &engine_options, sizes.as_ref());
+        let measured = self.opened_with(spec).and_then(|candidate| {
             let artifact = candidate.derivative(wanted, inputs, resolved)?;
             candidate.time_vjp(&artifact, inputs, resolved)
         });
@@ -134,7 +190,7 @@ impl Function {
             Ok(time) => (Some(time.as_secs_f64() * 1e6), None),
             Err(error) => (None, error.to_string().lines().next().map(str::to_owned)),
         };
-        Trial { pipeline, engine_options, microseconds, refused }
+        Trial { pipeline, engine_options, sizes, microseconds, refused }
     }
 
     /// Shortest time of one vjp at these arguments.
@@ -152,7 +208,7 @@ fn fastest(trials: &[Trial]) -> Option<&Trial> {
 }
 
 fn progress(function: &str) -> ProgressBar {
-    let bar = ProgressBar::new((PIPELINES.len() + ENGINE_OPTIONS.len()) as u64);
+    let bar = ProgressBar::new((PIPELINES.len() + ENGINE_OPTIONS.len() + 1) as u64);
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}") {
         bar.set_style(style);
     }
@@ -160,18 +216,25 @@ fn progress(function: &str) -> ProgressBar {
     bar
 }
 
-/// What was tried, the fastest marked.
-fn table(function: &str, trials: &[Trial]) -> String {
-    let best = fastest(trials).and_then(|t| t.microseconds);
+/// What was tried, and what was kept of it.
+fn table(function: &str, tuning: &Tuning) -> String {
+    let chosen = |t: &Trial| (t.pipeline, &t.engine_options) == (tuning.pipeline, &tuning.engine_options);
     let row = |t: &Trial| {
-        let options = if t.engine_options.is_empty() { "-".to_owned() } else { t.engine_options.join(" ") };
+        let sizes = t.sizes.iter().flatten().map(|(name, size)| format!("{name}={size}"));
+        let options: Vec<String> = t.engine_options.iter().cloned().chain(sizes).collect();
+        let options = if options.is_empty() { "-".to_owned() } else { options.join(" ") };
+        let kept = match &t.sizes {
+            None if chosen(t) => "  <- kept",
+            Some(_) if t.sizes == tuning.sizes => "  <- kept for these sizes",
+            _ => "",
+        };
         let outcome = match (t.microseconds, &t.refused) {
-            (Some(time), _) => format!("{time:>12.1} us{}", if Some(time) == best { "  <- kept" } else { "" }),
+            (Some(time), _) => format!("{time:>12.1} us{kept}"),
             (None, refused) => refused.clone().unwrap_or_default(),
         };
         format!("  {:<9} {options:<32} {outcome}", t.pipeline.name())
     };
-    let rows: Vec<String> = trials.iter().map(row).collect();
+    let rows: Vec<String> = tuning.trials.iter().map(row).collect();
     format!("tuned `{function}`:\n{}", rows.join("\n"))
 }
 
@@ -180,13 +243,20 @@ mod tests {
     use super::*;
 
     fn trial(pipeline: Rung, microseconds: Option<f64>) -> Trial {
-        Trial { pipeline, engine_options: Vec::new(), microseconds, refused: None }
+        Trial { pipeline, engine_options: Vec::new(), sizes: None, microseconds, refused: None }
     }
 
     #[test]
     fn the_fastest_that_could_be_built_is_kept() {
-        let trials = [trial(Rung::O1, Some(3.0)), trial(Rung::O2, None), trial(Rung::Outlined, Some(2.0))];
+        let mut trials = vec![trial(Rung::O1, Some(3.0)), trial(Rung::O2, None), trial(Rung::Outlined, Some(2.0))];
         assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Rung::Outlined));
-        assert!(table("f", &trials).lines().last().is_some_and(|l| l.contains("outlined") && l.contains("kept")));
+        let sizes = Some(BTreeMap::from([("n".to_owned(), 8)]));
+        trials.push(Trial { sizes: sizes.clone(), ..trial(Rung::Outlined, Some(1.0)) });
+        let mut tuning = Tuning { format: FORMAT, pipeline: Rung::Outlined, engine_options: Vec::new(), sizes, trials };
+        let kept = |tuning: &Tuning| table("f", tuning).matches("kept").count();
+        assert_eq!(kept(&tuning), 2);
+        assert!(table("f", &tuning).ends_with("1.0 us  <- kept for these sizes"));
+        tuning.sizes = None;
+        assert_eq!(kept(&tuning), 1);
     }
 }

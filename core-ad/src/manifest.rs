@@ -144,6 +144,9 @@ pub struct Tuning {
     pub pipeline: Rung,
     /// The fastest candidate's options of the engine.
     pub engine_options: Vec<String>,
+    /// Sizes, by parameter name, for which a variant that knows them is faster still.
+    #[serde(default)]
+    pub sizes: Option<BTreeMap<String, i64>>,
     /// Everything that was tried.
     pub trials: Vec<Trial>,
 }
@@ -155,6 +158,9 @@ pub struct Trial {
     pub pipeline: Rung,
     /// Options of the engine.
     pub engine_options: Vec<String>,
+    /// Sizes that were constants, by parameter name.
+    #[serde(default)]
+    pub sizes: Option<BTreeMap<String, i64>>,
     /// Shortest time of one vjp; `None` where it could not be built or was proven wrong.
     pub microseconds: Option<f64>,
     /// Why it has no time.

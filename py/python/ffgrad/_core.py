@@ -53,7 +53,8 @@ class Options(TypedDict, total=False):
     arena : bool
         Let the derivative allocate from a per-thread arena instead of malloc (default).
     tune : bool
-        Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest.
+        Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest. One
+        has the sizes of those arguments as constants, and serves calls with these sizes only.
     mode : {"recompute", "tape"}
         Whether the forward sweep runs again for the gradient, or once, keeping what the gradient needs until it is
         computed. With PyTorch's eager mode; elsewhere the gradient is recomputed.
