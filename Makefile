@@ -19,10 +19,11 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 	@"$$(. scripts/lib.sh && echo $$BIN)/ffgrad" toolchain install fortran >/dev/null
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
 
-test: ## every test; goes on after a part that fails, and names all that failed
-	@failed=; for part in rust torch cuda fortran tf jax julia; do \
-		$(MAKE) test-$$part || failed="$$failed $$part"; \
-	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+# The longest first; two at a time, for each waits for one compiler after another on one core. What a part prints comes when it ends.
+PARTS := torch jax julia tf rust fortran cuda
+
+test: build env-tf env-jax ## every test, two parts at a time; goes on after a part that fails, and make names all that failed
+	@$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix test-,$(PARTS))
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
@@ -90,7 +91,7 @@ bench-julia: tools ## the cost of a call from Julia, beside a raw ccall (part of
 	@"$$(scripts/julia.sh)" --startup-file=no --project=julia benches/julia_overhead.jl $(ARGS)
 
 build: ## env and tools, side by side
-	@$(MAKE) -j2 env tools
+	@$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) env tools
 
 env: ## the Python environment (about 6 GB, shared by all clones of a user) and .venv
 	@scripts/env.sh
