@@ -258,7 +258,15 @@ def test_const_inputs_have_the_gradient_zero(compile_source: Compile) -> None:
     source = "double loss(const double* x, const double* w, int n)\n"
     source += "{ double s = 0; for (int i = 0; i < n; i++) s += w[i] * x[i] * x[i]; return s; }\n"
     f = compile_source(source, "loss", "x[n], const w[n] -> return")
-    agree(jax.grad(f.apply, (0, 1))(X, W), (2 * W * X, jnp.zeros(3)))
+    # Large enough that the memory is not fresh, so that zeros must have been written.
+    x, w = jnp.linspace(1.0, 2.0, 50_000), jnp.linspace(-1.0, 1.0, 50_000)
+    for transform in (lambda f: f, jax.jit):
+        for _ in range(3):
+            gradient = transform(jax.grad(f.apply, (0, 1)))
+            agree(gradient(x, w), (2 * w * x, jnp.zeros_like(w)))
+            agree(jax.vmap(gradient)(jnp.stack([x, w]), jnp.stack([w, x]))[1], jnp.zeros((2, x.size)))
+        curvature = transform(lambda x, w: jax.jvp(jax.grad(f.apply, (0, 1)), (x, w), (w, jnp.zeros_like(w)))[1])
+        agree(curvature(x, w), (2 * w * w, jnp.zeros_like(w)))
 
 
 # --- types, tracing, buffers --------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 use crate::api::{self, Attrs, Buffer, Buffers, CallFrame};
 use compile_driver::{Error, Results, View};
-use core_ad::DType;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::{CallPlan, DType};
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
@@ -98,13 +98,43 @@ pub struct Placed<'f> {
     pub function: &'f str,
 }
 
+impl Placed<'_> {
+    /// Gradients of inputs that have none (declared `const`): nobody else writes them, and XLA's memory holds anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Results::allocate`].
+    pub fn clear_constant(&mut self, plan: &CallPlan) -> compile_driver::Result<()> {
+        for (position, arg) in plan.inputs.iter().map(|&arg| &plan.args[arg]).enumerate() {
+            if self.mask >> position & 1 == 0 || arg.is_differentiable() {
+                continue;
+            }
+            let index = self.index(position);
+            let view = self
+                .frame
+                .result(index)
+                .map_err(|code| unexpected(self.function, arg.dtype.to_string(), format!("XLA's type {code}")))?;
+            let elements = view.shape.iter().map(|&extent| extent as usize).product::<usize>();
+            if elements > 0 {
+                // SAFETY: XLA's memory for this result, which has this type and shape.
+                unsafe { view.data.cast_mut().write_bytes(0, elements * view.dtype.size()) };
+            }
+        }
+        Ok(())
+    }
+
+    /// Which of the custom call's results stands for a position.
+    fn index(&self, position: usize) -> usize {
+        (self.mask & ((1 << position) - 1)).count_ones() as usize
+    }
+}
+
 impl Results for Placed<'_> {
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> compile_driver::Result<*mut u8> {
         if self.mask >> position & 1 == 0 {
             return Ok(std::ptr::null_mut());
         }
-        let index = (self.mask & ((1 << position) - 1)).count_ones() as usize;
-        match self.frame.result(index) {
+        match self.frame.result(self.index(position)) {
             Ok(view) if view.dtype == dtype && view.shape == shape => match NonNull::new(view.data.cast_mut()) {
                 Some(memory) => Ok(memory.as_ptr()),
                 // An empty array may have no address; the driver takes null for "no result wanted".

@@ -150,6 +150,9 @@ fn compute(frame: Frame<'_>, op: &Op, function: &Function) -> Result<(), Error> 
         return Err(outdated(name, mask.count_ones() as usize, frame.result_count(), "results"));
     }
     let mut placed = Placed { frame, mask, function: name };
+    if matches!(op.kind, Kind::Vjp | Kind::Hvp) {
+        placed.clear_constant(plan)?;
+    }
     if op.batch.rank > 0 {
         let shape = batch_shape(op, &inputs, &[&cotangents, &tangents, &directions]);
         let Batch { inputs: mapped, cotangents: v, tangents: t, directions: s, separate, .. } = op.batch;
