@@ -20,7 +20,7 @@ use crate::toolchain::Tools;
 use crate::worker::Worker;
 use crate::{artifact, key};
 use core_ad::cuda::UNSET_CONSTANT;
-use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
@@ -490,7 +490,9 @@ impl<'a> Build<'a> {
         let job = self.job(rung, &before, &after);
         let costly = engine::is_costly(refusal);
         if !costly {
-            Refused { spec, engine: &*engine, job: &job, worker: &mut worker }.locate(refusal);
+            let prototype = &self.manifest.prototype;
+            let home = Location { file: prototype.file.clone(), line: prototype.line, column: 0, text: None };
+            Refused { spec, engine: &*engine, job: &job, worker: &mut worker, home }.locate(refusal);
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() || engine::is_unexplained(refusal) {
             if !costly {

@@ -201,7 +201,12 @@ fn keep_log(job: &Job<'_>, command: &str, stderr: &str) {
     const MOST: usize = 8 << 20;
     let text = format!("{command}\n{stderr}");
     // A log that cannot be written is no reason to fail otherwise than the engine did.
-    let _ = std::fs::write(job.output.with_file_name("engine.log"), &text.as_bytes()[..text.len().min(MOST)]);
+    let _ = std::fs::write(log_of(job), &text.as_bytes()[..text.len().min(MOST)]);
+}
+
+/// The file with what an engine printed that failed.
+pub fn log_of(job: &Job<'_>) -> PathBuf {
+    job.output.with_file_name("engine.log")
 }
 
 fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
@@ -219,8 +224,8 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
                     "Raise the limit, as with timeout={}, where the function is large;",
                     4 * seconds.max(1)
                 ))
-                .advise("else type analysis may go on for ever over a large table or struct: look at less of them with")
-                .advise("engine_options=[\"enzyme-max-type-offset=64\"], or pass the table as a parameter.")
+                .advise("else type analysis may go on for ever over a large constant table or struct: pass it as a parameter,")
+                .advise("one array for each type, or look at less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
         }
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)

@@ -4,7 +4,7 @@
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
 //! then half of those, until one is left without which the engine does not crash.
 
-use crate::engine::{Engine, Job};
+use crate::engine::{self, Engine, Job};
 use crate::error::Error;
 use crate::frontend;
 use crate::options::Spec;
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 
 /// The longest that a search may take: the user is waiting for an error.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Code of a crash that nothing explains.
+const CRASH: &str = "engine-crash";
 
 /// Callers that a message shows.
 const MOST_CALLERS: usize = 4;
@@ -31,6 +34,8 @@ pub struct Refused<'a> {
     pub job: &'a Job<'a>,
     /// A worker, for the module's places.
     pub worker: &'a mut Worker,
+    /// Where the user's function is defined.
+    pub home: Location,
 }
 
 impl Refused<'_> {
@@ -57,9 +62,34 @@ impl Refused<'_> {
                     if place.callee.as_deref() == Some("realloc") {
                         diagnostics::engine::is_about(diagnosis, "realloc");
                     }
+                } else if diagnosis.code == CRASH {
+                    self.name_function(&places, diagnosis);
                 }
             }
         }
+    }
+
+    /// The function that the engine was at when it crashed: the last one that it printed.
+    fn name_function(&self, places: &Places, diagnosis: &mut Diagnosis) {
+        let options = [self.job.options, &["enzyme-print".to_owned()]].concat();
+        let job = Job { options: &options, ..*self.job };
+        // That it fails is known; what it printed until then is in its log.
+        let _ = self.engine.differentiate(&job);
+        let log = std::fs::read_to_string(engine::log_of(&job)).unwrap_or_default();
+        let printed = last_printed(&log);
+        let inside = printed.as_deref().and_then(|name| places.places.iter().find(|p| p.function == name));
+        let name = match (inside, printed) {
+            (Some(place), Some(name)) if !place.lines.is_empty() && !name.starts_with("ffgrad") => {
+                places.describe(place, diagnosis);
+                readable(&name)
+            }
+            _ => {
+                diagnosis.location = Some(frontend::with_text(self.home.clone()));
+                self.spec.function.clone()
+            }
+        };
+        let how = "no single call there makes the difference, as bisection shows";
+        diagnosis.found_by = Some(format!("the engine was at `{name}` when it crashed; {how}"));
     }
 
     /// The instruction without which the engine does not fail as it did.
@@ -110,6 +140,15 @@ impl Trial {
             Err(_) => None,
         }
     }
+}
+
+/// The name of the last function whose code stands in a log, as the user's module has it.
+fn last_printed(log: &str) -> Option<String> {
+    let line = log.lines().rfind(|l| l.starts_with("define "))?;
+    let (_, rest) = line.split_once('@')?;
+    let name = rest.split('(').next()?.trim_matches('"');
+    let own = ["preprocess_", "augmented_", "fwddiffe", "diffe"];
+    Some(own.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name)).to_owned())
 }
 
 /// The one of `all` that must be left out so that `fails` is not true. `None` where leaving all out does not help, or where
@@ -235,12 +274,19 @@ mod tests {
     }
 
     #[test]
+    fn the_last_function_printed_is_named_as_in_the_source() {
+        let log = "define double @a(double %x) {\n}\nprefn:\ndefine internal void @\"preprocess_b.1\"(ptr %0) #4 {\n";
+        assert_eq!(last_printed(log).as_deref(), Some("b.1"));
+        assert_eq!(last_printed("nothing"), None);
+    }
+
+    #[test]
     fn the_users_line_is_the_innermost_outside_of_libraries() {
         let files = ["/usr/include/c++/12/bits/stl_tree.h", "/home/u/model/step.hpp", "/home/u/model/main.cpp"];
         let lines = vec![(0, 239, 16), (0, 500, 1), (1, 7, 3), (2, 20, 5)];
         let places = Places {
             files: files.map(str::to_owned).to_vec(),
-            places: vec![Place { lines, callee: None, removable: false }],
+            places: vec![Place { function: "f".into(), lines, callee: None, removable: false }],
             own: vec!["/home/u/model".into()],
         };
         let told = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };

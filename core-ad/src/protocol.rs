@@ -305,6 +305,8 @@ pub enum Request {
 /// A place in a module that the engine was given: an instruction, and the lines of the user's that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
+    /// The function of the module that it stands in.
+    pub function: String,
     /// Lines, the one where the instruction stands first, then those where that is called: file (index into `files` of the
     /// answer), line, column.
     pub lines: Vec<(usize, u32, u32)>,

@@ -38,7 +38,7 @@ pub fn list(module: &Module<'_>) -> Response {
             lines.extend(lines_of(*call, &mut files));
             at = caller;
         }
-        Place { lines, callee: called(*instruction), removable: is_removable(*instruction) }
+        Place { function: function.clone(), lines, callee: called(*instruction), removable: is_removable(*instruction) }
     };
     let places = all.iter().map(place).collect();
     Response::Places { files: files.names, places }
