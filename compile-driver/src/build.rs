@@ -14,7 +14,7 @@ use crate::locate::Refused;
 use crate::mpi;
 use crate::openmp;
 use crate::options::Spec;
-use crate::process;
+use crate::process::{self, ProcessError};
 use crate::rules;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
@@ -464,13 +464,12 @@ impl<'a> Build<'a> {
         self.commands.push(process::command_line(&command));
         let spec = self.context.spec;
         let timeout = Duration::from_secs(spec.options.timeout);
-        let output = process::run(&mut command, None, timeout).map_err(|e| {
-            frontend::compile_error(Diagnosis::new(
-                "linker-failed",
-                &spec.function,
-                format!("the linker did not finish: {e}"),
-            ))
-        })?;
+        let unfinished = |e: ProcessError| {
+            let headline = format!("the linker did not finish: {e}");
+            frontend::compile_error(Diagnosis::new("linker-failed", &spec.function, headline))
+        };
+        let output = process::run(&mut command, None, timeout)
+            .map_err(|e| Error::of_child(e, &spec.function, unfinished).while_compiling())?;
         if output.status.success() {
             return Ok(());
         }

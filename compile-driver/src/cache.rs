@@ -17,13 +17,16 @@
 //! ```
 //!
 //! Keys hold content, never modification times or places. `CACHING.md` says the rest: what is hashed, what is checked, what is
-//! removed when. [`sealed`] has the JSON files, [`keeping`] listing, checking and removing.
+//! removed when. [`sealed`] has the JSON files, [`keeping`] listing, checking and removing, [`overlay`] what happens
+//! where the folder cannot be written to.
 
 pub mod entries;
 pub mod keeping;
+mod overlay;
 mod sealed;
 
-use crate::error::{CacheError, Result};
+use crate::error::{CacheError, Error, Result};
+use crate::interrupt::Pauses;
 pub use sealed::{from_sealed, read_json, sealed, write_json};
 use std::fs::{self, File};
 use std::io;
@@ -37,6 +40,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Cache {
     root: PathBuf,
     warnings: Arc<Warnings>,
+    /// What is read beside it, where the user's own folder cannot be written to.
+    below: Option<overlay::Below>,
 }
 
 /// What a user should hear of, oldest first.
@@ -113,20 +118,20 @@ impl Staging {
 
 impl Cache {
     /// Opens the cache in `FFGRAD_CACHE_DIR`, or in the platform's cache folder, creating it private to
-    /// the user.
+    /// the user. Where that cannot be written to, what it lacks goes to a folder of this user in the system's temporary one.
     ///
     /// # Errors
     ///
-    /// [`CacheError::Io`] where it cannot be created, [`CacheError::Unsafe`] where others can write to it.
+    /// As [`Cache::open_at`].
     pub fn open() -> Result<Self> {
-        Self::open_at(&default_root())
+        overlay::open(&default_root())
     }
 
     /// Opens the cache in a given folder.
     ///
     /// # Errors
     ///
-    /// As [`Cache::open`].
+    /// [`CacheError::Io`] where it cannot be created, [`CacheError::Unsafe`] where others can write to it.
     pub fn open_at(folder: &Path) -> Result<Self> {
         make_private(folder)?;
         // The folder itself may be a link, which is the user's own choice; nothing inside may be one.
@@ -141,12 +146,12 @@ impl Cache {
             }
             must_be_ours(&place, &metadata)?;
         }
-        Ok(Cache { root, warnings: Arc::default() })
+        Ok(Cache { root, warnings: Arc::default(), below: None })
     }
 
     /// A cache for a function that came from a pack: it carries warnings, and nothing is read from it or written to it.
     pub(crate) fn unused() -> Self {
-        Cache { root: PathBuf::new(), warnings: Arc::default() }
+        Cache { root: PathBuf::new(), warnings: Arc::default(), below: None }
     }
 
     /// The folder of a key.
@@ -173,11 +178,17 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Io`]. A file system without locks is no error: publication by rename stays safe,
-    /// at worst a build is done twice.
+    /// [`CacheError::Io`]; [`crate::Error::Interrupted`]. A file system without locks is no error: publication by rename stays
+    /// safe, at worst a build is done twice.
     pub fn lock(&self, name: &str) -> Result<Lock> {
         let path = self.root.join("locks").join(format!("{name}.lock"));
-        Ok(Lock { file: locked(&path, File::lock)? })
+        match locked(&path, wait_for) {
+            Ok(file) => Ok(Lock { file }),
+            Err(CacheError::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {
+                Err(Error::Interrupted)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Says that an entry is in use, which keeps it from being removed, and that it was used now. `None` in a cache
@@ -205,6 +216,11 @@ impl Cache {
     ///
     /// [`CacheError::Io`].
     pub fn staging(&self) -> Result<Staging> {
+        self.tell_of_below();
+        self.private_folder()
+    }
+
+    fn private_folder(&self) -> Result<Staging> {
         let place = self.root.join("staging");
         let private = fs::Permissions::from_mode(0o700);
         loop {
@@ -258,7 +274,7 @@ impl Cache {
     ///
     /// [`CacheError::Io`] where the cache cannot be written to.
     pub fn set_aside(&self, damaged: &Path) -> Result<()> {
-        let aside = self.staging()?;
+        let aside = self.private_folder()?;
         match fs::rename(damaged, aside.path().join("damaged")) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io("remove", damaged)(e).into()),
             // What somebody else set aside is gone as well.
@@ -278,6 +294,19 @@ fn must_be_ours(folder: &Path, metadata: &fs::Metadata) -> Result<()> {
         return Err(CacheError::Unsafe(folder.to_owned()).into());
     }
     Ok(())
+}
+
+/// Locks a file when it is free. Asked for again and again, because a wait in the system cannot be interrupted.
+fn wait_for(file: &File) -> io::Result<()> {
+    let mut pauses = Pauses::default();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(fs::TryLockError::Error(e)) => return Err(e),
+            Err(fs::TryLockError::WouldBlock) if pauses.pause() => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::Interrupted.into()),
+        }
+    }
 }
 
 /// Opens a lock's file, follows no link, and locks it. A file that pruning removed meanwhile is no lock any more.

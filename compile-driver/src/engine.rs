@@ -185,7 +185,7 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
     command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let output = process::run(&mut command, input, job.timeout).map_err(|e| {
         keep_log(job, &line, e.stderr());
-        failed(job, e)
+        Error::of_child(e, job.function, |e| failed(job, e))
     })?;
     if !output.status.success() {
         keep_log(job, &line, &String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,8 @@
 //! Every way in which the driver can refuse. One variant a part; each message says what happened,
 //! where, and what to do next.
 
+use crate::interrupt::Interrupted;
+use crate::process::{ProcessError, memory};
 use crate::toolchain::ToolchainError;
 use core_ad::SignatureError;
 use core_ad::diagnostics::Diagnosis;
@@ -13,7 +15,7 @@ use thiserror::Error;
 pub enum Error {
     /// A tool is missing, or does not work.
     #[error(transparent)]
-    Toolchain(#[from] ToolchainError),
+    Toolchain(ToolchainError),
     /// The source does not compile or link, or has no such function.
     #[error("{0}")]
     Compile(Box<Diagnosis>),
@@ -44,6 +46,9 @@ pub enum Error {
     /// The cache cannot be read or written.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The user wanted the call to end while it was waiting for a build (`interrupt`).
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// The class of an [`Error`], which bindings map to their exception types.
@@ -60,9 +65,50 @@ pub enum Kind {
     Foreign,
     Pack,
     Cache,
+    Interrupted,
+}
+
+impl From<ToolchainError> for Error {
+    fn from(error: ToolchainError) -> Self {
+        match &error {
+            ToolchainError::Probe { source, .. } if matches!(**source, ProcessError::Interrupted { .. }) => {
+                Error::Interrupted
+            }
+            _ => Error::Toolchain(error),
+        }
+    }
+}
+
+impl From<Interrupted> for Error {
+    fn from(_: Interrupted) -> Self {
+        Error::Interrupted
+    }
 }
 
 impl Error {
+    /// The error for a child that could not be run to its end, at work on `function`: what is the same for every child,
+    /// else what `otherwise` makes of it.
+    pub fn of_child(error: ProcessError, function: &str, otherwise: impl FnOnce(ProcessError) -> Error) -> Self {
+        match error {
+            ProcessError::Interrupted { .. } => Error::Interrupted,
+            ProcessError::OutOfMemory { program, limit, stderr } => {
+                let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Error::Differentiation(Box::new(out_of_memory(&program, function, limit, &stderr)))
+            }
+            ProcessError::DiskFull { program, stderr } => CacheError::Full { program, stderr }.into(),
+            other => otherwise(other),
+        }
+    }
+
+    /// As a compile error, where the child was no part of differentiation.
+    #[must_use]
+    pub fn while_compiling(self) -> Self {
+        match self {
+            Error::Differentiation(diagnosis) if diagnosis.code == OUT_OF_MEMORY => Error::Compile(diagnosis),
+            other => other,
+        }
+    }
+
     /// Its class.
     pub fn kind(&self) -> Kind {
         match self {
@@ -76,6 +122,7 @@ impl Error {
             Error::Foreign(_) => Kind::Foreign,
             Error::Pack(_) => Kind::Pack,
             Error::Cache(_) => Kind::Cache,
+            Error::Interrupted => Kind::Interrupted,
         }
     }
 
@@ -94,6 +141,18 @@ impl Error {
     }
 }
 
+/// Code of the refusal of what takes more memory than it may.
+pub const OUT_OF_MEMORY: &str = "memory-limit";
+
+/// The refusal, with the way to allow more.
+pub fn out_of_memory(program: &str, function: &str, limit: u64, stderr: &str) -> Diagnosis {
+    let limit = memory::written(limit);
+    let headline = format!("`{program}` got no more memory while it worked on `{function}`: its limit is {limit}");
+    Diagnosis::new(OUT_OF_MEMORY, function, headline).quote(stderr).advise(
+        "Set FFGRAD_MEMORY_LIMIT to more (16G; none for no limit), or split the function, or move large tables out of it.",
+    )
+}
+
 /// Trouble with the cache folder.
 #[derive(Debug, Error)]
 pub enum CacheError {
@@ -106,6 +165,17 @@ pub enum CacheError {
         path: PathBuf,
         /// Why it failed.
         source: std::io::Error,
+    },
+    /// A tool found no room for a file.
+    #[error(
+        "`{}` found no room on the disk: {}\n  Make room, or set FFGRAD_CACHE_DIR (and TMPDIR) to folders that have some.",
+        program.display(), first_line(stderr, "No space left on device")
+    )]
+    Full {
+        /// The tool.
+        program: PathBuf,
+        /// What it said.
+        stderr: String,
     },
     /// Others could put code there that this process would run.
     #[error("the cache folder `{}` can be written to by other users, so what lies there cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
@@ -126,6 +196,11 @@ pub enum CacheError {
         /// What is wrong.
         reason: String,
     },
+}
+
+/// The line of a text that has these words, else its first one.
+fn first_line<'t>(text: &'t str, words: &str) -> &'t str {
+    text.lines().find(|line| line.contains(words)).or_else(|| text.lines().next()).unwrap_or_default().trim()
 }
 
 /// Result of the driver's functions.

@@ -198,11 +198,14 @@ pub fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
 
 /// The error for a compiler that could not be run to its end.
 pub fn not_run(spec: &Spec, error: ProcessError) -> Error {
-    let headline = format!("the compiler did not finish on `{}`: {error}", spec.function);
-    compile_error(
-        Diagnosis::new("compiler-failed", &spec.function, headline)
-            .advise("Raise the limit with timeout=SECONDS if the source is large, or run `ffgrad doctor`."),
-    )
+    let failed = |error: ProcessError| {
+        let headline = format!("the compiler did not finish on `{}`: {error}", spec.function);
+        compile_error(
+            Diagnosis::new("compiler-failed", &spec.function, headline)
+                .advise("Raise the limit with timeout=SECONDS if the source is large, or run `ffgrad doctor`."),
+        )
+    };
+    Error::of_child(error, &spec.function, failed).while_compiling()
 }
 
 /// The error for a source that a compiler refused, from what it said.

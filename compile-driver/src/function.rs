@@ -15,6 +15,7 @@ use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::fortran;
 use crate::frontend;
+use crate::interrupt::Turn;
 use crate::key::{self, Found, Record};
 use crate::ladder::Derivative;
 use crate::options::{Spec, Verify};
@@ -44,9 +45,9 @@ pub struct Function {
     tools: OnceLock<Tools>,
     primal: OnceLock<Arc<Artifact>>,
     pub(crate) derivatives: RwLock<HashMap<Wanted, Arc<Derivative>>>,
-    pub(crate) building: Mutex<()>,
+    pub(crate) building: Turn,
     pub(crate) tuned: RwLock<HashMap<Wanted, Arc<Winner>>>,
-    pub(crate) tuning: Mutex<()>,
+    pub(crate) tuning: Turn,
     pub(crate) variants: Variants,
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
     /// Keeps the entry from being removed.
@@ -103,7 +104,7 @@ impl Function {
         let tools = OnceLock::new();
         // Held before it is read, so that it is not removed between.
         let cached = || {
-            let key = Record::current(&cache, &request, records.as_deref())?;
+            let key = cache.known(&request, records.as_deref())?;
             let held = cache.hold(&key);
             Some((entries::manifest_of(&cache, &key)?, held))
         };
@@ -139,9 +140,9 @@ impl Function {
             tools: OnceLock::new(),
             primal: OnceLock::new(),
             derivatives: RwLock::default(),
-            building: Mutex::new(()),
+            building: Turn::default(),
             tuned: RwLock::default(),
-            tuning: Mutex::new(()),
+            tuning: Turn::default(),
             variants: Variants::default(),
             refusals: Mutex::default(),
             _held: None,

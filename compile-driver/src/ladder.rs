@@ -8,7 +8,7 @@ use crate::blame;
 use crate::build;
 use crate::cache::{self, Lock};
 use crate::call::{Call, Input};
-use crate::error::{Error, Result};
+use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
@@ -62,7 +62,7 @@ impl Function {
             return Ok(known.artifact.clone());
         }
         // One thread builds and checks; others wait for its outcome.
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let _building = self.building.wait()?;
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if known.settled.load(Ordering::Acquire) && !self.verifies_always() => {
@@ -93,7 +93,7 @@ impl Function {
         let outcome = self.find_or_climb(wanted, inputs, resolved);
         // What was unproven at these arguments may pass at others.
         if let Err(Error::Differentiation(diagnosis)) = &outcome
-            && ![UNPROVEN, blame::WRONG_DERIVATIVE].contains(&diagnosis.code.as_str())
+            && ![UNPROVEN, blame::WRONG_DERIVATIVE, OUT_OF_MEMORY].contains(&diagnosis.code.as_str())
         {
             self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
         }
@@ -147,7 +147,7 @@ impl Function {
         if wanted.mask == 0 || self.spec.options.tune || self.is_known(wanted) {
             return Ok(());
         }
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let _building = self.building.wait()?;
         let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));

@@ -25,6 +25,7 @@ pub mod error;
 pub mod fortran;
 pub mod frontend;
 pub mod function;
+pub mod interrupt;
 pub mod key;
 mod ladder;
 mod landing;

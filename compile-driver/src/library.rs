@@ -6,7 +6,7 @@
 //! for are compiled, once per tool set, and linked to it.
 
 use crate::cache::{self, Cache};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frontend;
 use crate::process;
 use crate::toolchain::{self, Tools};
@@ -145,7 +145,8 @@ fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Res
                 .advise("Run `ffgrad doctor`: the C library's headers may be missing."),
         )
     };
-    let output = process::run(&mut command, None, Duration::from_secs(60)).map_err(|e| failed(e.to_string()))?;
+    let output = process::run(&mut command, None, Duration::from_secs(60))
+        .map_err(|e| Error::of_child(e, file.name, |e| failed(e.to_string())).while_compiling())?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }

@@ -7,7 +7,7 @@
 //! together too.
 
 use crate::build::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frontend;
 use crate::options::{Options, Spec};
 use crate::process;
@@ -155,7 +155,8 @@ fn run(function: &str, command: &mut Command) -> Result<()> {
                 .advise("Set FFGRAD_MPICC to the compiler wrapper of the MPI that the program runs with."),
         )
     };
-    let output = process::run(command, None, Duration::from_secs(60)).map_err(|e| failed(e.to_string()))?;
+    let output = process::run(command, None, Duration::from_secs(60))
+        .map_err(|e| Error::of_child(e, function, |e| failed(e.to_string())).while_compiling())?;
     match output.status.success() {
         true => Ok(()),
         false => Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())),

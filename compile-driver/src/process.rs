@@ -1,14 +1,24 @@
-//! The one way ffgrad starts another program: arguments and standard input in, status and both outputs out, within a
-//! time limit. Compilers, engines, the worker and pip all go through here.
+//! The one way ffgrad starts another program: arguments and standard input in, status and both outputs out, within limits of time,
+//! memory and output. Compilers, engines, the worker and pip all go through here.
 //!
-//! The child leads a process group of its own, so a time-out ends its children too, and a Ctrl-C in a terminal is the
-//! caller's to handle. Pipes are served by threads, so no amount of input or output can block either side.
+//! The child is in a process group of its own ([`group`]), which ends with it, with its time, and with this process, however that ends;
+//! a Ctrl-C in a terminal is the caller's to handle, who is asked while we wait ([`crate::interrupt`]). Pipes are read by threads, so
+//! no amount of output can block either side, and what is kept of it is bounded ([`capture`]). [`memory`] has the limit of
+//! memory.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+pub mod capture;
+pub mod group;
+pub mod memory;
+
+use crate::interrupt;
+use capture::{Capture, Keep};
+use group::Group;
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,6 +53,41 @@ pub enum ProcessError {
         /// What it wrote to standard error before; it often says why.
         stderr: String,
     },
+    /// The program was allowed less memory than it needs.
+    #[error(
+        "`{}` got no more memory: its limit is {}. Set FFGRAD_MEMORY_LIMIT to more (16G), or to none",
+        .program.display(), memory::written(*.limit)
+    )]
+    OutOfMemory {
+        /// The program as it was asked for.
+        program: PathBuf,
+        /// Bytes that it was allowed.
+        limit: u64,
+        /// What it wrote to standard error.
+        stderr: String,
+    },
+    /// The program could not write a file: the disk, or the user's part of it, is full.
+    #[error("`{}` found no room on the disk", .program.display())]
+    DiskFull {
+        /// The program as it was asked for.
+        program: PathBuf,
+        /// What it wrote to standard error.
+        stderr: String,
+    },
+    /// The program wrote more to its standard output than any result can be, and was killed.
+    #[error("`{}` was stopped after {} of output", .program.display(), memory::written(*.limit as u64))]
+    TooMuch {
+        /// The program as it was asked for.
+        program: PathBuf,
+        /// Bytes that it may write.
+        limit: usize,
+    },
+    /// The user wanted the call to end; the program was killed with its children.
+    #[error("`{}` was interrupted", .program.display())]
+    Interrupted {
+        /// The program as it was asked for.
+        program: PathBuf,
+    },
     /// The operating system refused to start the program or to pass data.
     #[error("cannot run `{}`", .program.display())]
     Io {
@@ -58,9 +103,24 @@ impl ProcessError {
     /// What the program had written to standard error, as text; empty where it never started.
     pub fn stderr(&self) -> &str {
         match self {
-            Self::TimedOut { stderr, .. } | Self::Signal { stderr, .. } => stderr,
-            Self::NotFound { .. } | Self::Io { .. } => "",
+            Self::TimedOut { stderr, .. }
+            | Self::Signal { stderr, .. }
+            | Self::OutOfMemory { stderr, .. }
+            | Self::DiskFull { stderr, .. } => stderr,
+            Self::NotFound { .. } | Self::TooMuch { .. } | Self::Interrupted { .. } | Self::Io { .. } => "",
         }
+    }
+}
+
+impl ProcessError {
+    /// What a program that failed lacked of the machine, where it says so.
+    pub fn lack(program: &Path, said: &str) -> Option<Self> {
+        let (program, stderr) = (program.to_owned(), said.to_owned());
+        if ["No space left on device", "Disk quota exceeded"].iter().any(|words| said.contains(words)) {
+            return Some(Self::DiskFull { program, stderr });
+        }
+        let limit = memory::allowed().filter(|_| memory::was_short(said))?;
+        Some(Self::OutOfMemory { program, limit, stderr })
     }
 }
 
@@ -84,8 +144,7 @@ fn name_of(signal: i32) -> &'static str {
 /// # Errors
 /// [`ProcessError`]: not found, not startable, out of time, or ended by a signal.
 pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
-    cmd.process_group(0);
-    run_here(cmd, stdin, timeout, Group::Own)
+    run_here(cmd, stdin, timeout, Some(Group::guarded()))
 }
 
 /// As [`run`], but in the caller's process group: a Ctrl-C in the terminal ends the child too. For downloads.
@@ -93,7 +152,7 @@ pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result
 /// # Errors
 /// As [`run`].
 pub fn run_foreground(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
-    run_here(cmd, stdin, timeout, Group::Shared)
+    run_here(cmd, stdin, timeout, None)
 }
 
 /// A command as a person would type it, for manifests and messages: quoted where a shell needs it.
@@ -115,54 +174,92 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Group {
-    Own,
-    Shared,
-}
-
 /// How long a pipe may stay open, held by a grandchild, after the child itself has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-fn run_here(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration, group: Group) -> Result<Output, ProcessError> {
+/// More than the textual IR of any function: what a program may write to its standard output.
+const MOST_OUTPUT: usize = 256 << 20;
+
+/// Kept of the beginning and of the end of standard error.
+const COMPLAINTS: usize = 1 << 20;
+
+fn run_here(
+    cmd: &mut Command,
+    stdin: Option<&[u8]>,
+    timeout: Duration,
+    mut group: Option<Group>,
+) -> Result<Output, ProcessError> {
     let program = PathBuf::from(cmd.get_program());
     let io_error = |source| ProcessError::Io { program: program.clone(), source };
-    cmd.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    let input = stdin.map(as_file).transpose().map_err(io_error)?;
+    cmd.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let mut child = spawn(cmd).map_err(|source| match source.kind() {
+    let spawned = match &mut group {
+        Some(group) => group.spawn(cmd),
+        None => group::start(cmd),
+    };
+    let mut child = spawned.map_err(|source| match source.kind() {
         ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
         _ => io_error(source),
     })?;
 
     let (done, finished) = mpsc::channel();
-    let stdout = child.stdout.take().map(|pipe| collect(pipe, done.clone()));
-    let stderr = child.stderr.take().map(|pipe| collect(pipe, done));
-    let taken = |buffer: &Option<Buffer>| buffer.as_ref().map(take).unwrap_or_default();
+    let stdout = child.stdout.take().map(|pipe| Capture::of(pipe, Keep::All(MOST_OUTPUT), done.clone()));
+    let stderr = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
+    let taken = |capture: &Option<Capture>| capture.as_ref().map(Capture::take).unwrap_or_default();
 
-    let ended = thread::scope(|scope| {
-        if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), stdin) {
-            // A child that stops reading early has its own reasons: its status and its stderr tell them.
-            scope.spawn(move || {
-                block_sigpipe();
-                drop(pipe.write_all(bytes));
-            });
+    let wait = Wait { child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished };
+    let ended = wait.end(started, timeout);
+    let status = match ended.map_err(io_error)? {
+        Ended::Itself(status) => status,
+        Ended::Late => {
+            return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
         }
-        wait(&mut child, &finished, started, timeout, group)
-    });
-    let Some(status) = ended.map_err(io_error)? else {
-        return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
+        Ended::TooMuch => return Err(ProcessError::TooMuch { program, limit: MOST_OUTPUT }),
+        Ended::Interrupted => return Err(ProcessError::Interrupted { program }),
     };
     let output = Output { status, stdout: taken(&stdout), stderr: taken(&stderr) };
+    // What pip says is read by who called it.
+    if !status.success()
+        && group.is_some()
+        && let Some(lack) = ProcessError::lack(&program, &text(&output.stderr))
+    {
+        return Err(lack);
+    }
     match status.signal() {
         Some(signal) => Err(ProcessError::Signal { program, signal, stderr: text(&output.stderr) }),
         None => Ok(output),
     }
 }
 
+/// The bytes as an open file without a name. Not a pipe: a process that the host forks meanwhile would have its other end too, and
+/// the child would wait for its input's end as long as that one lives.
+fn as_file(bytes: &[u8]) -> io::Result<File> {
+    let mut file = nameless()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+#[cfg(target_os = "linux")]
+fn nameless() -> io::Result<File> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the name ends with a zero byte; the descriptor, if there is one, is new and nobody else's.
+    unsafe {
+        match libc::memfd_create(c"ffgrad".as_ptr(), libc::MFD_CLOEXEC) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(File::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless() -> io::Result<File> {
+    tempfile::tempfile()
+}
+
 /// Keeps a broken pipe an error of `write`: a host program that is neither Rust nor Python may have left SIGPIPE deadly.
-fn block_sigpipe() {
+pub(crate) fn block_sigpipe() {
     // SAFETY: the set lives on this stack and is initialised by sigemptyset before it is read; the mask belongs to this
     // short-lived thread alone, and SIGPIPE is sent to the thread that writes.
     unsafe {
@@ -173,90 +270,64 @@ fn block_sigpipe() {
     }
 }
 
-/// Starts the child; a file that another thread's fork still holds open for writing is tried again for a moment.
-fn spawn(cmd: &mut Command) -> io::Result<Child> {
-    for _ in 0..40 {
-        match cmd.spawn() {
-            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(5)),
-            other => return other,
-        }
-    }
-    cmd.spawn()
+/// How it ended.
+enum Ended {
+    Itself(ExitStatus),
+    Late,
+    TooMuch,
+    Interrupted,
 }
 
-type Buffer = Arc<Mutex<Vec<u8>>>;
+/// Waiting for a child.
+struct Wait<'a> {
+    child: &'a mut Child,
+    group: &'a mut Option<Group>,
+    stdout: Option<&'a Capture>,
+    /// Hears of each pipe that closes.
+    finished: mpsc::Receiver<()>,
+}
 
-/// Reads a pipe to its end on a thread of its own. Not joined: a pipe that outlives the child must not hold the caller.
-fn collect(mut pipe: impl Read + Send + 'static, done: mpsc::Sender<()>) -> Buffer {
-    let buffer = Buffer::default();
-    let target = Arc::clone(&buffer);
-    thread::spawn(move || {
-        let mut chunk = vec![0; 1 << 16];
+impl Wait<'_> {
+    /// Waits for both pipes to close and the child to end.
+    fn end(mut self, started: Instant, timeout: Duration) -> io::Result<Ended> {
+        let mut open = 2;
+        let mut ended: Option<Instant> = None;
+        let mut pause = Duration::from_micros(100);
         loop {
-            match pipe.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(n) => target.lock().unwrap_or_else(|e| e.into_inner()).extend_from_slice(&chunk[..n]),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break,
+            if let Some(status) = self.child.try_wait()? {
+                let since = *ended.get_or_insert_with(Instant::now);
+                if self.stdout.is_some_and(Capture::overflowed) {
+                    return Ok(Ended::TooMuch);
+                }
+                if open == 0 || since.elapsed() > GRACE {
+                    return Ok(Ended::Itself(status));
+                }
+            } else if started.elapsed() >= timeout {
+                return self.kill().map(|()| Ended::Late);
+            } else if self.stdout.is_some_and(Capture::overflowed) {
+                return self.kill().map(|()| Ended::TooMuch);
+            } else if interrupt::requested() {
+                return self.kill().map(|()| Ended::Interrupted);
             }
-        }
-        // The receiver may be gone already.
-        let _ = done.send(());
-    });
-    buffer
-}
-
-fn take(buffer: &Buffer) -> Vec<u8> {
-    std::mem::take(&mut buffer.lock().unwrap_or_else(|e| e.into_inner()))
-}
-
-/// Waits for both pipes to close and the child to end; `None` when its time was up first.
-fn wait(
-    child: &mut Child,
-    finished: &mpsc::Receiver<()>,
-    started: Instant,
-    timeout: Duration,
-    group: Group,
-) -> io::Result<Option<std::process::ExitStatus>> {
-    let mut open = 2;
-    let mut ended: Option<Instant> = None;
-    let mut pause = Duration::from_micros(100);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            let since = *ended.get_or_insert_with(Instant::now);
+            // While a pipe is open, its end is what wakes us; after that the child has only to be reaped.
+            let left = timeout.saturating_sub(started.elapsed()).max(Duration::from_millis(1));
             if open == 0 {
-                return Ok(Some(status));
+                thread::sleep(pause.min(left));
+                pause = (pause * 2).min(Duration::from_millis(20));
+            } else if self.finished.recv_timeout(left.min(Duration::from_millis(50))).is_ok() {
+                open -= 1;
             }
-            if since.elapsed() > GRACE {
-                kill(child, group);
-                return Ok(Some(status));
-            }
-        } else if started.elapsed() >= timeout {
-            kill(child, group);
-            child.wait()?;
-            return Ok(None);
-        }
-        // While a pipe is open, its end is what wakes us; after that the child has only to be reaped.
-        let left = timeout.saturating_sub(started.elapsed()).max(Duration::from_millis(1));
-        if open == 0 {
-            thread::sleep(pause.min(left));
-            pause = (pause * 2).min(Duration::from_millis(20));
-        } else if finished.recv_timeout(left.min(Duration::from_millis(50))).is_ok() {
-            open -= 1;
         }
     }
-}
 
-fn kill(child: &mut Child, group: Group) {
-    if group == Group::Own
-        && let Ok(id) = i32::try_from(child.id())
-    {
-        // SAFETY: kill(2) takes plain numbers and touches no memory. The id is that of the group this child leads,
-        // which stays reserved while any member lives.
-        unsafe { libc::kill(-id, libc::SIGKILL) };
+    fn kill(&mut self) -> io::Result<()> {
+        if let Some(group) = self.group {
+            group.kill();
+        }
+        // An error means that it has ended by itself.
+        let _ = self.child.kill();
+        self.child.wait().map(drop)
     }
-    // An error means that it has ended by itself.
-    let _ = child.kill();
 }
 
 #[cfg(test)]
@@ -331,5 +402,39 @@ mod tests {
         let out = run(&mut sh("sleep 20 & echo done"), None, LONG).expect("runs");
         assert_eq!(out.stdout, b"done\n");
         assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn what_a_child_leaves_behind_ends_with_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mark = dir.path().join("mark");
+        let script = format!("(sleep 0.5; touch {}) >/dev/null 2>&1 &", mark.display());
+        run(&mut sh(&script), None, LONG).expect("runs");
+        thread::sleep(Duration::from_millis(800));
+        assert!(!mark.exists(), "the grandchild lived on");
+    }
+
+    #[test]
+    fn endless_output_is_stopped_and_endless_complaints_are_cut() {
+        let error = run(&mut sh("yes"), None, LONG).expect_err("is too much");
+        assert!(matches!(error, ProcessError::TooMuch { .. }), "{error}");
+        let out = run(&mut sh("echo first >&2; yes | head -c 50000000 >&2; echo last >&2"), None, LONG).expect("runs");
+        let said = text(&out.stderr);
+        assert!(
+            said.starts_with("first\n") && said.ends_with("last\n") && said.len() < 4 * COMPLAINTS,
+            "{}",
+            said.len()
+        );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_child_has_a_limit_of_memory_and_so_have_its_children() {
+        let out = run(&mut sh("sleep 0.1; ulimit -d; sh -c 'ulimit -d'"), None, LONG).expect("runs");
+        let limits = text(&out.stdout);
+        assert!(limits.lines().count() == 2 && !limits.contains("unlimited"), "{limits}");
+        let error = run(&mut sh("echo 'LLVM ERROR: out of memory' >&2; kill -ABRT $$"), None, LONG).expect_err("fails");
+        assert!(matches!(error, ProcessError::OutOfMemory { .. }), "{error}");
+        assert!(error.to_string().contains("FFGRAD_MEMORY_LIMIT"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! The small C runtime that derivatives are linked with, compiled once per tool set and kept in the cache.
 
 use crate::cache::{self, Cache};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frontend;
 use crate::process;
 use crate::toolchain::Tools;
@@ -68,7 +68,8 @@ fn bitcode(tools: &Tools, cache: &Cache, name: &str, text: &str, flags: &[&str])
                 .advise("Run `ffgrad doctor`: the C library's headers may be missing. arena=False does without."),
         )
     };
-    let output = process::run(&mut command, None, Duration::from_secs(60)).map_err(|e| failed(e.to_string()))?;
+    let output = process::run(&mut command, None, Duration::from_secs(60))
+        .map_err(|e| Error::of_child(e, name, |e| failed(e.to_string())).while_compiling())?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }

@@ -8,8 +8,9 @@
 use crate::artifact::{Artifact, Wanted};
 use crate::cache;
 use crate::call::Input;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::interrupt::Turn;
 use crate::options::Spec;
 use core_ad::Role;
 use core_ad::manifest::{FORMAT, Specialization};
@@ -17,7 +18,7 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Sets of sizes that get a variant in one process.
 const MOST: usize = 16;
@@ -33,7 +34,7 @@ type Case = (Wanted, Vec<i64>);
 pub(crate) struct Variants {
     general: RwLock<Option<Arc<Function>>>,
     chosen: RwLock<HashMap<Case, Arc<Function>>>,
-    choosing: Mutex<()>,
+    choosing: Turn,
 }
 
 impl Function {
@@ -49,7 +50,7 @@ impl Function {
         let function = match self.variants.chosen(&key) {
             Some(function) => function,
             None => {
-                let _choosing = self.variants.choosing.lock().unwrap_or_else(PoisonError::into_inner);
+                let _choosing = self.variants.choosing.wait()?;
                 match self.variants.chosen(&key) {
                     Some(function) => function,
                     None => {
@@ -97,7 +98,11 @@ impl Function {
                 };
                 let general_microseconds = time(&general)?;
                 // What cannot be built for fixed sizes is no loss.
-                let special_microseconds = time(&special).unwrap_or(f64::MAX);
+                let special_microseconds = match time(&special) {
+                    Ok(time) => time,
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    Err(_) => f64::MAX,
+                };
                 let sizes = sizes.clone();
                 let outcome = Specialization { format: FORMAT, sizes, general_microseconds, special_microseconds };
                 cache::write_json(&file, &outcome)?;

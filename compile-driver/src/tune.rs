@@ -63,7 +63,7 @@ impl Function {
         let winner = match known {
             Some(winner) => winner,
             None => {
-                let _tuning = self.tuning.lock().unwrap_or_else(PoisonError::into_inner);
+                let _tuning = self.tuning.wait()?;
                 let known = self.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
                 match known {
                     Some(winner) => winner,
@@ -135,20 +135,20 @@ impl Function {
         let bar = if show { progress(&self.spec.function) } else { ProgressBar::hidden() };
         let mut trials: Vec<Trial> = Vec::new();
         for pipeline in PIPELINES {
-            trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None));
+            trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None)?);
             bar.inc(1);
         }
         let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
         for options in ENGINE_OPTIONS {
             let options = options.iter().map(|&o| o.to_owned()).collect();
-            trials.push(self.attempt(wanted, inputs, resolved, pipeline, options, None));
+            trials.push(self.attempt(wanted, inputs, resolved, pipeline, options, None)?);
             bar.inc(1);
         }
         let best = fastest(&trials).cloned();
         let mut sizes = None;
         if let (Some(best), Some(fixed)) = (&best, self.sizes_to_fix(resolved)) {
             let options = best.engine_options.clone();
-            let trial = self.attempt(wanted, inputs, resolved, best.pipeline, options, Some(fixed));
+            let trial = self.attempt(wanted, inputs, resolved, best.pipeline, options, Some(fixed))?;
             let pays = trial.microseconds.zip(best.microseconds).is_some_and(|(with, without)| with < PAYS * without);
             sizes = trial.sizes.clone().filter(|_| pays);
             trials.push(trial);
@@ -180,7 +180,7 @@ impl Function {
         pipeline: Rung,
         engine_options: Vec<String>,
         sizes: Option<BTreeMap<String, i64>>,
-    ) -> Trial {
+    ) -> Result<Trial> {
         let spec = self.candidate(pipeline, &engine_options, sizes.as_ref());
         let measured = self.opened_with(spec).and_then(|candidate| {
             let artifact = candidate.derivative(wanted, inputs, resolved)?;
@@ -188,9 +188,10 @@ impl Function {
         });
         let (microseconds, refused) = match measured {
             Ok(time) => (Some(time.as_secs_f64() * 1e6), None),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => (None, error.to_string().lines().next().map(str::to_owned)),
         };
-        Trial { pipeline, engine_options, sizes, microseconds, refused }
+        Ok(Trial { pipeline, engine_options, sizes, microseconds, refused })
     }
 
     /// Shortest time of one vjp at these arguments.

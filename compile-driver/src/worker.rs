@@ -2,21 +2,38 @@
 
 use crate::error::{Error, Result};
 use crate::frontend;
+use crate::interrupt;
+use crate::process::capture::{Capture, Keep};
+use crate::process::group::Group;
+use crate::process::{ProcessError, block_sigpipe};
 use crate::toolchain::Tools;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Request, Response};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// More than any answer: those hold prototypes and notes, not code.
+const LONGEST_ANSWER: u64 = 64 << 20;
+
+/// Kept of the beginning and of the end of standard error.
+const COMPLAINTS: usize = 1 << 16;
+
+/// How often a wait looks whether the user still wants the answer.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The process and its two ends.
 pub struct Worker {
+    // Dropped first: its input closes, then the group is killed.
+    requests: Sender<String>,
+    group: Group,
     child: Child,
-    input: Option<ChildStdin>,
     answers: Receiver<String>,
-    errors: Receiver<String>,
+    errors: Option<Capture>,
+    errors_end: Receiver<()>,
     function: String,
     timeout: Duration,
 }
@@ -25,33 +42,37 @@ impl Worker {
     /// Starts a worker for one function.
     pub fn start(tools: &Tools, function: &str, timeout: Duration) -> Result<Self> {
         let mut command = tools.worker_command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().map_err(|e| broken(function, format!("cannot be started: {e}"), ""))?;
-        let input = child.stdin.take();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::guarded();
+        let mut child =
+            group.spawn(&mut command).map_err(|e| broken(function, format!("cannot be started: {e}"), ""))?;
+        let requests = sender_to(child.stdin.take());
         let answers = lines_of(child.stdout.take());
-        let errors = lines_of(child.stderr.take());
-        Ok(Worker { child, input, answers, errors, function: function.to_owned(), timeout })
+        let (done, errors_end) = channel();
+        let errors = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
+        Ok(Worker { requests, group, child, answers, errors, errors_end, function: function.to_owned(), timeout })
     }
 
     /// Runs one job.
     ///
     /// # Errors
     ///
-    /// The worker's own refusal, a crash, or silence beyond the time limit, as a differentiation error.
+    /// The worker's own refusal, a crash, or silence beyond the time limit, as a differentiation error; the user's wish to end.
     pub fn request(&mut self, request: &Request) -> Result<Response> {
         let line = serde_json::to_string(request).map_err(|e| broken(&self.function, e.to_string(), ""))?;
-        let sent = self.input.as_mut().map(|i| writeln!(i, "{line}").and_then(|()| i.flush()));
-        if !matches!(sent, Some(Ok(()))) {
+        if self.requests.send(line).is_err() {
             return Err(self.crashed(stage(request)));
         }
-        match self.answers.recv_timeout(self.timeout) {
+        match self.answer()? {
             Ok(text) => match serde_json::from_str(&text) {
                 Ok(Response::Failed { diagnosis: Some(mut diagnosis), .. }) => {
                     diagnosis.function.clone_from(&self.function);
                     diagnosis.location = diagnosis.location.map(frontend::with_text);
                     Err(Error::Differentiation(diagnosis))
                 }
-                Ok(Response::Failed { message, .. }) => Err(broken(&self.function, message, "")),
+                Ok(Response::Failed { message, .. }) => {
+                    Err(self.failed(&message, broken(&self.function, message.clone(), "")))
+                }
                 Ok(response) => Ok(response),
                 Err(e) => Err(broken(&self.function, format!("answered nonsense: {e}"), &text)),
             },
@@ -64,7 +85,33 @@ impl Worker {
         }
     }
 
+    /// The next line, within the time limit.
+    fn answer(&mut self) -> Result<std::result::Result<String, RecvTimeoutError>> {
+        let until = Instant::now() + self.timeout;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.answers.recv_timeout(left.min(LOOK)) {
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(Error::Interrupted),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// What the machine lacked where the worker says so, else the given error.
+    fn failed(&self, said: &str, otherwise: Error) -> Error {
+        match ProcessError::lack(Path::new("ffgrad-llvm"), said) {
+            Some(lack) => Error::of_child(lack, &self.function, |_| otherwise),
+            None => otherwise,
+        }
+    }
+
     fn crashed(&mut self, stage: &str) -> Error {
+        // What has closed its output and hangs is not waited for; what has crashed has said why by now, or does at once.
+        let _ = self.errors_end.recv_timeout(Duration::from_secs(1));
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.group.kill();
+        }
         let reason = match self.child.wait() {
             Ok(status) => match status.signal() {
                 Some(signal) => format!("crashed while {stage} (signal {signal})"),
@@ -72,29 +119,49 @@ impl Worker {
             },
             Err(e) => format!("was lost: {e}"),
         };
-        let output: Vec<String> = self.errors.iter().take(12).collect();
-        broken(&self.function, reason, &output.join("\n"))
+        let said = self.errors.as_ref().map(Capture::take).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let output: Vec<&str> = said.lines().take(12).collect();
+        self.failed(&said, broken(&self.function, reason, &output.join("\n")))
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Closing its input ends an idle worker; one that hangs is killed. Neither can fail in a way
-        // that matters here.
-        self.input = None;
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
+        // It has nothing to lose: its files are complete, or of a build that is given up.
+        self.group.kill();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
+}
+
+/// Writes lines to the worker on a thread of its own: one that does not read must not hold the caller beyond the time limit.
+fn sender_to(stream: Option<ChildStdin>) -> Sender<String> {
+    let (sender, lines) = channel::<String>();
+    if let Some(mut stream) = stream {
+        std::thread::spawn(move || {
+            block_sigpipe();
+            for line in lines {
+                // One that reads no more has crashed, which its missing answer tells.
+                if writeln!(stream, "{line}").and_then(|()| stream.flush()).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    sender
 }
 
 fn lines_of(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = channel();
     if let Some(stream) = stream {
         std::thread::spawn(move || {
-            for line in BufReader::new(stream).lines().map_while(std::io::Result::ok) {
-                if sender.send(line).is_err() {
+            let mut stream = BufReader::new(stream);
+            loop {
+                let mut line = Vec::new();
+                let read = stream.by_ref().take(LONGEST_ANSWER).read_until(b'\n', &mut line);
+                let is_end = !matches!(read, Ok(n) if n > 0);
+                if is_end || sender.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() {
                     break;
                 }
             }

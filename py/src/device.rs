@@ -10,6 +10,7 @@
 use crate::arrays;
 use crate::errors;
 use crate::function::Function;
+use crate::interrupt::detached;
 use compile_driver::Error;
 use compile_driver::cuda::memory::{self, Memory};
 use compile_driver::cuda::refusal::Kernel;
@@ -263,12 +264,12 @@ pub fn download<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let function = function.inner.clone();
     let mut data = vec![0; bytes];
-    let outcome = py.detach(|| {
+    let outcome = detached(py, || {
         // SAFETY: the front end gives the address and size of an array.
         unsafe {
             memory::download(Kernel::of(function.spec(), function.manifest()), device, stream, address, &mut data)
         }
-    });
+    })?;
     outcome.map_err(|e| errors::to_python(py, &e, Some(&function.spec().function)))?;
     Ok(PyBytes::new(py, &data))
 }

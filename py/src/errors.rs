@@ -21,6 +21,8 @@ fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyEr
         Kind::Foreign => "ForeignError",
         Kind::Pack => "PackError",
         Kind::Cache => "CacheError",
+        // Who interrupts raises an exception of their own.
+        Kind::Interrupted => "Error",
     };
     let class = py.import("ffgrad.errors")?.getattr(class)?;
     let details = PyDict::new(py);

@@ -2,6 +2,7 @@
 
 use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
+use crate::interrupt::detached;
 use compile_driver::cuda::Chooser;
 use compile_driver::cuda::call::Elements;
 use compile_driver::cuda::driver::Target;
@@ -87,7 +88,7 @@ impl Function {
         let spec = Spec { sources, function, signature, options };
         let name = spec.function.clone();
         let chooser = launch.map(|callable| chooser(callable, name.clone()));
-        let opened = py.detach(|| compile_driver::Function::open_launched(spec, chooser));
+        let opened = detached(py, || compile_driver::Function::open_launched(spec, chooser))?;
         let inner = opened.map_err(|e| errors::to_python(py, &e, Some(&name)))?;
         let is_torch = array_type.bind(py).getattr("__module__").is_ok_and(|m| m.eq("torch").unwrap_or(false));
         let is_torch = is_torch && ffgrad_torch::NewTensor::available();
@@ -118,11 +119,11 @@ impl Function {
         let (device, stream, pool, pool_bytes) = target;
         let target = Target { device, stream, pool: (pool, pool_bytes) };
         let (entry, mut slots) = (entry_of(entry)?, slots);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let shapes: Vec<&[i64]> = shapes.iter().map(Vec::as_slice).collect();
             let elements = batch.as_ref().map(|(count, distances)| Elements { count: *count, distances });
             self.inner.launch_on_gpu(entry, mask, target, &shapes, &mut slots, elements)
-        });
+        })?;
         outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
     }
 
@@ -164,7 +165,7 @@ impl Function {
         batched: Option<i64>,
     ) -> PyResult<(String, Vec<String>, PathBuf)> {
         let entries = entries.iter().map(|name| entry_of(name)).collect::<PyResult<Vec<Entry>>>()?;
-        let ptx = py.detach(|| self.inner.ptx(&entries, mask, arch, batched));
+        let ptx = detached(py, || self.inner.ptx(&entries, mask, arch, batched))?;
         let ptx = ptx.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))?;
         Ok((ptx.text, ptx.needs, ptx.folder))
     }
@@ -220,14 +221,14 @@ impl Function {
         let mut shadows = Few::new();
         look_at_shadows(&cotangents, "cotangent", &mut shadows)?;
         let mut results = self.results(py);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             match batch {
                 None => self.inner.vjp(&inputs, &cotangents, mask, &mut results),
                 Some(batch) => self.inner.vjp_over(&batch.borrowed(), &inputs, &cotangents, mask, &mut results),
             }
-        });
+        })?;
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
@@ -241,10 +242,10 @@ impl Function {
         let mut given = Few::new();
         self.look_at_inputs(&inputs, &mut given)?;
         let mut results = self.results(py);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             self.inner.primal_taped(&inputs, mask, &mut results)
-        });
+        })?;
         let (outcome, tape) = match outcome {
             Ok(tape) => (Ok(()), tape),
             Err(error) => (Err(error), None),
@@ -268,11 +269,11 @@ impl Function {
         look_at_shadows(&cotangents, "cotangent", &mut shadows)?;
         let mut results = self.results(py);
         let kept = tape.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             self.inner.vjp_taped(kept, &inputs, &cotangents, mask, &mut results)
-        });
+        })?;
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
@@ -294,7 +295,7 @@ impl Function {
         let mut directions = Few::new();
         look_at_shadows(&tangents, "tangent", &mut directions)?;
         let mut results = self.results(py);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             let tangents: Few<Option<View<'_>>> = directions.iter().map(Given::view).collect();
@@ -304,7 +305,7 @@ impl Function {
                     self.inner.hvp_over(&batch.borrowed(), &inputs, &cotangents, &tangents, mask, &mut results)
                 }
             }
-        });
+        })?;
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }
 
@@ -322,14 +323,14 @@ impl Function {
         let mut shadows = Few::new();
         look_at_shadows(&tangents, "tangent", &mut shadows)?;
         let mut results = self.results(py);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let tangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
             match batch {
                 None => self.inner.jvp(&inputs, &tangents, &mut results),
                 Some(batch) => self.inner.jvp_over(&batch.borrowed(), &inputs, &tangents, &mut results),
             }
-        });
+        })?;
         self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())
     }
 }
@@ -397,13 +398,13 @@ impl Function {
         let mut given = Few::new();
         self.look_at_inputs(inputs, &mut given)?;
         let mut results = self.results(py);
-        let outcome = py.detach(|| {
+        let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             match batch {
                 None => self.inner.primal(&inputs, expected, &mut results),
                 Some(batch) => self.inner.primal_over(&batch.borrowed(), &inputs, expected, &mut results),
             }
-        });
+        })?;
         self.report(py, outcome)?;
         Ok(results)
     }

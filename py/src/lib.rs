@@ -8,14 +8,16 @@ mod device;
 mod eager;
 mod errors;
 mod function;
+mod interrupt;
 mod pack;
 mod xla;
 
 use compile_driver::call::COPIES;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Bytes copied so far in this process, by reason.
 #[pyfunction]
@@ -58,9 +60,25 @@ fn torch_warnings(py: Python<'_>) -> PyResult<()> {
     ffgrad_torch::take_warnings().iter().try_for_each(|text| errors::warn(py, text))
 }
 
+/// Refuses a second interpreter in the process: classes and exceptions here are one interpreter's objects.
+fn only_here(_: Python<'_>) -> PyResult<()> {
+    static FIRST: AtomicI64 = AtomicI64::new(-1);
+    // SAFETY: the thread is attached to an interpreter, which is alive as long as it is.
+    let own = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
+    match FIRST.compare_exchange(-1, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => Ok(()),
+        Err(first) if first == own => Ok(()),
+        Err(_) => Err(PyImportError::new_err(
+            "ffgrad is in use by another interpreter of this process, and serves one: use threads or processes",
+        )),
+    }
+}
+
 /// The native part of the Python package.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    only_here(module.py())?;
+    interrupt::install(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<function::Function>()?;
     module.add_class::<eager::Eager>()?;

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::function::Function;
+use crate::interrupt::detached;
 use compile_driver::artifact::{Order, Wanted};
 use compile_driver::pack::{self, Wish};
 use pyo3::exceptions::PyValueError;
@@ -35,6 +36,6 @@ pub fn export_pack(
         Wish { function, name: Some(name.clone()), wanted }
     });
     let wishes: Vec<Wish<'_>> = wishes.collect();
-    let index = py.detach(|| pack::export(&path, &wishes, add)).map_err(|e| errors::to_python(py, &e, None))?;
+    let index = detached(py, || pack::export(&path, &wishes, add))?.map_err(|e| errors::to_python(py, &e, None))?;
     serde_json::to_string(&index).map_err(|e| PyValueError::new_err(e.to_string()))
 }

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::function::Function;
+use crate::interrupt::detached;
 use compile_driver::artifact::Wanted;
 use compile_driver::{Error, Input, View};
 use core_ad::DType;
@@ -66,7 +67,7 @@ pub fn prepare(py: Python<'_>, function: &Function, mask: u64, order: &str) -> P
         other => return Err(PyValueError::new_err(format!("no derivatives are called {other}"))),
     };
     let inner = &function.inner;
-    py.detach(|| inner.prepare(wanted)).map_err(|e| errors::to_python(py, &e, Some(&inner.spec().function)))
+    detached(py, || inner.prepare(wanted))?.map_err(|e| errors::to_python(py, &e, Some(&inner.spec().function)))
 }
 
 pub fn named(name: &str) -> Option<DType> {

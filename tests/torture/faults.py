@@ -99,7 +99,7 @@ def real_clang(root: Path) -> str:
 def stand_in(folder: Path, variable: str, stage: str, failure: str, real: str) -> Path:
     """Write the script that takes the tool's place; its versions and probes are the real ones."""
     script = folder / ("clang" if variable == "FFGRAD_CLANG" else "tool")
-    does = FAILURES[failure]
+    does = FAILURES.get(failure, failure)
     if variable != "FFGRAD_WORKER":
         # An output named by -o is left empty or half written, as such a failure would.
         text = f'case "$*" in {stage}) {does};; esac\nexec "{real}" "$@"\n'

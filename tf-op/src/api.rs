@@ -140,6 +140,7 @@ pub fn api() -> Option<&'static Api> {
 #[allow(missing_docs)]
 pub enum Code {
     Ok = 0,
+    Cancelled = 1,
     Unknown = 2,
     InvalidArgument = 3,
     FailedPrecondition = 9,

@@ -58,6 +58,7 @@ const fn code(kind: Kind) -> Code {
         Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
         Kind::Foreign => Code::Unknown,
+        Kind::Interrupted => Code::Cancelled,
     }
 }
 

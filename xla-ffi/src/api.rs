@@ -123,6 +123,7 @@ pub struct CallFrame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Code {
+    Cancelled = 1,
     Unknown = 2,
     InvalidArgument = 3,
     FailedPrecondition = 9,

@@ -45,6 +45,7 @@ const fn code(kind: compile_driver::Kind) -> Code {
         Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
         Kind::Foreign => Code::Unknown,
+        Kind::Interrupted => Code::Cancelled,
     }
 }
 

@@ -98,6 +98,8 @@ fn status_of(kind: Kind) -> i32 {
         Kind::Foreign => abi::FFGRAD_ERROR_FOREIGN,
         Kind::Pack => abi::FFGRAD_ERROR_PACK,
         Kind::Cache => abi::FFGRAD_ERROR_CACHE,
+        // Nobody can ask for it here.
+        Kind::Interrupted => abi::FFGRAD_ERROR_INTERNAL,
     }
 }
 

@@ -240,9 +240,10 @@ impl Build<'_> {
         commands.push(process::command_line(&command));
         let timeout = Duration::from_secs(self.spec.options.timeout);
         let device = |code: &str, headline: String| Kernel::of(self.spec, self.manifest).diagnosis(code, headline);
-        let output = process::run(&mut command, None, timeout).map_err(|e| {
+        let unfinished = |e: process::ProcessError| {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
-        })?;
+        };
+        let output = process::run(&mut command, None, timeout).map_err(|e| Error::of_child(e, function, unfinished))?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             let wanted = |l: &&str| l.contains("Used ") || l.contains("stack frame") || l.contains("Compiling entry");

@@ -82,6 +82,10 @@ impl Memo {
     }
 
     fn learn(&mut self, key: String, identity: Identity) {
+        // Who was interrupted has answered nothing.
+        if crate::interrupt::requested() {
+            return;
+        }
         self.stored.answers.insert(key, identity);
         self.learned = true;
     }

@@ -103,6 +103,8 @@ pub const ALL: &[Code] = codes! {
     "`ffgrad doctor` tries it."
     "loop-form" "DifferentiationError" "The engine does not see how often a loop runs, so it cannot keep what the loop computes."
     "Write it as a loop that counts an integer, without goto into or out of it, or move its body into a function of its own."
+    "memory-limit" "CompileError or DifferentiationError" "A compiler or the engine wanted more memory than each may have: three quarters of the machine's or the container's."
+    "Set FFGRAD_MEMORY_LIMIT to more (16G; none for no limit), or split the function, or move large tables out of it."
     "missing-derivative" "DifferentiationError" "The function calls one that has no body here and no known derivative."
     "Give its source too, register a derivative (docs/custom-derivatives.md), or mark it inactive if none flows through it."
     "missing-header" "CompileError" "An #include was not found."

@@ -152,5 +152,5 @@ def _warn(text: str) -> None:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__", "ffgrad")
-    category = CacheWarning if text.startswith("the cached ") else GradientWarning
+    category = CacheWarning if text.startswith("the cache") else GradientWarning
     warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)

@@ -1,0 +1,114 @@
+//! Ctrl-C while ffgrad waits: the host program is asked now and then whether the user wants the call to end.
+//!
+//! Who embeds the driver says how by [`on_ask`]; where nobody does, nothing is asked and signals do what they do anyway. Everything
+//! that waits long asks: for a child process, for another build's lock, for another thread's build.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+static ASK: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Sets what is asked, once in the process. It answers for the thread that asks, and once it has said yes it says so until the
+/// host's call has returned: what was begun is then given up step by step.
+pub fn on_ask(ask: fn() -> bool) {
+    // The first one stays: there is one host.
+    let _ = ASK.set(ask);
+}
+
+/// Whether this thread's call is to end.
+pub fn requested() -> bool {
+    ASK.get().is_some_and(|ask| ask())
+}
+
+/// Pauses that grow from quick to bearable while something is waited for.
+#[derive(Default)]
+pub struct Pauses {
+    count: u32,
+}
+
+impl Pauses {
+    /// Sleeps a little longer than last time; `false` where the call is to end.
+    pub fn pause(&mut self) -> bool {
+        let longest = Duration::from_millis(20);
+        std::thread::sleep(Duration::from_micros(50 << self.count.min(10)).min(longest));
+        self.count += 1;
+        !requested()
+    }
+}
+
+/// A lock between the threads of a process, for work that takes long. Who waits for it can be interrupted, and in a forked
+/// process it is free: the thread that held it is not there.
+#[derive(Default)]
+pub struct Turn {
+    /// Process of the holder, 0 where it is free.
+    holder: AtomicU32,
+}
+
+/// Holding a [`Turn`].
+pub struct Taken<'a> {
+    turn: &'a Turn,
+}
+
+/// The user does not want to wait any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+impl Turn {
+    /// Waits for the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`Interrupted`].
+    pub fn wait(&self) -> Result<Taken<'_>, Interrupted> {
+        let mut pauses = Pauses::default();
+        loop {
+            let own = std::process::id();
+            let held = self.holder.load(Ordering::Relaxed);
+            let is_free = held != own;
+            if is_free && self.holder.compare_exchange(held, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return Ok(Taken { turn: self });
+            }
+            if !pauses.pause() {
+                return Err(Interrupted);
+            }
+        }
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.turn.holder.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn one_thread_at_a_time_has_its_turn() {
+        let (turn, inside, passed) = (Turn::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let _taken = turn.wait();
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        passed.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(passed.into_inner(), 200);
+    }
+
+    #[test]
+    fn what_another_process_held_when_it_forked_is_free() {
+        let turn = Turn { holder: AtomicU32::new(std::process::id() ^ 1) };
+        assert!(turn.wait().is_ok());
+    }
+}

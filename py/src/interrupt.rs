@@ -1,0 +1,94 @@
+//! Signals while the driver waits: Ctrl-C during a build is a `KeyboardInterrupt` soon, not when the build is done.
+//!
+//! Python runs its signal handlers on the main thread between two instructions of a program, so never during a call into native
+//! code. Calls go through [`detached`]; while the driver waits on that thread it asks here, the handlers run, and what they
+//! raise ends the build and is raised by the call.
+
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Python's main thread, as the system numbers it.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+/// Calls of [`detached`] that the main thread is in.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+/// Whether a handler has raised.
+static RAISED: AtomicBool = AtomicBool::new(false);
+/// What it has raised.
+static ERROR: Mutex<Option<PyErr>> = Mutex::new(None);
+
+/// Has the driver ask here.
+pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?.extract::<usize>()?;
+    MAIN.store(main, Ordering::Relaxed);
+    compile_driver::interrupt::on_ask(asked);
+    let forked = wrap_pyfunction!(forked, module)?;
+    let arguments = pyo3::types::PyDict::new(py);
+    arguments.set_item("after_in_child", forked)?;
+    py.import("os")?.call_method("register_at_fork", (), Some(&arguments)).map(drop)
+}
+
+/// In a forked process the thread that forked is the main one.
+#[pyfunction]
+fn forked() {
+    MAIN.store(this_thread(), Ordering::Relaxed);
+    INSIDE.store(0, Ordering::Relaxed);
+    RAISED.store(false, Ordering::Relaxed);
+}
+
+/// Runs native code without the GIL, as `Python::detach`. An exception of a signal's handler takes the place of what it returns.
+pub fn detached<T: Send>(py: Python<'_>, run: impl FnOnce() -> T + Send) -> PyResult<T> {
+    if this_thread() != MAIN.load(Ordering::Relaxed) {
+        return Ok(py.detach(run));
+    }
+    let inside = Inside::enter();
+    let outcome = py.detach(run);
+    drop(inside);
+    match RAISED.load(Ordering::Relaxed) && INSIDE.load(Ordering::Relaxed) == 0 {
+        true => taken().map_or(Ok(outcome), Err),
+        false => Ok(outcome),
+    }
+}
+
+fn taken() -> Option<PyErr> {
+    RAISED.store(false, Ordering::Relaxed);
+    ERROR.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The main thread is inside a call, also if that panics.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Self {
+        INSIDE.fetch_add(1, Ordering::Relaxed);
+        Inside
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The driver's question: whether its call is to end. Once yes, it stays so until that call has returned.
+fn asked() -> bool {
+    if this_thread() != MAIN.load(Ordering::Relaxed) || INSIDE.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    if RAISED.load(Ordering::Relaxed) {
+        return true;
+    }
+    // No answer where the interpreter is ending.
+    let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) else { return false };
+    *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    RAISED.store(true, Ordering::Relaxed);
+    true
+}
+
+fn this_thread() -> usize {
+    // SAFETY: it has no preconditions and cannot fail.
+    unsafe { libc::pthread_self() as usize }
+}
