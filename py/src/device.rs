@@ -54,9 +54,9 @@ impl DeviceView {
         if tensor.device.device_type != DLDeviceType::CUDA && tensor.device.device_type != DLDeviceType::CUDAMANAGED {
             return Err(PyBufferError::new_err("the array is not on a CUDA device"));
         }
-        // SAFETY: shape and strides have `ndim` numbers and live as long as the capsule.
         let numbers = |p: *mut i64| match tensor.ndim == 0 || p.is_null() {
             true => Vec::new(),
+            // SAFETY: shape and strides have `ndim` numbers and live as long as the capsule.
             false => unsafe { std::slice::from_raw_parts(p, tensor.ndim as usize) }.to_vec(),
         };
         let (shape, strides) = (numbers(tensor.shape), numbers(tensor.strides));
