@@ -34,7 +34,7 @@ test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pyte
 test-cuda: build ## CUDA kernels: PTX, and on a GPU where there is one (ARGS="..." goes to pytest)
 	@scripts/test.sh cuda $(ARGS)
 
-gpu: build ## all that needs a GPU: tests, example, benchmark, with a report in benches/results
+gpu: ## all that needs a GPU: tests, example, benchmark, with a report in benches/results (ARGS=pack: the kit for a machine without a compiler)
 	@scripts/gpu.sh $(ARGS)
 
 bench-cuda: build ## CUDA kernels: gradient over primal on a GPU (ARGS="--device cpu" on the CPU)

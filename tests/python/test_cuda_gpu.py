@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import Any
 
@@ -13,6 +14,8 @@ from ffgrad.errors import DeviceError, DifferentiationError, DtypeError
 from ffgrad.torch import enzyme
 from torch.func import grad, hessian, vmap
 
+# On a machine without a compiler all is in the cache (``gpu_kit.py``), but for sources that a test writes.
+needs_compiler = pytest.mark.skipif("FFGRAD_GPU_KIT" in os.environ, reason="there is no compiler on this machine")
 PLAIN = [case for case in CASES if not {"shared", "shuffle"} & set(case.tags)]
 
 
@@ -238,6 +241,7 @@ def test_tensors_on_cpu_and_gpu_together_are_refused() -> None:
 
 
 @on_gpu
+@needs_compiler
 def test_a_block_that_the_derivative_cannot_have_is_refused_before_it_is_launched(tmp_path: Any) -> None:
     """With the registers that it needs; or it fits, and is right."""
     source = tmp_path / "wide.cu"
@@ -262,6 +266,7 @@ def test_a_block_that_the_derivative_cannot_have_is_refused_before_it_is_launche
 
 
 @on_gpu
+@needs_compiler
 def test_an_integer_by_value_is_a_number_and_no_tensor_of_the_gpu(tmp_path: Any) -> None:
     """Reading it would wait."""
     source = tmp_path / "scaled.cu"

@@ -9,7 +9,7 @@ from conftest import RunPython
 from documents import program_of
 
 
-@pytest.mark.parametrize("document", ["pytorch.md", "numpy.md", "packs.md"])
+@pytest.mark.parametrize("document", ["pytorch.md", "numpy.md", "packs.md", "cuda.md"])
 def test_the_code_of_a_document_runs(document: str, tmp_path: Path, run_python: RunPython) -> None:
     """In an empty folder, as a reader would try it."""
     run_python(program_of(document, tmp_path))
