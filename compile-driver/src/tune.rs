@@ -43,14 +43,20 @@ const BUDGET: Duration = Duration::from_millis(60);
 /// What tuning chose: for all sizes, and for some.
 pub(crate) struct Winner {
     general: Arc<Function>,
-    /// Parameters with their sizes, and the function in which they are constants.
-    special: Option<(Vec<(usize, i64)>, Arc<Function>)>,
+    special: Option<Special>,
+}
+
+/// A function in which some sizes are constants.
+struct Special {
+    /// The parameters with their sizes.
+    sizes: Vec<(usize, i64)>,
+    function: Arc<Function>,
 }
 
 impl Winner {
     fn serving(&self, resolved: &Resolved) -> &Function {
         match &self.special {
-            Some((sizes, special)) if sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => special,
+            Some(special) if special.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => &special.function,
             _ => &self.general,
         }
     }
@@ -94,7 +100,10 @@ impl Function {
         };
         let open =
             |sizes| self.opened_with(self.candidate(tuning.pipeline, &tuning.engine_options, sizes)).map(Arc::new);
-        let special = tuning.sizes.as_ref().map(|sizes| Ok::<_, Error>((self.numbered(sizes), open(Some(sizes))?)));
+        let special = tuning.sizes.as_ref().map(|sizes| {
+            let function = open(Some(sizes))?;
+            Ok::<_, Error>(Special { sizes: self.numbered(sizes), function })
+        });
         let winner = Arc::new(Winner { general: open(None)?, special: special.transpose()? });
         self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
