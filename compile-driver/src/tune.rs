@@ -98,13 +98,16 @@ impl Function {
                 tuning
             }
         };
-        let open =
-            |sizes| self.opened_with(self.candidate(tuning.pipeline, &tuning.engine_options, sizes)).map(Arc::new);
-        let special = tuning.sizes.as_ref().map(|sizes| {
-            let function = open(Some(sizes))?;
+        let open = |pipeline, options: &[String], sizes| {
+            self.opened_with(self.candidate(pipeline, options, sizes)).map(Arc::new)
+        };
+        let special = tuning.special.as_ref().and_then(|trial| Some((trial, trial.sizes.as_ref()?)));
+        let special = special.map(|(trial, sizes)| {
+            let function = open(trial.pipeline, &trial.engine_options, Some(sizes))?;
             Ok::<_, Error>(Special { sizes: self.numbered(sizes), function })
         });
-        let winner = Arc::new(Winner { general: open(None)?, special: special.transpose()? });
+        let general = open(tuning.pipeline, &tuning.engine_options, None)?;
+        let winner = Arc::new(Winner { general, special: special.transpose()? });
         self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
     }
@@ -154,14 +157,13 @@ impl Function {
             bar.inc(1);
         }
         let best = fastest(&trials).cloned();
-        let mut sizes = None;
-        if let (Some(best), Some(fixed)) = (&best, self.sizes_to_fix(resolved)) {
-            let options = best.engine_options.clone();
-            let trial = self.attempt(wanted, inputs, resolved, best.pipeline, options, Some(fixed))?;
-            let pays = trial.microseconds.zip(best.microseconds).is_some_and(|(with, without)| with < PAYS * without);
-            sizes = trial.sizes.clone().filter(|_| pays);
-            trials.push(trial);
-            bar.inc(1);
+        let mut special = None;
+        if let Some(best) = &best {
+            let tried = self.attempt_with_sizes(wanted, inputs, resolved, best)?;
+            bar.inc(tried.len() as u64);
+            let limit = best.microseconds.map_or(0.0, |time| PAYS * time);
+            special = fastest(&tried).filter(|t| t.microseconds.is_some_and(|time| time < limit)).cloned();
+            trials.extend(tried);
         }
         bar.finish_and_clear();
         let Some(best) = best else {
@@ -174,11 +176,27 @@ impl Function {
             );
         };
         let (pipeline, engine_options) = (best.pipeline, best.engine_options);
-        let tuning = Tuning { format: FORMAT, pipeline, engine_options, sizes, trials };
+        let tuning = Tuning { format: FORMAT, pipeline, engine_options, special, trials };
         if show {
             eprintln!("{}", table(&self.spec.function, &tuning));
         }
         Ok(tuning)
+    }
+
+    /// The best candidate, and the default, with the sizes at hand as constants.
+    fn attempt_with_sizes(
+        &self,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+        best: &Trial,
+    ) -> Result<Vec<Trial>> {
+        let Some(sizes) = self.sizes_to_fix(resolved) else { return Ok(Vec::new()) };
+        let mut ways = vec![(best.pipeline, best.engine_options.clone()), (PIPELINES[0], Vec::new())];
+        ways.dedup();
+        let attempt =
+            |(pipeline, options)| self.attempt(wanted, inputs, resolved, pipeline, options, Some(sizes.clone()));
+        ways.into_iter().map(attempt).collect()
     }
 
     fn attempt(
@@ -218,7 +236,7 @@ fn fastest(trials: &[Trial]) -> Option<&Trial> {
 }
 
 fn progress(function: &str) -> ProgressBar {
-    let bar = ProgressBar::new((PIPELINES.len() + ENGINE_OPTIONS.len() + 1) as u64);
+    let bar = ProgressBar::new((PIPELINES.len() + ENGINE_OPTIONS.len() + 2) as u64);
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}") {
         bar.set_style(style);
     }
@@ -235,7 +253,7 @@ fn table(function: &str, tuning: &Tuning) -> String {
         let options = if options.is_empty() { "-".to_owned() } else { options.join(" ") };
         let kept = match &t.sizes {
             None if chosen(t) => "  <- kept",
-            Some(_) if t.sizes == tuning.sizes => "  <- kept for these sizes",
+            Some(_) if Some(t) == tuning.special.as_ref() => "  <- kept for these sizes",
             _ => "",
         };
         let outcome = match (t.microseconds, &t.refused) {
@@ -261,12 +279,14 @@ mod tests {
         let mut trials = vec![trial(Rung::O1, Some(3.0)), trial(Rung::O2, None), trial(Rung::Outlined, Some(2.0))];
         assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Rung::Outlined));
         let sizes = Some(BTreeMap::from([("n".to_owned(), 8)]));
-        trials.push(Trial { sizes: sizes.clone(), ..trial(Rung::Outlined, Some(1.0)) });
-        let mut tuning = Tuning { format: FORMAT, pipeline: Rung::Outlined, engine_options: Vec::new(), sizes, trials };
+        let special = Some(Trial { sizes, ..trial(Rung::Outlined, Some(1.0)) });
+        trials.extend(special.clone());
+        let mut tuning =
+            Tuning { format: FORMAT, pipeline: Rung::Outlined, engine_options: Vec::new(), special, trials };
         let kept = |tuning: &Tuning| table("f", tuning).matches("kept").count();
         assert_eq!(kept(&tuning), 2);
         assert!(table("f", &tuning).ends_with("1.0 us  <- kept for these sizes"));
-        tuning.sizes = None;
+        tuning.special = None;
         assert_eq!(kept(&tuning), 1);
     }
 }

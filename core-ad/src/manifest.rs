@@ -144,9 +144,9 @@ pub struct Tuning {
     pub pipeline: Rung,
     /// The fastest candidate's options of the engine.
     pub engine_options: Vec<String>,
-    /// Sizes, by parameter name, for which a variant that knows them is faster still.
+    /// A candidate that has the sizes of the tuned call as constants, where it is faster still.
     #[serde(default)]
-    pub sizes: Option<BTreeMap<String, i64>>,
+    pub special: Option<Trial>,
     /// Everything that was tried.
     pub trials: Vec<Trial>,
 }
