@@ -14,25 +14,50 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Feeds labelled, length-delimited fields to a hash, so that no two sequences of fields look alike.
-struct Fields(blake3::Hasher);
+struct Fields {
+    hash: blake3::Hasher,
+    /// For the test that compares them with `CACHING.md`.
+    #[cfg(test)]
+    labels: Vec<String>,
+}
+
+/// What a key holds of the program and the machine, beside what was asked for.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    format: u32,
+    cpu: &'a str,
+    cuda_header: &'a str,
+}
+
+impl Here<'_> {
+    fn now() -> Self {
+        Here { format: FORMAT, cpu: cpu::identity(), cuda_header: cuda::frontend::HEADER }
+    }
+}
 
 impl Fields {
-    fn new(kind: &str) -> Self {
-        let mut fields = Fields(blake3::Hasher::new());
-        fields.add("kind", kind.as_bytes()).add("format", &FORMAT.to_le_bytes());
+    fn new(kind: &str, here: Here<'_>) -> Self {
+        let mut fields = Fields {
+            hash: blake3::Hasher::new(),
+            #[cfg(test)]
+            labels: Vec::new(),
+        };
+        fields.add("kind", kind.as_bytes()).add("format", &here.format.to_le_bytes());
         fields
     }
 
     fn add(&mut self, label: &str, value: &[u8]) -> &mut Self {
+        #[cfg(test)]
+        self.labels.push(label.to_owned());
         for part in [label.as_bytes(), value] {
-            self.0.update(&(part.len() as u64).to_le_bytes());
-            self.0.update(part);
+            self.hash.update(&(part.len() as u64).to_le_bytes());
+            self.hash.update(part);
         }
         self
     }
 
     fn finish(&self) -> String {
-        self.0.finalize().to_hex().to_string()
+        self.hash.finalize().to_hex().to_string()
     }
 }
 
@@ -49,14 +74,15 @@ fn options_text(spec: &Spec) -> Vec<u8> {
     serde_json::to_vec(&options).unwrap_or_default()
 }
 
-fn common(fields: &mut Fields, spec: &Spec) {
+fn common(fields: &mut Fields, spec: &Spec, here: Here<'_>) {
+    let native = spec.options.cpu == core_ad::cpu::NATIVE;
     fields
         .add("function", spec.function.as_bytes())
         .add("signature", spec.signature.as_deref().unwrap_or("\0none").as_bytes())
         .add("options", &options_text(spec))
-        .add("cpu", cpu::target(&spec.options.cpu).as_bytes());
+        .add("cpu", if native { here.cpu } else { &spec.options.cpu }.as_bytes());
     if cuda::is_kernel(spec) {
-        fields.add("cuda-header", cuda::frontend::HEADER.as_bytes());
+        fields.add("cuda-header", here.cuda_header.as_bytes());
     }
 }
 
@@ -66,7 +92,7 @@ fn common(fields: &mut Fields, spec: &Spec) {
 ///
 /// Where a source cannot be read.
 pub fn request(spec: &Spec) -> Result<String> {
-    let mut fields = Fields::new("request");
+    let mut fields = Fields::new("request", Here::now());
     for source in &spec.sources {
         let absolute = std::path::absolute(source).map_err(cache::io("find", source))?;
         fields.add("path", absolute.as_os_str().as_encoded_bytes());
@@ -76,28 +102,44 @@ pub fn request(spec: &Spec) -> Result<String> {
     for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
         fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
-    common(&mut fields, spec);
+    common(&mut fields, spec, Here::now());
     Ok(fields.finish())
 }
 
-/// Key of an entry: the content of everything that was read, whatever its place.
+/// Key of an entry: the content of everything that was read, by its place as seen from the sources.
 pub fn entry(spec: &Spec, sources: &[Source], tools: &[ToolRecord]) -> String {
-    let mut fields = Fields::new("entry");
-    let mut digests: Vec<&str> = sources.iter().map(|s| s.digest.as_str()).collect();
-    digests.sort_unstable();
-    for digest in digests {
-        fields.add("source", digest.as_bytes());
+    fields_of(spec, sources, tools, Here::now()).finish()
+}
+
+fn fields_of(spec: &Spec, sources: &[Source], tools: &[ToolRecord], here: Here<'_>) -> Fields {
+    let mut fields = Fields::new("entry", here);
+    let given: Vec<PathBuf> =
+        spec.sources.iter().map(|s| std::path::absolute(s).unwrap_or_else(|_| s.clone())).collect();
+    let mut files: Vec<(String, &str)> =
+        sources.iter().map(|s| (seen_from(&given, &s.path), s.digest.as_str())).collect();
+    files.sort_unstable();
+    for (place, digest) in files {
+        fields.add("source", format!("{place}\0{digest}").as_bytes());
     }
-    for given in &spec.sources {
-        let absolute = std::path::absolute(given).unwrap_or_else(|_| given.clone());
-        let own = sources.iter().find(|s| Path::new(&s.path) == absolute);
+    for given in &given {
+        let own = sources.iter().find(|s| Path::new(&s.path) == given);
         fields.add("order", own.map_or("", |s| s.digest.as_str()).as_bytes());
     }
     for tool in tools {
-        fields.add(&tool.name, tool.version.as_bytes());
+        fields.add("tools", format!("{}\0{}", tool.name, tool.version).as_bytes());
     }
-    common(&mut fields, spec);
-    fields.finish()
+    common(&mut fields, spec, here);
+    fields
+}
+
+/// The place of a file below the folder of one of the sources, so that a folder of sources can be moved, and else as it is.
+/// Without places two headers that exchange their content would look the same, and so would the same text as C and as C++.
+fn seen_from(given: &[PathBuf], path: &str) -> String {
+    let below = |(i, source): (usize, &PathBuf)| {
+        let below = Path::new(path).strip_prefix(source.parent()?).ok()?;
+        Some(format!("{i}:{}", below.display()))
+    };
+    given.iter().enumerate().find_map(below).unwrap_or_else(|| path.to_owned())
 }
 
 /// Digests of the files a compilation read.
@@ -184,114 +226,4 @@ impl Record {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::{Mode, Options, Verify};
-    use core_ad::protocol::{Improvement, Math, Rung};
-
-    fn spec() -> Spec {
-        Spec { sources: vec!["/s/a.c".into()], function: "f".into(), signature: None, options: Options::default() }
-    }
-
-    fn source(path: &str, digest: &str) -> Source {
-        Source { path: path.into(), digest: digest.into() }
-    }
-
-    fn key_of(spec: &Spec) -> String {
-        let tools = [ToolRecord { name: "clang".into(), version: "22".into() }];
-        entry(spec, &[source("/s/a.c", "aa"), source("/s/a.h", "bb")], &tools)
-    }
-
-    fn key_with(change: impl FnOnce(&mut Spec)) -> String {
-        let mut changed = spec();
-        change(&mut changed);
-        key_of(&changed)
-    }
-
-    #[test]
-    fn entry_key_function_differs() {
-        assert_ne!(key_of(&spec()), key_with(|s| s.function = "g".into()));
-    }
-
-    #[test]
-    fn entry_key_signature_differs_and_an_empty_one_is_not_none() {
-        assert_ne!(key_of(&spec()), key_with(|s| s.signature = Some("x[n] -> y[n]".into())));
-        assert_ne!(key_of(&spec()), key_with(|s| s.signature = Some(String::new())));
-    }
-
-    #[test]
-    fn entry_key_differs_by_every_option_that_changes_code() {
-        type Change = fn(&mut Options);
-        let changes: [(&str, Change); 19] = [
-            ("flags", |o| o.flags = vec!["-std=c99".into()]),
-            ("include_dirs", |o| o.include_dirs = vec!["inc".into()]),
-            ("defines", |o| o.defines = [("A".to_owned(), Some("1".to_owned()))].into()),
-            ("libraries", |o| o.libraries = vec!["m".into()]),
-            ("sizes", |o| o.sizes = [("k".to_owned(), 3)].into()),
-            ("math", |o| o.math = Math::Fast),
-            ("inactive", |o| o.inactive = vec!["log".into()]),
-            ("derivatives", |o| o.derivatives = [("f".to_owned(), vec!["f_fwd".into(), "f_rev".into()])].into()),
-            ("ignored_derivatives", |o| o.ignored_derivatives = vec!["f".into()]),
-            ("loose_types", |o| o.loose_types = true),
-            ("arena", |o| o.arena = false),
-            ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
-            ("tune", |o| o.tune = true),
-            ("specialize", |o| o.specialize = true),
-            ("constants", |o| o.constants = [("n".to_owned(), 3)].into()),
-            ("without", |o| o.without = vec![Improvement::Stencil]),
-            ("pipeline", |o| o.pipeline = Some(Rung::O2)),
-            ("mpi", |o| o.mpi = true),
-            ("engine", |o| o.engine = "plugin".into()),
-        ];
-        for (name, change) in changes {
-            assert_ne!(key_of(&spec()), key_with(|s| change(&mut s.options)), "{name}");
-        }
-    }
-
-    #[test]
-    fn entry_key_is_the_same_for_options_that_change_no_code() {
-        assert_eq!(key_of(&spec()), key_with(|s| s.options.verify = Verify::Off));
-        assert_eq!(key_of(&spec()), key_with(|s| s.options.timeout = 1));
-        assert_eq!(key_of(&spec()), key_with(|s| s.options.threads = Some(4)));
-        assert_eq!(key_of(&spec()), key_with(|s| s.options.mode = Mode::Tape));
-    }
-
-    #[test]
-    fn entry_key_header_content_differs_and_its_place_does_not() {
-        let of = |sources: &[Source]| entry(&spec(), sources, &[]);
-        let here = of(&[source("/s/a.c", "aa"), source("/s/a.h", "bb")]);
-        assert_ne!(here, of(&[source("/s/a.c", "aa"), source("/s/a.h", "cc")]));
-        assert_eq!(here, of(&[source("/s/a.c", "aa"), source("/t/a.h", "bb")]));
-    }
-
-    #[test]
-    fn a_header_that_would_be_found_earlier_is_looked_for() {
-        let mut spec = spec();
-        spec.options.include_dirs = vec!["/i/first".into(), "/i/second".into()];
-        let sources = [source("/s/a.c", "aa"), source("/i/second/sub/a.h", "bb"), source("/usr/include/math.h", "cc")];
-        let places = searched_before(&spec, &sources);
-        assert_eq!(places, [PathBuf::from("/i/first/sub/a.h"), PathBuf::from("/s/sub/a.h")]);
-    }
-
-    #[test]
-    fn entry_key_tools_differ() {
-        let of = |version: &str| entry(&spec(), &[], &[ToolRecord { name: "clang".into(), version: version.into() }]);
-        assert_ne!(of("22.1.8"), of("22.1.9"));
-    }
-
-    #[test]
-    fn entry_key_order_of_sources_differs() {
-        let mut two = spec();
-        two.sources = vec!["/s/a.c".into(), "/s/b.c".into()];
-        let mut reversed = two.clone();
-        reversed.sources.reverse();
-        let sources = [source("/s/a.c", "aa"), source("/s/b.c", "bb")];
-        assert_ne!(entry(&two, &sources, &[]), entry(&reversed, &sources, &[]));
-    }
-
-    #[test]
-    fn fields_cannot_run_into_each_other() {
-        let of = |a: &str, b: &str| Fields::new("t").add("l", a.as_bytes()).add("l", b.as_bytes()).finish();
-        assert_ne!(of("ab", "c"), of("a", "bc"));
-    }
-}
+mod tests;

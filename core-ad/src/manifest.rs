@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The manifest of a function: one per cache entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,124 @@
+"""What makes two builds the same: whole programs, told by the key in their manifest.
+
+What a key is made of field by field is tested in ``compile-driver/src/key/tests.rs``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from ffgrad.torch import enzyme
+from fixtures import RunPython, Write
+
+HEADERS = """\
+#include "a.h"
+double first(double x) { return K * x; }
+#undef K
+#include "b.h"
+double second(double x) { return K * x; }
+double f(double x) { return 10 * first(x) + second(x); }
+"""
+
+
+def key(source: Path | str, function: str = "f", signature: str | None = None, **options: object) -> str:
+    """Return the key of a function's entry."""
+    text: str = enzyme(source, function, signature, **options).manifest["key"]  # type: ignore[arg-type]
+    return text
+
+
+def project(folder: Path, a: str = "2.0", b: str = "3.0") -> Path:
+    """Write a source with two headers, one of them in a folder below."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a.h").write_text(f"#define K {a}\n")
+    (folder / "b.h").write_text(f"#define K {b}\n")
+    source = folder / "f.c"
+    source.write_text(HEADERS)
+    return source
+
+
+def test_headers_that_exchange_their_content_are_another_program(tmp_path: Path) -> None:
+    """All the same texts are read, in other places."""
+    assert enzyme(project(tmp_path, "2.0", "3.0"), "f").apply(1.0).item() == 23.0
+    assert enzyme(project(tmp_path, "3.0", "2.0"), "f").apply(1.0).item() == 32.0
+
+
+def test_the_same_text_is_another_program_in_c_and_in_cpp(write: Write) -> None:
+    """A character constant has the size of an int in C, and of a char in C++."""
+    text = "double f(double x) { return x * sizeof('a'); }\n"
+    assert enzyme(write(text, "f.c"), "f").apply(1.0).item() == 4.0
+    assert enzyme(write(text, "f.cpp"), "f").apply(1.0).item() == 1.0
+
+
+def test_what_a_compiler_does_not_read_changes_nothing(
+    tmp_path: Path, run_python: RunPython, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other files, times, links, the working folder, the folder of the sources, the user's surroundings."""
+    source = project(tmp_path / "here")
+    keys = {"as it is": key(source)}
+    (source.parent / "unrelated.h").write_text("// a comment\n")
+    (source.parent / "g.c").write_text("double g(double x) { return x; }\n")
+    keys["unrelated files"] = key(source)
+    for path in source.parent.iterdir():
+        os.utime(path, (1, 1))
+    keys["times"] = key(source)
+    monkeypatch.chdir(source.parent)
+    keys["a relative path"] = key("f.c")
+    monkeypatch.chdir("/")
+    keys["another working folder"] = key(source)
+    keys["another folder"] = key(project(tmp_path / "there" / "deep"))
+    (tmp_path / "link").symlink_to(source.parent)
+    keys["through a link"] = key(tmp_path / "link" / "f.c")
+    surroundings = {
+        "LANG": "de_DE.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "Asia/Kathmandu",
+        "USER": "somebody",
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+        "OMP_NUM_THREADS": "3",
+        "CFLAGS": "-O0",
+        "SOURCE_DATE_EPOCH": "1",
+        "FFGRAD_TOOLS_DIR": os.environ.get("FFGRAD_TOOLS_DIR", os.path.expanduser("~/.local/share/ffgrad/tools")),
+        "FFGRAD_CACHE_DIR": str(tmp_path / "another cache"),
+    }
+    code = f"from ffgrad.torch import enzyme\nprint(enzyme({str(source)!r}, 'f').manifest['key'])"
+    keys["other surroundings"] = run_python(code, surroundings).stdout.strip()
+    assert set(keys.values()) == {keys["as it is"]}, json.dumps(keys, indent=1)
+
+
+def test_what_a_compiler_reads_changes_the_key(tmp_path: Path) -> None:
+    """Text of headers, comments included; values of macros; the order of folders in which headers are found."""
+    source = project(tmp_path)
+    keys = {"as it is": key(source)}
+    for folder, value in (("one", 5), ("two", 7)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "c.h").write_text(f"#define C {value}.0\n")
+    (tmp_path / "g.c").write_text('#include "c.h"\ndouble f(double x) { return C * x; }\n')
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    for order in ([one, two], [two, one]):
+        keys[f"folders {order}"] = key(tmp_path / "g.c", include_dirs=order)
+    for value in ("1", "2", None):
+        keys[f"-D {value}"] = key(source, defines={"UNUSED": value})
+    keys["flag"] = key(source, flags=["-DUNUSED=1"])
+    keys["math"] = key(source, math="strict")
+    keys["signature"] = key(source, signature="x -> return")
+    (tmp_path / "a.h").write_text("#define K 2.0  // a comment\n")
+    keys["a comment in a header"] = key(source)
+    assert len(set(keys.values())) == len(keys), json.dumps(keys, indent=1)
+
+
+@pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
+def test_folders_for_headers_in_the_environment_are_followed(
+    variable: str, tmp_path: Path, run_python: RunPython
+) -> None:
+    """The other header is read where the variable points elsewhere."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "c.h").write_text(f"#define C {len(folder)}{len(folder + 'x')}.0 // {folder}\n")
+    (tmp_path / "g.c").write_text("#include <c.h>\ndouble f(double x) { return C * x; }\n")
+    code = f"from ffgrad.torch import enzyme\nprint(enzyme({str(tmp_path / 'g.c')!r}, 'f').manifest['key'])"
+    keys = {run_python(code, {variable: str(tmp_path / folder)}).stdout for folder in ("one", "two")}
+    assert len(keys) == 2
