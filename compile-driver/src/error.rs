@@ -85,6 +85,26 @@ impl From<Interrupted> for Error {
     }
 }
 
+impl Kind {
+    /// The name that people know it by, in every language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Toolchain => "ToolchainError",
+            Kind::Compile => "CompileError",
+            Kind::Signature => "SignatureError",
+            Kind::Shape => "ShapeError",
+            Kind::Dtype => "DtypeError",
+            Kind::Device => "DeviceError",
+            Kind::Differentiation => "DifferentiationError",
+            Kind::Foreign => "ForeignError",
+            Kind::Pack => "PackError",
+            Kind::Cache => "CacheError",
+            // Who interrupts raises an exception of their own.
+            Kind::Interrupted => "Error",
+        }
+    }
+}
+
 impl Error {
     /// The error for a child that could not be run to its end, at work on `function`: what is the same for every child,
     /// else what `otherwise` makes of it.
@@ -106,6 +126,18 @@ impl Error {
         match self {
             Error::Differentiation(diagnosis) if diagnosis.code == OUT_OF_MEMORY => Error::Compile(diagnosis),
             other => other,
+        }
+    }
+
+    /// The code that `ffgrad explain` explains.
+    pub fn code(&self) -> Option<&str> {
+        match (self.diagnosis(), self.kind()) {
+            (Some(diagnosis), _) => Some(&diagnosis.code),
+            (None, Kind::Signature) => Some("signature"),
+            (None, Kind::Shape) => Some("shape"),
+            (None, Kind::Toolchain) => Some("toolchain"),
+            (None, Kind::Cache) => Some("cache"),
+            (None, _) => None,
         }
     }
 

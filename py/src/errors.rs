@@ -1,6 +1,6 @@
 //! From the driver's errors to the exceptions of `ffgrad.errors`, structure included.
 
-use compile_driver::{Error, Kind};
+use compile_driver::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -10,33 +10,12 @@ pub fn to_python(py: Python<'_>, error: &Error, function: Option<&str>) -> PyErr
 }
 
 fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyErr> {
-    let class = match error.kind() {
-        Kind::Toolchain => "ToolchainError",
-        Kind::Compile => "CompileError",
-        Kind::Signature => "SignatureError",
-        Kind::Shape => "ShapeError",
-        Kind::Dtype => "DtypeError",
-        Kind::Device => "DeviceError",
-        Kind::Differentiation => "DifferentiationError",
-        Kind::Foreign => "ForeignError",
-        Kind::Pack => "PackError",
-        Kind::Cache => "CacheError",
-        // Who interrupts raises an exception of their own.
-        Kind::Interrupted => "Error",
-    };
+    let class = error.kind().name();
     let class = py.import("ffgrad.errors")?.getattr(class)?;
     let details = PyDict::new(py);
     details.set_item("function", function)?;
-    let code = match error.kind() {
-        Kind::Signature => Some("signature"),
-        Kind::Shape => Some("shape"),
-        Kind::Toolchain => Some("toolchain"),
-        Kind::Cache => Some("cache"),
-        _ => None,
-    };
-    details.set_item("code", code)?;
+    details.set_item("code", error.code())?;
     if let Some(d) = error.diagnosis() {
-        details.set_item("code", &d.code)?;
         if !d.function.is_empty() {
             details.set_item("function", &d.function)?;
         }

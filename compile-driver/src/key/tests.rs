@@ -227,7 +227,7 @@ fn a_folder_of_sources_can_be_moved_and_files_be_listed_in_any_order() {
         let spec = Spec { sources: vec![format!("{root}/a.c").into()], ..spec() };
         let mut sources =
             [source(&format!("{root}/a.c"), "aa"), source(&format!("{root}/inc/a.h"), "bb"), source("/usr/x.h", "cc")];
-        if root.len() % 2 == 0 {
+        if root.len().is_multiple_of(2) {
             sources.reverse();
         }
         fields_of(&spec, &sources, &tools(), HERE).finish()

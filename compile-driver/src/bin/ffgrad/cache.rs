@@ -16,22 +16,38 @@ use crate::show::table;
 #[derive(Subcommand)]
 pub enum Verb {
     /// What is built, the function used last first
-    List(Json),
+    List(List),
     /// Remove what killed builds left, and the longest unused functions until the cache is small enough
     ///
     /// What a process has open stays. The limit is that of FFGRAD_CACHE_LIMIT (10G), which builds enforce by themselves.
     Prune(Prune),
     /// Remove everything that no process has open
-    Clear(Json),
+    Clear(Clear),
     /// Check everything against the digests of what was built; exits with 1 where something is damaged
     ///
     /// Damaged things are never loaded: they are built again when they are next needed, or removed now by --remove.
     Verify(Verify),
 }
 
-/// The one option that all have.
+/// Arguments of `cache list`.
 #[derive(Args)]
-pub struct Json {
+#[command(after_help = "\
+Examples:
+  ffgrad cache list
+  ffgrad cache list --json")]
+pub struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `cache clear`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad cache clear
+  FFGRAD_CACHE_DIR=/scratch/ffgrad ffgrad cache clear")]
+pub struct Clear {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,6 +55,10 @@ pub struct Json {
 
 /// Arguments of `cache prune`.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad cache prune
+  ffgrad cache prune --size 500M --unused 30")]
 pub struct Prune {
     /// Largest size to leave: 500M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -53,6 +73,10 @@ pub struct Prune {
 
 /// Arguments of `cache verify`.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad cache verify
+  ffgrad cache verify --remove")]
 pub struct Verify {
     /// Remove what is damaged
     #[arg(long)]

@@ -9,7 +9,12 @@ use crate::Outcome;
 
 /// Arguments of `doctor`.
 #[derive(Args)]
-#[command(after_help = "Exits with 1 where something that ffgrad needs is missing or broken.")]
+#[command(after_help = "\
+Examples:
+  ffgrad doctor
+  ffgrad doctor --json
+
+Exits with 1 where something that ffgrad needs is missing or broken.")]
 pub struct Doctor {
     /// Print the checks as JSON
     #[arg(long)]

@@ -10,6 +10,7 @@ mod completions;
 mod doctor;
 mod explain;
 mod export;
+mod failure;
 mod show;
 mod source;
 mod toolchain;
@@ -37,6 +38,8 @@ Examples:
   ffgrad check test.c f               its derivatives against finite differences
   ffgrad export f.ffpack test.c f     into a pack, for machines without a compiler
   ffgrad cache list                   what is built
+
+Every verb that prints data takes --json; then an error is JSON too. docs/command.md says what is in it.
 
 Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
 
@@ -79,6 +82,8 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
+    // Asked before the arguments are taken apart, because an error has to be told in the same way by every verb.
+    let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Cli::parse().command {
         Verb::Toolchain(verb) => verb.run(),
         Verb::Doctor(verb) => verb.run(),
@@ -96,6 +101,10 @@ fn main() -> ExitCode {
         Ok(((), false)) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {}", explain(error.as_ref()));
+            if json {
+                // Where nobody reads it the exit status has to do.
+                let _ = print(&format!("{:#}\n", failure::as_json(error.as_ref(), &explain(error.as_ref()))));
+            }
             ExitCode::FAILURE
         }
     }
@@ -132,6 +141,31 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Every verb with those below it, as typed.
+    fn verbs(command: clap::Command, name: &str, found: &mut Vec<(String, clap::Command)>) {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            verbs(verb.clone(), &format!("{name} {}", verb.get_name()), found);
+        }
+        found.push((name.to_owned(), command));
+    }
+
+    #[test]
+    fn the_help_of_every_verb_is_as_it_was_and_has_examples() {
+        let mut all = Vec::new();
+        let mut command = Cli::command().term_width(110).disable_help_subcommand(true);
+        command.build();
+        verbs(command, "ffgrad", &mut all);
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut text = String::new();
+        for (name, mut command) in all {
+            let help = command.render_long_help().to_string();
+            let is_group = command.has_subcommands() && name != "ffgrad";
+            assert!(is_group || help.contains("Examples:"), "{name} has no examples");
+            text.push_str(&format!("$ {name} --help\n{help}\n"));
+        }
+        insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
     }
 
     #[test]

@@ -24,6 +24,7 @@ Examples:
   ffgrad show test.c f
   ffgrad show mv.c matvec --signature 'A[m,n], x[n] -> y[m]'
   ffgrad show model.cpp rates.cpp 'ns::energy(double const*, int)' -I include -D ORDER=4 --flag=-std=c++20
+  ffgrad show test.c f --derivative
   ffgrad show test.c f --ir final > f.ll")]
 pub struct Show {
     #[command(flatten)]
@@ -31,10 +32,13 @@ pub struct Show {
     /// Also print the IR: before the engine, after it, or optimised
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
-    /// How the function is prepared before differentiation, for --ir
-    #[arg(long, value_enum, default_value = "o1", requires = "ir")]
+    /// How the function is prepared before differentiation, for --ir and --derivative
+    #[arg(long, value_enum, default_value = "o1")]
     rung: RungName,
-    /// Print the manifest as JSON
+    /// Also print the commands of the derivative and what the engine said of it; --ir does too
+    #[arg(long)]
+    derivative: bool,
+    /// Print the manifest as JSON; with --derivative a member `derivative` is added
     #[arg(long)]
     json: bool,
 }
@@ -66,13 +70,21 @@ impl Show {
         let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
         let function = Function::open(self.source.spec())?;
         let manifest = function.manifest();
+        let built = self.derivative || stage.is_some();
+        let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), rung);
+        let folder = built.then(folder).transpose()?;
         if json {
-            return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(manifest)?)));
+            let mut whole = serde_json::to_value(manifest)?;
+            if let Some(folder) = &folder {
+                whole["derivative"] = serde_json::to_value(record(folder)?)?;
+            }
+            return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(&whole)?)));
         }
         let mut text = describe(manifest);
-        if let Some(stage) = stage {
-            let folder = function.artifact_folder(manifest.plan.differentiable_mask(), rung)?;
-            text.push_str(&artifact(&folder)?);
+        if let Some(folder) = &folder {
+            text.push_str(&artifact(folder)?);
+        }
+        if let (Some(stage), Some(folder)) = (stage, &folder) {
             let comment: String = text.lines().map(|line| format!("; {line}").trim_end().to_owned() + "\n").collect();
             text = comment + "\n" + &read(&folder.join(stage.file()))?;
         }
@@ -194,9 +206,13 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     rows.iter().map(line).collect()
 }
 
+fn record(folder: &Path) -> Result<ArtifactRecord, Box<dyn Error>> {
+    Ok(serde_json::from_str(&read(&folder.join("artifact.json"))?)?)
+}
+
 /// What an artifact adds: the engine's command lines and remarks.
 fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
-    let record: ArtifactRecord = serde_json::from_str(&read(&folder.join("artifact.json"))?)?;
+    let record = record(folder)?;
     let mut text = String::from("\nCommands of the derivative\n");
     push_commands(&mut text, &record.commands);
     for remark in &record.diagnostics {

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use clap::{Args, Subcommand, ValueEnum};
 use compile_driver::toolchain::{self, Component, Report};
 
+use serde_json::json;
+
 use crate::Outcome;
 
 /// The verbs below `toolchain`.
@@ -17,11 +19,27 @@ pub enum Verb {
     /// platform's data folder. A clang 22 of the system is preferred to a download.
     Install(Install),
     /// Print the folder that holds LLVM 22's library, for building the worker
-    Libdir,
+    Libdir(Libdir),
+}
+
+/// Arguments of `toolchain libdir`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  FFGRAD_LLVM_LIB_DIR=$(ffgrad toolchain libdir) cargo build -p ffgrad-llvm")]
+pub struct Libdir {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Arguments of `toolchain install`.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ffgrad toolchain install
+  ffgrad toolchain install fortran
+  FFGRAD_TOOLS_DIR=/opt/ffgrad ffgrad toolchain install --all")]
 pub struct Install {
     /// What to fetch beside the tools that every build needs
     #[arg(value_enum)]
@@ -29,6 +47,9 @@ pub struct Install {
     /// Fetch every tool, also those the system has
     #[arg(long)]
     all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Tools that only some sources need.
@@ -58,11 +79,22 @@ impl Verb {
                     None if arguments.all => toolchain::install(&Component::ALL, progress.as_mut())?,
                     None => toolchain::install_missing(progress.as_mut())?,
                 };
-                Ok(Outcome::success(render(&report)))
+                Ok(Outcome::success(if arguments.json { as_json(&report) } else { render(&report) }))
             }
-            Self::Libdir => Ok(Outcome::success(format!("{}\n", toolchain::llvm_library_folder()?.display()))),
+            Self::Libdir(arguments) => {
+                let folder = toolchain::llvm_library_folder()?;
+                Ok(Outcome::success(match arguments.json {
+                    true => format!("{:#}\n", json!({ "folder": folder })),
+                    false => format!("{}\n", folder.display()),
+                }))
+            }
         }
     }
+}
+
+fn as_json(report: &Report) -> String {
+    let components = report.components.iter().map(|c| json!({ "name": c.name, "folder": c.folder, "fresh": c.fresh }));
+    format!("{:#}\n", json!({ "components": components.collect::<Vec<_>>() }))
 }
 
 fn render(report: &Report) -> String {
