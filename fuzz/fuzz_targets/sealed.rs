@@ -34,7 +34,7 @@ fn use_plan(manifest: &Manifest) {
         return;
     }
     let extents = [3i64; 4];
-    let given: Vec<&[i64]> = plan.inputs.iter().map(|&i| &extents[..plan.args[i].dims.len().min(4)]).collect();
+    let given: Vec<&[i64]> = plan.inputs.iter().map(|&i| &extents[..plan.args[i].shape.len().min(4)]).collect();
     let _ = shapes::resolve(plan, &given, &BTreeMap::new());
     let _ = plan.slots(Entry::Vjp, plan.differentiable_mask()).count();
 }

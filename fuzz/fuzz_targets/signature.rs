@@ -46,7 +46,7 @@ fuzz_target!(|text: &str| {
         for sizes in [&BTreeMap::new(), &sizes] {
             match signature::plan(prototype, Some(text), sizes) {
                 Ok(plan) => {
-                    assert!(plan.args.iter().all(|a| !matches!(a.passing, Passing::Value) || a.dims.is_empty()));
+                    assert!(plan.args.iter().all(|a| !matches!(a.passing, Passing::Value) || a.shape.is_empty()));
                     let again = signature::plan(prototype, Some(&plan.signature), sizes);
                     assert_eq!(again.as_ref(), Ok(&plan), "the normal form `{}` means another plan", plan.signature);
                 }
