@@ -30,6 +30,10 @@ cuda)
     "$PYTHON_BIN/python" -m pytest tests/python/test_cuda*.py "$@"
     # In a process of its own: it loads a driver made for tests.
     "$PYTHON_BIN/python" -m pytest tests/fake_gpu
+    # What a GPU's tests will ask for, and their own code.
+    if ! command -v nvidia-smi >/dev/null 2>&1; then
+        PYTHONPATH=tests:tests/python:tests/fake_gpu "$PYTHON_BIN/python" -m pytest -p rehearsal tests/python/test_cuda_gpu.py
+    fi
     ;;
 fortran)
     "$BIN/ffgrad" toolchain install fortran >/dev/null
