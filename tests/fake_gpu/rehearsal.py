@@ -94,6 +94,7 @@ class _Noted:
 # What needs more of CUDA than ffgrad does: PyTorch's own streams, graphs, compiler, and two kinds of tensors.
 _NOT_HERE = (
     "captured",
+    "no_tensor_of_the_gpu",
     "in_a_capture",
     "current_stream",
     "modules_of_its_own",
