@@ -32,6 +32,10 @@ impl Function {
 
     fn wanted_ptx(&self, entries: &[Entry], mask: u64, arch: &str, batched: Option<i64>) -> Result<ptx::Wanted> {
         let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
+        // Packs have no code for GPUs.
+        if let Some(pack) = &self.pack {
+            return Err(pack.needs_compiler());
+        }
         let shared = launcher.fixed_shared(&self.spec).map_err(|e| Kernel::of(&self.spec, &self.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
         Ok(ptx::Wanted { entries, mask, arch, shared, batched, rung: Rung::O1 })
