@@ -13,7 +13,7 @@ use crate::linking;
 use crate::locate::Refused;
 use crate::mpi;
 use crate::openmp;
-use crate::options::Spec;
+use crate::options::{self, Spec};
 use crate::process::{self, ProcessError};
 use crate::rules;
 use crate::toolchain::Tools;
@@ -78,7 +78,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     }
     let tool_records = records(tools);
     mpi::must_be_said(spec, &compiled.dependencies)?;
-    let sources = key::sources(&compiled.dependencies)?;
+    let sources = key::sources(&[compiled.dependencies, spec.options.library_files()].concat())?;
     let key = key::entry(spec, &sources, &tool_records);
     let modules: Vec<String> =
         compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect();
@@ -223,13 +223,10 @@ pub fn records(tools: &Tools) -> Vec<ToolRecord> {
 fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
     let mut arguments = Vec::new();
     for library in &spec.options.libraries {
-        let path = Path::new(library);
-        if path.components().count() > 1 || path.extension().is_some() {
-            let absolute = std::path::absolute(path).map_err(cache::io("find", path))?;
-            arguments.push(absolute.display().to_string());
-        } else {
-            arguments.push(format!("-l{library}"));
-        }
+        arguments.push(match options::as_path(library) {
+            Some(path) => std::path::absolute(path).map_err(cache::io("find", path))?.display().to_string(),
+            None => format!("-l{library}"),
+        });
     }
     arguments.extend(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.link));
     arguments.extend(tools.fortran.iter().map(|f| f.runtime.display().to_string()));

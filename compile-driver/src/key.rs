@@ -102,6 +102,10 @@ pub fn request(spec: &Spec) -> Result<String> {
     for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
         fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
+    if spec.options.are_relative() {
+        let here = std::env::current_dir().unwrap_or_default();
+        fields.add("folder", here.as_os_str().as_encoded_bytes());
+    }
     common(&mut fields, spec, Here::now());
     Ok(fields.finish())
 }

@@ -5,7 +5,7 @@ use core_ad::cuda::Extent;
 use core_ad::protocol::{Improvement, Math, Rung};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// When the gradient is checked against the forward mode and finite differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +111,36 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<V
         Given::One(extent) => vec![extent],
         Given::Several(extents) => extents,
     })
+}
+
+impl Options {
+    /// The libraries that are given by path and are there, by absolute path: static ones become part of the code.
+    pub fn library_files(&self) -> Vec<PathBuf> {
+        let paths = self.libraries.iter().filter_map(|library| std::path::absolute(as_path(library)?).ok());
+        paths.filter(|path| path.is_file()).collect()
+    }
+
+    /// Whether some option may mean one thing in one working folder and another elsewhere.
+    pub fn are_relative(&self) -> bool {
+        let looks_for_files = |flag: &String| {
+            !flag.starts_with('-')
+                || ["-I", "-L", "-i", "--sysroot", "-B", "-f"].iter().any(|start| flag.starts_with(start))
+        };
+        self.include_dirs.iter().any(|folder| folder.is_relative())
+            || self.libraries.iter().filter_map(|library| as_path(library)).any(Path::is_relative)
+            || self.flags.iter().any(|flag| looks_for_files(flag) && !is_switch(flag))
+    }
+}
+
+/// The path that a library is given by; `None` for a name, which the linker looks for.
+pub fn as_path(library: &str) -> Option<&Path> {
+    let path = Path::new(library);
+    (path.components().count() > 1 || path.extension().is_some()).then_some(path)
+}
+
+/// A flag of the family `-f...` without a file.
+fn is_switch(flag: &str) -> bool {
+    flag.starts_with("-f") && !flag.contains('=')
 }
 
 impl Default for Options {

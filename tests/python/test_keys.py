@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
+from ffgrad.numpy import enzyme as numpy_enzyme
 from ffgrad.torch import enzyme
 from fixtures import RunPython, Write
 
@@ -108,6 +110,37 @@ def test_what_a_compiler_reads_changes_the_key(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text("#define K 2.0  // a comment\n")
     keys["a comment in a header"] = key(source)
     assert len(set(keys.values())) == len(keys), json.dumps(keys, indent=1)
+
+
+def archive(folder: Path, gain: int) -> Path:
+    """Build a static library with one function."""
+    folder.mkdir(exist_ok=True)
+    (folder / "gain.c").write_text(f"double gain(double x) {{ return {gain} * x; }}\n")
+    subprocess.run(["cc", "-c", "-fPIC", "gain.c", "-o", "gain.o"], cwd=folder, check=True)
+    subprocess.run(["ar", "rcs", "libgain.a", "gain.o"], cwd=folder, check=True)
+    return folder / "libgain.a"
+
+
+def test_a_library_that_is_built_again_is_linked_again(tmp_path: Path, write: Write) -> None:
+    """A static one becomes part of the code."""
+    source = write("double gain(double x);\ndouble f(double x) { return gain(x); }\n")
+    for gain in (2, 3):
+        library = archive(tmp_path / "lib", gain)
+        assert enzyme(source, "f", libraries=[str(library)]).apply(1.0).item() == gain
+
+
+def test_relative_paths_in_options_are_those_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    """The same words in two folders are two programs."""
+    source = write("#include <c.h>\ndouble gain(double x);\ndouble f(double x) { return C * gain(x); }\n")
+    for gain in (2, 3):
+        folder = tmp_path / str(gain)
+        archive(folder, gain)
+        (folder / "c.h").write_text(f"#define C {gain}0.0\n")
+        monkeypatch.chdir(folder)
+        f = numpy_enzyme(source, "f", libraries=["./libgain.a"], include_dirs=["."])
+        assert f(1.0) == 10 * gain * gain
 
 
 @pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])

@@ -279,3 +279,20 @@ fn the_table_in_caching_md_is_what_is_hashed() {
     let left_out: Vec<&str> = options.split('`').skip(1).step_by(2).collect();
     assert_eq!(left_out, RUNTIME);
 }
+
+#[test]
+fn options_that_depend_on_the_working_folder_are_known() {
+    let of = |change: Change| {
+        let mut options = Options::default();
+        change(&mut options);
+        options.are_relative()
+    };
+    assert!(of(|o| o.include_dirs = vec!["inc".into()]));
+    assert!(of(|o| o.libraries = vec!["./libown.a".into()]));
+    assert!(of(|o| o.flags = vec!["-Iinc".into()]));
+    assert!(of(|o| o.flags = vec!["-include".into(), "x.h".into()]));
+    assert!(of(|o| o.flags = vec!["-fprofile-use=data".into()]));
+    assert!(!of(|o| o.include_dirs = vec!["/inc".into()]));
+    assert!(!of(|o| o.libraries = vec!["m".into(), "/lib/libown.a".into()]));
+    assert!(!of(|o| o.flags = vec!["-std=c++20".into(), "-O3".into(), "-fopenmp".into(), "-DN=3".into()]));
+}
