@@ -1,7 +1,7 @@
 """Everything that a cluster and a fuzzer do to ffgrad, and one report of figures: ``make torture``.
 
     make torture                       short: what CI runs, a few minutes
-    make torture ARGS=--long           long: 64 racing processes, 1,000 kills, 10,000 inputs and programs; hours
+    make torture ARGS=--long           long: 64 racing processes, 1,000 kills, 10,000 inputs and programs, 1e6 calls of each kind; hours
     make torture ARGS="--only gradients --programs 2000"
 
 Exits with 1 where anything is not as it should be. ``README.md`` beside this folder has the figures of the last long run.
@@ -21,10 +21,12 @@ sys.path.insert(0, str(HERE))
 import faults  # noqa: E402
 import gradients  # noqa: E402
 import kills  # noqa: E402
+import longrun  # noqa: E402
 import malformed  # noqa: E402
 import races  # noqa: E402
+import signals  # noqa: E402
 
-PARTS = ["races", "kills", "malformed", "faults", "gradients"]
+PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "gradients"]
 
 
 def parse() -> argparse.Namespace:
@@ -35,6 +37,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, help="processes racing for one key")
     parser.add_argument("--kills", type=int, help="builds killed")
     parser.add_argument("--inputs", type=int, help="malformed inputs")
+    parser.add_argument("--calls", type=int, help="calls of each kind, with flat memory")
     parser.add_argument("--programs", type=int, help="generated programs")
     parser.add_argument("--first", type=int, default=0, help="first seed of inputs and programs")
     parser.add_argument("--jobs", type=int, default=1, help="processes for generated programs")
@@ -65,6 +68,14 @@ def main() -> int:
         f = faults.run() if given.long else faults.run(failures=["crash"])
         return faults.report(f), f.problems, f.passed
 
+    def interrupt() -> tuple[str, list[str], bool]:
+        t = signals.run() if given.long else signals.run(["clang: link", "engine"])
+        return signals.report(t), t.problems, t.passed
+
+    def call() -> tuple[str, list[str], bool]:
+        r = longrun.run(size(given.calls, 20_000, 1_000_000))
+        return longrun.report(r), r.problems, r.passed
+
     def differentiate() -> tuple[str, list[str], bool]:
         verdicts = gradients.run(given.first, size(given.programs, 20, 10_000), given.jobs, log=given.log)
         bad = [v for v in verdicts if v.kind in ("wrong", "died", "failed")]
@@ -75,6 +86,8 @@ def main() -> int:
         "kills": kill,
         "malformed": malform,
         "faults": fault,
+        "signals": interrupt,
+        "calls": call,
         "gradients": differentiate,
     }
     all_well = True
