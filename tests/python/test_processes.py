@@ -46,7 +46,8 @@ def test_no_child_outlives_its_parent(stage: str, name: str) -> None:
 
 
 WAITS = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from ffgrad.numpy import enzyme
 try:
@@ -82,6 +83,7 @@ def test_ctrl_c_ends_the_wait_for_another_thread(cache: Path, write: Write, tmp_
     """Which goes on building."""
     code = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from ffgrad.numpy import enzyme
 f = enzyme("f.c", "cube", "x[n] -> y[n]")
@@ -111,6 +113,7 @@ def test_an_interrupted_build_is_not_remembered(cache: Path, write: Write, tmp_p
     """The same function, called again in the same process, is built: not refused, and no other rung than before."""
     code = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from ffgrad.numpy import enzyme
 f = enzyme("f.c", "cube", "x[n] -> y[n]")

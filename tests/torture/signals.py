@@ -27,10 +27,12 @@ HANG = f'sleep {FOREVER} & echo "$$ $!" > "$PIDS.new"; mv "$PIDS.new" "$PIDS"; w
 
 # Builds, is interrupted, and says so.
 BUILD = f"""
-import os, sys
+import os, signal, sys
 import numpy as np
 from ffgrad.{{front}} import enzyme
 source = sys.argv[1]
+# A shell starts what it puts into the background with SIGINT ignored, and Python leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def build():
     return enzyme(source, "cube", "x[n] -> y[n]", timeout={FOREVER})
 def gradient():
