@@ -43,5 +43,6 @@ def masked(text: str, tmp_path: Path) -> str:
     text = re.sub(r"(Illegal updateAnalysis prev:).*", r"\1<types>", text)
     text = re.sub(r"inline_asm\.c:\d+", "inline_asm.c:<line>", text)
     text = re.sub(r"(__asm__\(|caching call: ).*", r"\1<instruction>", text)
+    text = re.sub(r"<cache>/v\d+/", "<cache>/<format>/", text)
     text = re.sub(r"/refused-[0-9a-f]+-", "/refused-<key>-", text)
     return re.sub(r"/staging/build-[\w-]+/", "/staging/<build>/", text)
