@@ -44,7 +44,10 @@ def described(node: ast.FunctionDef) -> list[tuple[str, str]]:
     names = [a.arg for a in arguments.args]
     defaults = [""] * (len(names) - len(arguments.defaults)) + [ast.unparse(d) for d in arguments.defaults]
     rest = [("*" + arguments.vararg.arg, "")] if arguments.vararg else []
-    return [(n, d) for n, d in zip(names, defaults, strict=True) if n != "self"] + rest
+    named = [
+        (a.arg, ast.unparse(d) if d else "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    return [(n, d) for n, d in zip(names, defaults, strict=True) if n != "self"] + rest + named
 
 
 def native_parameters(value: Any) -> list[tuple[str, str]]:
