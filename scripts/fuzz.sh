@@ -4,6 +4,8 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
+# Apart from what is built without the sanitizer.
+export CARGO_TARGET_DIR=$ROOT/fuzz/target
 
 need cargo "rustup"
 cargo +nightly --version >/dev/null 2>&1 || die "there is no nightly compiler" "rustup toolchain install nightly --profile minimal"
