@@ -59,6 +59,9 @@ pub struct Teams {
 impl Teams {
     /// Runs `call` with teams of `threads`, or of the runtime's own size where that is 0.
     pub fn of<T>(self, threads: usize, call: impl FnOnce() -> T) -> T {
+        // The runtime learns of this thread by this: what is reversed by one thread names itself, and does not ask.
+        // SAFETY: the runtime's, and concerns this thread alone.
+        unsafe { (self.get)() };
         let Some(wanted) = c_int::try_from(threads).ok().filter(|&n| n > 0) else { return call() };
         // SAFETY: both are the runtime's, and concern this thread alone.
         let before = unsafe { (self.get)() };
