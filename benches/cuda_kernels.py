@@ -6,7 +6,8 @@
 The kernels are those of ``tests/cases/cuda`` in the kinds of the table of Moses et al. (SC'21): lattice Boltzmann, a stencil,
 cross-section look-up, particle forces, a matrix-free finite-element operator. Times are medians of several rounds, on a
 GPU between CUDA events. Also there: the bandwidth of the elementwise kernel beside the device's own copy, and what a
-launch costs beside the driver's own and PyTorch's smallest. NVIDIA Warp is not compared.
+launch costs beside the driver's own and PyTorch's smallest. NVIDIA Warp is beside it where it is installed, for the rows of
+``warp_kernels.py``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import warp_kernels
 from ffgrad.torch import Enzyme, enzyme
 
 HERE = Path(__file__).resolve().parent
@@ -44,14 +46,16 @@ def main() -> None:
     rows = [row for make in PROBLEMS for row in [measured(*make(side, options.device), options)]]
     name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU as a device"
     print(f"{name}, arrays of {side} x {side} or as many elements; µs, medians of {options.rounds}\n")
-    print(f"{'kernel':20}{'primal':>12}{'gradient':>12}{'over primal':>13}{'torch eager':>13}{'torch compiled':>16}")
+    print(
+        f"{'kernel':20}{'primal':>12}{'gradient':>12}{'over primal':>13}{'torch eager':>13}{'torch compiled':>16}{'Warp':>10}"
+    )
     for row in rows:
-        torch_times = [f"{row[k]:.1f}" if row[k] else "-" for k in ("torch", "compiled")]
+        others = [f"{row[k]:.1f}" if row[k] else "-" for k in ("torch", "compiled", "warp")]
         print(
             f"{row['kernel']:20}{row['primal']:12.1f}{row['gradient']:12.1f}{row['gradient'] / row['primal']:13.2f}",
             end="",
         )
-        print(f"{torch_times[0]:>13}{torch_times[1]:>16}")
+        print(f"{others[0]:>13}{others[1]:>16}{others[2]:>10}")
     more = {"launch": launch(options), "bandwidth": bandwidth(side, options)} if options.device == "cuda" else {}
     for title, figures in more.items():
         print(f"\n{title}: " + ", ".join(f"{key} {value:.1f}" for key, value in figures.items()))
@@ -79,7 +83,21 @@ def measured(
         "gradient": gradient(f, inputs, options),
         "torch": gradient(same, inputs, options) if same else None,
         "compiled": gradient(compiled, inputs, options) if compiled else None,
+        "warp": by_warp(name, f, inputs, options),
     }
+
+
+def by_warp(name: str, f: Enzyme, inputs: list[Any], options: Any) -> float | None:
+    """Time the reverse pass in NVIDIA Warp, if it gives the same gradients."""
+    y = f(*inputs)
+    seed = torch.rand_like(y)
+    found = warp_kernels.same(name, inputs, seed)
+    if found is None:
+        return None
+    _, reverse = found
+    for ours, theirs in zip(torch.autograd.grad(y, inputs, seed), reverse(), strict=True):
+        torch.testing.assert_close(theirs, ours, rtol=1e-9, atol=1e-9)
+    return median(reverse, options)
 
 
 def gradient(f: Callable[..., Any], inputs: list[Any], options: Any) -> float:
