@@ -24,7 +24,7 @@ pack() {
     strip --strip-unneeded "$KIT/site/ffgrad/_native.abi3.so"
     "$PYTHON_BIN/python" tests/gpu_kit.py copy "$KIT/site" pytest pytest-timeout pluggy iniconfig packaging pygments
     cp -r examples/cuda_diffusion "$KIT/examples/"
-    cp benches/cuda_kernels.py "$KIT/benches/"
+    cp benches/{cuda_kernels,warp_kernels}.py "$KIT/benches/"
     mkdir -p "$KIT/tests/python"
     cp tests/fixtures.py tests/gpu_kit.py "$KIT/tests/"
     cp tests/python/{conftest,programs,cuda_cases,test_cuda_gpu}.py "$KIT/tests/python/"
