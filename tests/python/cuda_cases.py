@@ -20,6 +20,16 @@ from ffgrad.torch import Enzyme, enzyme
 CASES = list(load_cases(tags=["cuda"]))
 KERNELS = HERE / "cuda"
 GOLDENS = Path(__file__).with_name("goldens_ptx")
+# Kernels of which an instance is named.
+TEMPLATES = """
+namespace shapes {
+template <typename T, int N> __device__ T power(T x) { T y = 1; for (int i = 0; i < N; i++) y *= x; return y; }
+template <typename T, int N> __global__ void powers(const T *x, T *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = power<T, N>(x[i]);
+}
+}
+"""
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 from cases.loader import HERE
-from cuda_cases import KERNELS, inputs_of, opened
+from cuda_cases import KERNELS, TEMPLATES, inputs_of, opened
 from ffgrad.errors import CompileError, DeviceError, DifferentiationError
 from ffgrad.torch import enzyme
 from torch.autograd import gradcheck
@@ -131,17 +131,6 @@ def test_a_device_function_can_be_named(tmp_path: Path) -> None:
     x = torch.rand(7, dtype=torch.double, requires_grad=True)
     assert torch.allclose(f(x), x**3)
     assert gradcheck(f, (x,))
-
-
-TEMPLATES = """
-namespace shapes {
-template <typename T, int N> __device__ T power(T x) { T y = 1; for (int i = 0; i < N; i++) y *= x; return y; }
-template <typename T, int N> __global__ void powers(const T *x, T *y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = power<T, N>(x[i]);
-}
-}
-"""
 
 
 @pytest.mark.parametrize("dtype", [torch.double, torch.float], ids=str)

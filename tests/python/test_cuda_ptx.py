@@ -9,19 +9,9 @@ from pathlib import Path
 
 import pytest
 from cases.loader import Case
-from cuda_cases import CASES, GOLDENS, ptx_of
+from cuda_cases import CASES, GOLDENS, TEMPLATES, ptx_of
 from ffgrad.errors import DeviceError, DifferentiationError
 from ffgrad.torch import enzyme
-
-TEMPLATES = """
-namespace shapes {
-template <typename T, int N> __device__ T power(T x) { T y = 1; for (int i = 0; i < N; i++) y *= x; return y; }
-template <typename T, int N> __global__ void powers(const T *x, T *y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = power<T, N>(x[i]);
-}
-}
-"""
 
 
 def test_an_instance_of_a_template_reaches_the_gpus_assembler(tmp_path: Path) -> None:
