@@ -6,7 +6,7 @@
 use crate::artifact::Wanted;
 use crate::cache::{self, Cache, entries};
 use crate::engine;
-use crate::error::{CacheError, Error, Result};
+use crate::error::{Error, Result};
 use crate::frontend;
 use crate::library;
 use crate::linking;
@@ -109,11 +109,8 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
     // bitcode and manifest, which belong together.
     cache.publish_unless(staging, &cache.entry(&key), |_| entries::sound(cache, &key).is_some())?;
-    entries::sound(cache, &key).ok_or_else(|| damaged(cache, &key, "it is damaged again as soon as it is written"))
-}
-
-fn damaged(cache: &Cache, key: &str, reason: &str) -> Error {
-    CacheError::Damaged { path: cache.entry(key), reason: reason.to_owned() }.into()
+    entries::sound(cache, &key)
+        .ok_or_else(|| entries::damaged(cache, &key, "it is damaged again as soon as it is written"))
 }
 
 /// What the sources define and what they use without defining it.
@@ -303,7 +300,7 @@ impl<'a> Build<'a> {
             None => analyse(context)?,
         };
         if manifest.key != key {
-            return Err(damaged(context.cache, key, "the sources have changed since it was opened"));
+            return Err(entries::damaged(context.cache, key, "the sources have changed since it was opened"));
         }
         let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
@@ -498,11 +495,5 @@ impl<'a> Build<'a> {
             let name = format!("refused-{}-{}", &self.manifest.key[..16], wanted.name());
             refusal.kept = self.staging.take().map(|s| s.keep_as(&name).display().to_string());
         }
-    }
-}
-
-impl From<std::io::Error> for Error {
-    fn from(source: std::io::Error) -> Self {
-        Error::Cache(CacheError::Io { action: "use", path: PathBuf::from("."), source })
     }
 }

@@ -230,6 +230,12 @@ pub enum CacheError {
     },
 }
 
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Error::Cache(CacheError::Io { action: "use", path: PathBuf::from("."), source })
+    }
+}
+
 /// The line of a text that has these words, else its first one.
 fn first_line<'t>(text: &'t str, words: &str) -> &'t str {
     text.lines().find(|line| line.contains(words)).or_else(|| text.lines().next()).unwrap_or_default().trim()

@@ -1,6 +1,7 @@
 //! What an entry of the cache must have to be used: its manifest, and the bitcode that derivatives are built from.
 
 use super::Cache;
+use crate::error::{CacheError, Error};
 use core_ad::manifest::{FORMAT, Manifest};
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,8 @@ pub fn manifest_of(cache: &Cache, key: &str) -> Option<Manifest> {
     let path = entry.join("manifest.json");
     let manifest =
         super::read_json(&path).filter(|m: &Manifest| m.format == FORMAT && m.key == key && m.plan.is_consistent());
-    if manifest.is_none() && entry.is_dir() && cache.set_aside(&entry).is_ok() {
-        let text = format!("the cached file `{}` is damaged or gone; the function is compiled again", path.display());
-        cache.warnings().add(text);
+    if manifest.is_none() && entry.is_dir() {
+        give_up(cache, &entry, &path, "the function");
     }
     manifest
 }
@@ -22,11 +22,22 @@ pub fn sound(cache: &Cache, key: &str) -> Option<Manifest> {
     let manifest = manifest_of(cache, key)?;
     let entry = cache.entry(key);
     let Some(path) = damaged_module(&entry, &manifest) else { return Some(manifest) };
-    if cache.set_aside(&entry).is_ok() {
-        let text = format!("the cached file `{}` is damaged or gone; it is compiled again", path.display());
-        cache.warnings().add(text);
-    }
+    give_up(cache, &entry, &path, "it");
     None
+}
+
+/// Takes an entry out of use because of one of its files, and says that something is compiled again.
+fn give_up(cache: &Cache, entry: &Path, file: &Path, what: &str) {
+    if cache.set_aside(entry).is_ok() {
+        cache
+            .warnings()
+            .add(format!("the cached file `{}` is damaged or gone; {what} is compiled again", file.display()));
+    }
+}
+
+/// The error for an entry that cannot be mended.
+pub fn damaged(cache: &Cache, key: &str, reason: &str) -> Error {
+    CacheError::Damaged { path: cache.entry(key), reason: reason.to_owned() }.into()
 }
 
 /// A bitcode file of an entry that is not as it was written, if there is one.
