@@ -97,13 +97,19 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 /// The worker's own pipeline does the same, after the worker has seen the loop.
 const PIPELINE: [(&str, u32); 2] = [("enable-load-pre", 0), ("max-dependences", 0)];
 
+/// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
+/// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has
+/// been overwritten since, the gradient is wrong (`tests/torture/found/p54375.c`). So what the reverse sweep needs is kept.
+/// On a GPU memory to keep it in is dear, and such kernels are rare.
+const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
+
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
 /// ours follow the primal's mode.
-fn enzyme_options(job: &Job<'_>) -> Vec<String> {
+fn enzyme_options(job: &Job<'_>, more: &[(&str, u32)]) -> Vec<String> {
     let mut options = vec![format!("-enzyme-fast-math={}", u8::from(job.math == Math::Fast))];
     // LLVM takes an option once.
     let given = |name: &str| job.options.iter().any(|o| o.trim_start_matches('-').starts_with(name));
-    let ours = PIPELINE.iter().filter(|(name, _)| !given(name));
+    let ours = PIPELINE.iter().chain(more).filter(|(name, _)| !given(name));
     options.extend(ours.map(|(name, value)| format!("-{name}={value}")));
     if job.loose_types {
         options.push("-enzyme-loose-types=1".to_owned());
@@ -121,7 +127,7 @@ impl Engine for Catalyst {
     fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);
-        command.args(enzyme_options(job).iter().map(|o| format!("-{o}")));
+        command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
         let input = std::fs::read(job.input).map_err(|e| unreadable(job, &e))?;
         let output = execute(job, command, Some(&input))?;
         if !output.stdout.starts_with(b"; ModuleID") {
@@ -143,7 +149,7 @@ impl Engine for Plugin {
         let plugin = self.plugin.display();
         let mut command = Command::new(&self.opt);
         command.arg(format!("-load-pass-plugin={plugin}")).arg("-load").arg(&self.plugin);
-        command.args(enzyme_options(job)).arg("-passes=enzyme,default<O2>").arg("-S");
+        command.args(enzyme_options(job, &ON_CPU)).arg("-passes=enzyme,default<O2>").arg("-S");
         command.arg(job.input).arg("-o").arg(job.output);
         Ok(execute(job, command, None)?.done)
     }
@@ -166,7 +172,7 @@ impl Engine for DevicePlugin<'_> {
         let plugin = &self.tools.plugin;
         let mut command = self.tools.command(&self.tools.opt);
         command.arg(format!("-load-pass-plugin={}", plugin.display())).arg("-load").arg(plugin);
-        command.args(["-vectorize-loops=false", "-vectorize-slp=false"]).args(enzyme_options(job));
+        command.args(["-vectorize-loops=false", "-vectorize-slp=false"]).args(enzyme_options(job, &[]));
         command.arg(format!("-passes={},enzyme,default<O1>", self.before)).arg("-S");
         command.arg(job.input).arg("-o").arg(job.output);
         Ok(execute(job, command, None)?.done)

@@ -114,12 +114,6 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<V
 }
 
 impl Options {
-    /// The libraries that are given by path and are there, by absolute path: static ones become part of the code.
-    pub fn library_files(&self) -> Vec<PathBuf> {
-        let paths = self.libraries.iter().filter_map(|library| std::path::absolute(as_path(library)?).ok());
-        paths.filter(|path| path.is_file()).collect()
-    }
-
     /// Whether some option may mean one thing in one working folder and another elsewhere.
     pub fn are_relative(&self) -> bool {
         let looks_for_files = |flag: &String| {

@@ -90,7 +90,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
     let mut probe = Probe::new(call, artifact, single, seed);
     let here = probe.look(&values)?;
     // The point at which everything else is looked at: where first derivatives say something.
-    let (first, point) = match here.is_finite() && here.scale > 0.0 {
+    let (first, point) = match here.is_telling() {
         true => (probe.judge(&values, here)?, values),
         false => probe.look_nearby(&values, &here)?,
     };
@@ -135,25 +135,37 @@ struct Look {
     differences: f64,
     converged: bool,
     noise: f64,
+    /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be told from it.
+    rounding: f64,
 }
 
 impl Look {
     /// The number from both modes, before differences.
     fn of(forward: f64, reverse: f64, scale: f64) -> Self {
-        Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0 }
+        Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
     }
 
     fn is_finite(&self) -> bool {
         self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
     }
 
+    /// Whether there is a derivative to compare.
+    fn is_telling(&self) -> bool {
+        self.is_finite() && self.scale > self.rounding
+    }
+
     fn identity_error(&self) -> f64 {
-        (self.forward - self.reverse).abs() / self.scale
+        ((self.forward - self.reverse).abs() - self.rounding).max(0.0) / self.scale
     }
 
     fn differences_agree(&self, tolerance: &Tolerance) -> bool {
         let scale = self.scale.max(self.differences.abs());
-        (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise
+        (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise + self.rounding
+    }
+
+    /// Whether finite differences see no derivative either.
+    fn differences_vanish(&self, tolerance: &Tolerance) -> bool {
+        self.differences.abs() <= self.rounding / tolerance.steps[0]
     }
 
     fn record(&self, tolerance: &Tolerance) -> CheckRecord {
@@ -232,7 +244,8 @@ impl<'a> Probe<'a> {
             let (plus, size) = along(h)?;
             let (minus, _) = along(-h)?;
             look.differences = (plus - minus) / (2.0 * h);
-            look.noise = 16.0 * self.tolerance.epsilon * size / h;
+            look.rounding = 16.0 * self.tolerance.epsilon * size;
+            look.noise = look.rounding / h;
             if look.is_finite() && look.noise <= 0.1 * look.scale && look.differences_agree(&self.tolerance) {
                 look.converged = true;
                 return Ok(());
@@ -267,17 +280,23 @@ impl<'a> Probe<'a> {
     fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<(Outcome, Point)> {
         let near = self.nearby(values);
         let look = self.look(&near)?;
-        if here.is_finite() && here.differences == 0.0 && look.scale == 0.0 && look.differences == 0.0 {
+        let is_silent = look.is_finite() && !look.is_telling();
+        if here.is_finite()
+            && here.differences_vanish(&self.tolerance)
+            && is_silent
+            && look.differences_vanish(&self.tolerance)
+        {
             // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
             // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
             return Ok((Outcome::Vacuous, values.clone()));
         }
-        if here.is_finite() && look.is_finite() && look.scale == 0.0 && look.differences != 0.0 {
+        if here.is_finite() && is_silent && !look.differences_vanish(&self.tolerance) {
             // Both modes say that nothing depends on anything; the function itself says otherwise.
             return Ok((self.judge_disagreement(&near, look)?, near));
         }
-        let reason = if here.is_finite() { "all derivatives are zero" } else { "results are not finite" };
-        if !look.is_finite() || look.scale == 0.0 {
+        let reason =
+            if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
+        if !look.is_telling() {
             return Ok((Outcome::Undecided(format!("{reason} at these arguments and near them")), near));
         }
         let outcome = match self.judge(&near, look)? {

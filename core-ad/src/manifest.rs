@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// The manifest of a function: one per cache entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,8 @@ pub struct Manifest {
     pub ffgrad: String,
     /// The entry's key.
     pub key: String,
-    /// Sources as given and the BLAKE3 digest of their content, headers included.
+    /// Sources as given and the BLAKE3 digest of their content, headers and libraries included; of shared libraries of the system
+    /// the name that they are loaded by.
     pub sources: Vec<Source>,
     /// Names, versions and identities of the tools.
     pub tools: Vec<ToolRecord>,
@@ -51,7 +52,7 @@ pub struct Manifest {
     /// Functions whose derivative the user gave, by option or in the source.
     #[serde(default)]
     pub rules: Vec<GivenRule>,
-    /// Linker arguments for the libraries the function needs.
+    /// Linker arguments for libraries that ffgrad's own rules need.
     pub link: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ pub struct Manifest {
 pub struct Source {
     /// Absolute path when it was compiled.
     pub path: String,
-    /// BLAKE3 digest of its content, in hexadecimal.
+    /// BLAKE3 digest of its content, in hexadecimal; `loaded as NAME` where only the name of a shared library counts.
     pub digest: String,
 }
 

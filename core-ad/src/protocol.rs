@@ -266,6 +266,8 @@ pub enum Request {
         derivatives: Vec<Derivative>,
         /// Symbols of functions whose derivatives are left aside.
         ignored: Vec<String>,
+        /// Allocations may come from the tape arena.
+        arena: bool,
         /// Code generation.
         codegen: CodeGen,
         /// Where the IR goes.
@@ -300,6 +302,22 @@ pub enum Request {
         /// Where the IR goes.
         output: PathBuf,
     },
+}
+
+impl Request {
+    /// Its name on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Request::Load { .. } => "load",
+            Request::CheckRules { .. } => "checkrules",
+            Request::Describe { .. } => "describe",
+            Request::Primal { .. } => "primal",
+            Request::Derive { .. } => "derive",
+            Request::Finish { .. } => "finish",
+            Request::Places { .. } => "places",
+            Request::Without { .. } => "without",
+        }
+    }
 }
 
 /// A place in a module that the engine was given: an instruction, and the lines of the user's that it comes from.

@@ -26,7 +26,14 @@ from hyperdual import Reference  # noqa: E402
 def test_what_was_once_wrong_is_right(program: generator.Program, tmp_path: Path) -> None:
     """Crashes and wrong numbers that generated programs have found."""
     verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path)
-    assert verdict.kind in ("right", "mended", "refused", "refused-second"), verdict
+    assert verdict.kind in ("right", "mended"), verdict
+
+
+@pytest.mark.parametrize("program", generator.found("open"), ids=lambda p: p.name)
+def test_what_one_check_does_not_see_is_mended_by_checking_always(program: generator.Program, tmp_path: Path) -> None:
+    """Bugs of the engine in branches that the first call does not take: known, and not worked around yet."""
+    verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path, verify="always")
+    assert verdict.kind in ("right", "mended"), verdict
 
 
 def test_generated_programs_are_never_silently_wrong() -> None:

@@ -8,6 +8,8 @@ branches are taken. A program counts as
 - *right*: everything agrees, on the first rung of the ladder;
 - *mended*: everything agrees, on a later rung, so the first was refused or caught wrong;
 - *refused*: a ``DifferentiationError``, for first or (named apart) only for second derivatives;
+- *overflowed*: not-a-number or infinity where the reference is finite, and all else agrees: an intermediate result of a
+  derivative went beyond the type's range, which a user sees;
 - *warned*: something differs, and a ``GradientWarning`` had said so;
 - *wrong*: something differs and nothing was said. Not one is acceptable.
 
@@ -43,6 +45,7 @@ TOLERANCE = {False: 1e-7, True: 2e-2}
 TIE = {False: 1e-7, True: 1e-3}
 LARGEST = {False: 1e5, True: 1e2}
 SIZES = (6, 5, 9)
+NOT_FINITE = "not finite"
 
 
 @dataclass
@@ -88,6 +91,8 @@ def outputs_of(program: Program, cotangent: np.ndarray, n: int) -> object:
 
 def difference(name: str, got: np.ndarray, truth: np.ndarray, scale: float, single: bool) -> str:
     """Say how two sets of numbers differ, or nothing."""
+    if not np.isfinite(got).all():
+        return f"{name}: {NOT_FINITE}: {np.array2string(got, precision=6)} for {np.array2string(truth, precision=6)}"
     error = float(np.max(np.abs(got - truth), initial=0.0))
     size = max(float(np.max(np.abs(truth), initial=0.0)), scale, 1e-6)
     if error <= TOLERANCE[single] * size:
@@ -133,7 +138,7 @@ def compare(
     # The same number by both modes: what the reference says does not matter here.
     one, other = float(cotangent @ joined(along)), float(gradient @ tangent)
     size = float(np.abs(cotangent) @ np.abs(truth.jacobian) @ np.abs(tangent)) + 1e-6
-    if abs(one - other) > TOLERANCE[single] * size:
+    if np.isfinite(one - other) and abs(one - other) > TOLERANCE[single] * size:
         found.append(f"identity: {one} for {other}")
     if not single:
         plain = plain_differences(f, program, point, tangent, n)
@@ -207,14 +212,15 @@ def judge(program: Program, reference: Reference, folder: Path, **options: objec
                 if refused:
                     verdict.kind, verdict.detail = "refused-second", refused
                 if wrong:
-                    verdict.kind, verdict.detail = "wrong", f"n={n}: {wrong}"
+                    visible = all(NOT_FINITE in part for part in wrong.split("; "))
+                    verdict.kind, verdict.detail = "overflowed" if visible else "wrong", f"n={n}: {wrong}"
                     break
         except ffgrad.DifferentiationError as error:
             verdict.kind, verdict.detail = "refused", str(error)
         except ffgrad.Error as error:
             verdict.kind, verdict.detail = "failed", f"{type(error).__name__}: {error}"
         said = [str(w.message) for w in caught if issubclass(w.category, ffgrad.GradientWarning)]
-    passed_over = rungs_of(f) if verdict.kind in ("right", "wrong") else []
+    passed_over = rungs_of(f) if verdict.kind in ("right", "wrong", "overflowed") else []
     if verdict.kind == "wrong" and said:
         verdict.kind = "warned"
     if verdict.kind == "right" and passed_over:
@@ -282,7 +288,18 @@ def run(first: int, count: int, jobs: int, batch: int = 20, log: Path | None = N
 def report(verdicts: list[Verdict]) -> str:
     """Return the counts as text."""
     kinds = collections.Counter(v.kind for v in verdicts)
-    order = ["right", "mended", "refused", "refused-second", "warned", "wrong", "died", "failed", "unusable"]
+    order = [
+        "right",
+        "mended",
+        "refused",
+        "refused-second",
+        "overflowed",
+        "warned",
+        "wrong",
+        "died",
+        "failed",
+        "unusable",
+    ]
     counts = ", ".join(f"{kinds[k]} {k}" for k in order if kinds[k] or k == "wrong")
     points = sum(v.points for v in verdicts)
     return f"generated programs: {len(verdicts)}, {points} points: {counts}"

@@ -38,13 +38,13 @@ fn unequal(entry: Entry) -> &'static str {
 fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> Result<Outcome> {
     let here = probe.look_twice(point, entry)?;
     let tolerance = probe.tolerance.coarser();
-    if here.is_finite() && here.scale > 0.0 {
+    if here.is_telling() {
         return judge_look(probe, point, here, first, entry);
     }
     // Zeros prove nothing about a function that only here is linear, nor do infinities. A generic point does.
     let near = probe.nearby(point);
     let look = probe.look_twice(&near, entry)?;
-    if look.is_finite() && look.scale > 0.0 {
+    if look.is_telling() {
         let outcome = judge_look(probe, &near, look, first, entry)?;
         return Ok(match outcome {
             Outcome::Passed(_) | Outcome::Doubtful(..) | Outcome::Vacuous if !here.is_finite() => {

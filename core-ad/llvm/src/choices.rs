@@ -9,11 +9,15 @@
 //! to the user's numbers. In the second each address leads to one object. LLVM's optimisation turns the usual spelling
 //! (`inside ? u[k] : frame[k]`) into the first, and would again; so `read` is a function that stays one until the engine is done.
 
+use crate::entries::type_marker;
 use crate::indirect::instructions;
+use crate::ir::Value;
+use core_ad::DType;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
+use inkwell::values::AsValueRef;
 use llvm_sys::LLVMOpcode;
-use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMVectorTypeKind};
+use llvm_sys::LLVMTypeKind::{LLVMFloatTypeKind, LLVMVectorTypeKind};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
@@ -30,21 +34,11 @@ pub fn separate(module: &Module<'_>) {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         for load in instructions(module.as_mut_ptr()) {
             let is_load = LLVMGetInstructionOpcode(load) == LLVMOpcode::LLVMLoad && LLVMGetVolatile(load) == 0;
-            if is_load && is_number(LLVMTypeOf(load)) && is_mixed(LLVMGetOperand(load, 0)) {
+            if is_load && Value(load).holds_floats() && is_mixed(LLVMGetOperand(load, 0)) {
                 split(module, builder, load);
             }
         }
         LLVMDisposeBuilder(builder);
-    }
-}
-
-unsafe fn is_number(mut ty: LLVMTypeRef) -> bool {
-    // SAFETY: a live type.
-    unsafe {
-        if LLVMGetTypeKind(ty) == LLVMVectorTypeKind {
-            ty = LLVMGetElementType(ty);
-        }
-        matches!(LLVMGetTypeKind(ty), LLVMDoubleTypeKind | LLVMFloatTypeKind)
     }
 }
 
@@ -211,7 +205,7 @@ unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRe
         let (raw, value) = (module.as_mut_ptr(), LLVMTypeOf(load));
         let (context, alignment) = (LLVMGetModuleContext(raw), LLVMGetAlignment(load));
         let width = match LLVMGetTypeKind(value) {
-            LLVMVectorTypeKind => format!("{}x{}", LLVMGetVectorSize(value), kind_of(LLVMGetElementType(value))),
+            LLVMVectorTypeKind => format!("{}x{}", LLVMGetVectorSize(value), kind_of(value)),
             _ => kind_of(value).to_owned(),
         };
         let name = format!("{READ}{width}.{alignment}\0");
@@ -227,7 +221,12 @@ unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRe
         LLVMPositionBuilderAtEnd(builder, entry);
         LLVMBuildCondBr(builder, LLVMGetParam(function, 1), yes, no);
         LLVMPositionBuilderAtEnd(builder, yes);
-        let read = LLVMBuildLoad2(builder, value, LLVMGetParam(function, 0), NONE);
+        // The engine does not take a load's type for the type of what it loads.
+        let dtype = if kind_of(value) == "float" { DType::F32 } else { DType::F64 };
+        let marker = type_marker(module, dtype).as_value_ref();
+        let mut address = LLVMGetParam(function, 0);
+        LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut address, 1, NONE);
+        let read = LLVMBuildLoad2(builder, value, address, NONE);
         LLVMSetAlignment(read, alignment);
         LLVMBuildRet(builder, read);
         LLVMPositionBuilderAtEnd(builder, no);
@@ -242,9 +241,15 @@ unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRe
     }
 }
 
-unsafe fn kind_of(ty: LLVMTypeRef) -> &'static str {
+/// The type of a number, or of the numbers of a vector.
+unsafe fn kind_of(mut ty: LLVMTypeRef) -> &'static str {
     // SAFETY: a live type.
-    unsafe { if LLVMGetTypeKind(ty) == LLVMFloatTypeKind { "float" } else { "double" } }
+    unsafe {
+        if LLVMGetTypeKind(ty) == LLVMVectorTypeKind {
+            ty = LLVMGetElementType(ty);
+        }
+        if LLVMGetTypeKind(ty) == LLVMFloatTypeKind { "float" } else { "double" }
+    }
 }
 
 /// After the engine: the functions that read, and their derivatives, may be inlined.

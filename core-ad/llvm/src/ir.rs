@@ -3,6 +3,7 @@
 //! inkwell sorts values by type, which suits building code. A pass that follows definitions and uses wants one kind
 //! of handle. Handles are valid as long as the module lives and the value was not erased; a pass drops them after.
 
+use crate::trail;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 pub use llvm_sys::LLVMOpcode as Op;
@@ -23,8 +24,9 @@ pub fn functions<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
     module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect()
 }
 
-/// The blocks of a function.
+/// The blocks of a function, which is what the step is at from here on.
 pub fn blocks(function: FunctionValue<'_>) -> Vec<Block> {
+    trail::function(function.get_name().to_bytes());
     function.get_basic_blocks().iter().map(|b| Block(b.as_mut_ptr())).collect()
 }
 
@@ -153,6 +155,15 @@ impl Value {
     /// Whether it is a `float` or a `double`.
     pub fn is_float(self) -> bool {
         matches!(self.kind(), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind)
+    }
+
+    /// Whether it is a `float`, a `double`, or a vector of them.
+    pub fn holds_floats(self) -> bool {
+        let element = match self.kind() {
+            LLVMTypeKind::LLVMVectorTypeKind => unsafe { LLVMGetTypeKind(LLVMGetElementType(self.ty())) },
+            scalar => scalar,
+        };
+        matches!(element, LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind)
     }
 
     /// Whether it is a pointer.

@@ -2,16 +2,17 @@
 //!
 //! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each
 //! with one line. It spawns nothing; compilers and the differentiation engine are the driver's
-//! children. A crash here is an end of file there, and a typed error for the user.
+//! children. A crash here is an end of file there, and a typed error for the user, which says what the worker was at.
 
-mod alignment;
 mod arena;
 mod arithmetic;
 mod choices;
+mod claims;
 mod emit;
 mod entries;
 mod exceptions;
 mod fortran;
+mod gathers;
 mod globals;
 mod improve;
 mod indirect;
@@ -21,6 +22,7 @@ mod lifetimes;
 mod linear;
 mod linkage;
 mod loops;
+mod merged;
 mod objects;
 mod openmp;
 mod passes;
@@ -31,6 +33,7 @@ mod saturation;
 mod session;
 mod stencil;
 mod threads;
+mod trail;
 mod turn;
 mod types;
 mod unread;
@@ -46,6 +49,8 @@ fn main() -> io::Result<()> {
         println!("ffgrad-llvm {} (LLVM 22.1)", env!("CARGO_PKG_VERSION"));
         return Ok(());
     }
+    trail::keep();
+    passes::keep_stores_apart();
     let context = Context::create();
     let mut session = Session::new(&context);
     let mut output = io::stdout().lock();

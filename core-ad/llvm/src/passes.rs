@@ -3,14 +3,22 @@
 //! Before it: scalar optimisation only. A vectorised or unrolled loop costs the engine more to reverse
 //! and hides what it could have known. After it: everything LLVM has, for the real target.
 
-use crate::emit;
 use crate::session::Result;
+use crate::{emit, gathers, trail};
 use core_ad::protocol::Rung;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 use std::collections::HashSet;
+
+/// Has LLVM leave the last stores of two branches where they are, in the whole process. Joined they go through a pointer that leads to
+/// one place or another, of which the engine makes wrong derivatives: see [`crate::merged`].
+pub fn keep_stores_apart() {
+    let arguments = [c"ffgrad-llvm".as_ptr(), c"-simplifycfg-sink-common=false".as_ptr()];
+    // SAFETY: two C strings; the overview may be null. Called once, before anything else of LLVM.
+    unsafe { llvm_sys::support::LLVMParseCommandLineOptions(2, arguments.as_ptr(), std::ptr::null()) };
+}
 
 /// Optimises just enough for LLVM to infer `readonly` and `writeonly` on parameters.
 pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
@@ -66,14 +74,25 @@ pub fn clean_up(module: &Module<'_>) -> Result<()> {
     run(module, passes, &emit::target_machine("generic")?, scalar_only())
 }
 
-/// The full pipeline for the real target.
-pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+/// The full pipeline for the real target, on a copy; without gathers where those cannot be trusted.
+pub fn after_differentiation<'ctx>(module: &Module<'ctx>, machine: &TargetMachine) -> Result<Module<'ctx>> {
+    let optimised = |copy: Module<'ctx>| run(&copy, "default<O3>", machine, everything()).map(|()| copy);
+    let with_gathers = optimised(module.clone())?;
+    if !gathers::may_be_wrong(&with_gathers) {
+        return Ok(with_gathers);
+    }
+    let without = module.clone();
+    gathers::forbid(&without);
+    optimised(without)
+}
+
+fn everything() -> PassBuilderOptions {
     let options = PassBuilderOptions::create();
     options.set_loop_vectorization(true);
     options.set_loop_slp_vectorization(true);
     options.set_loop_interleaving(true);
     options.set_loop_unrolling(true);
-    run(module, "default<O3>", machine, options)
+    options
 }
 
 /// Inlines the arena's short paths into code that is otherwise done.
@@ -105,6 +124,7 @@ fn scalar_only() -> PassBuilderOptions {
 }
 
 fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine, options: PassBuilderOptions) -> Result<()> {
+    trail::step(passes);
     module.verify().map_err(|e| format!("invalid IR before `{passes}`: {}", e.to_string()))?;
     module.run_passes(passes, machine, options).map_err(|e| format!("`{passes}`: {}", e.to_string()))
 }

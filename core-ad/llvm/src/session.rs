@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    alignment, arena, arithmetic, choices, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes,
-    linkage, openmp, passes, places, rule_check, rules, saturation, threads, types, vecmath,
+    arena, arithmetic, choices, claims, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes,
+    linkage, merged, openmp, passes, places, rule_check, rules, saturation, threads, trail, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -41,6 +41,7 @@ struct Derive<'a> {
     inactive: &'a [String],
     derivatives: &'a [Derivative],
     ignored: &'a [String],
+    arena: bool,
     /// A CUDA kernel, for the CPU as a device.
     kernel: bool,
     codegen: &'a CodeGen,
@@ -77,6 +78,7 @@ impl<'ctx> Session<'ctx> {
 
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
+        trail::step(request.name());
         match request {
             Request::Load { modules, renamed, library, external, openmp } => {
                 self.openmp = openmp;
@@ -106,6 +108,7 @@ impl<'ctx> Session<'ctx> {
                 inactive,
                 derivatives,
                 ignored,
+                arena,
                 codegen,
                 output,
             } => {
@@ -118,6 +121,7 @@ impl<'ctx> Session<'ctx> {
                     inactive: &inactive,
                     derivatives: &derivatives,
                     ignored: &ignored,
+                    arena,
                     kernel: codegen.launch.is_some(),
                     codegen: &codegen,
                 };
@@ -127,7 +131,8 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
-                alignment::limit(&module);
+                trail::step("mending what the engine returned");
+                claims::limit(&module);
                 entries::define_markers(&module)?;
                 choices::release(&module);
                 rules::finish(&module, &self.installed)?;
@@ -137,7 +142,7 @@ impl<'ctx> Session<'ctx> {
                 improve::derivative(&module, &codegen)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
-            Request::Places { input } => Ok(places::list(&self.read_ir(&input)?)),
+            Request::Places { input } => Ok(places::list(&self.read(&input)?)),
             Request::Without { input, places, output } => {
                 let module = self.read_ir(&input)?;
                 places::simplify(&module, &places)?;
@@ -218,8 +223,11 @@ impl<'ctx> Session<'ctx> {
         threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
+        trail::step("replacing what runs threads");
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
+        trail::step("making calls direct");
         indirect::make_direct(&module)?;
+        trail::step("building entry points");
         let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
@@ -245,6 +253,7 @@ impl<'ctx> Session<'ctx> {
             }
         }
         if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
+            trail::step("limiting tanh");
             saturation::limit_tanh(&module)?;
         }
         improve::first(&module, job.rung, job.codegen);
@@ -253,11 +262,15 @@ impl<'ctx> Session<'ctx> {
             notes.extend(openmp::regions(&module)?);
         }
         passes::before_differentiation(&module, job.rung)?;
+        trail::step("marking for the engine");
         openmp::expand_copies(&module)?;
-        // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied.
-        if !self.installed.is_empty() || copies_allocatables {
+        // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written
+        // through pointers that may point elsewhere.
+        let by_merges = || job.arena && merged::has_heap(&module) && arena::may_serve(&module);
+        if !self.installed.is_empty() || copies_allocatables || by_merges() {
             lifetimes::extend(&module, &entries::roots(&module, entries), &parts_of_rules);
         }
+        merged::mark_active(&module);
         choices::separate(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
@@ -361,6 +374,7 @@ impl<'ctx> Session<'ctx> {
         output: &Path,
         ir: Option<&Path>,
     ) -> Result<Response> {
+        trail::step("completing entry points");
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
         if let Some(runtime) = &codegen.launch {
@@ -389,7 +403,8 @@ impl<'ctx> Session<'ctx> {
         if codegen.math != Math::Strict && codegen.does(Improvement::VectorMaths) {
             vecmath::attach(module, &machine.get_feature_string().to_string_lossy());
         }
-        passes::after_differentiation(module, &machine)?;
+        let module = &passes::after_differentiation(module, &machine)?;
+        trail::step("binding the runtime");
         vecmath::release(module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
@@ -404,6 +419,7 @@ impl<'ctx> Session<'ctx> {
         if let Some(path) = ir {
             module.print_to_file(path).map_err(|e| e.to_string())?;
         }
+        trail::step("generating code");
         emit::object(module, &machine, output)?;
         Ok(Response::Written { notes })
     }

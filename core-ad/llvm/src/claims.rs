@@ -1,15 +1,20 @@
-//! Takes back alignments that the engine claims for memory of its own.
+//! Takes back what the engine claims of memory of its own.
 //!
-//! A value that the engine keeps for the reverse sweep, a whole array loaded at once among them, goes into memory from
+//! *Alignment.* A value that the engine keeps for the reverse sweep, a whole array loaded at once among them, goes into memory from
 //! `malloc`, and the engine declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes, and
 //! values that are kept one behind the other only 8; an aligned vector store of 32 or 64 traps on any other address. No access
 //! of a derivative is taken to be aligned to more than 8: LLVM finds again what it can prove (stack slots, globals), and for
 //! the rest an unaligned access costs the same.
+//!
+//! *Not null.* For a loop that runs no turn the engine may ask `malloc` for an absurd size (the number of turns has wrapped),
+//! and gets null, which it never touches but gives back. It calls that pointer not null, and where it is given back to the
+//! arena, LLVM would drop the arena's test (`tests/torture/found/p54704.c`: a crash).
 
 use crate::ir::{self, Block, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode as Op;
 use llvm_sys::core::*;
+use llvm_sys::{LLVMAttributeIndex, LLVMAttributeReturnIndex};
 
 /// What the middle of an allocation has, too: the engine keeps one value for each turn of a loop behind the other.
 const PROMISED: u32 = 8;
@@ -19,9 +24,12 @@ pub fn limit(module: &Module<'_>) {
     for instruction in ir::functions(module).into_iter().flat_map(ir::blocks).flat_map(Block::instructions) {
         match instruction.op() {
             Some(Op::LLVMLoad | Op::LLVMStore) => limit_access(instruction),
-            Some(Op::LLVMCall) if instruction.callee().is_some_and(|name| name.starts_with("llvm.mem")) => {
-                limit_arguments(instruction);
-            }
+            Some(Op::LLVMCall) => match instruction.callee().as_deref() {
+                Some(name) if name.starts_with("llvm.mem") => limit_arguments(instruction),
+                Some("malloc" | "calloc" | "realloc") => allow_null(instruction, LLVMAttributeReturnIndex),
+                Some("free") => allow_null(instruction, 1),
+                _ => {}
+            },
             _ => {}
         }
     }
@@ -48,6 +56,17 @@ fn limit_arguments(call: Value) {
                 LLVMRemoveCallSiteEnumAttribute(call.0, argument, kind);
                 LLVMAddCallSiteAttribute(call.0, argument, limited);
             }
+        }
+    }
+}
+
+/// What a call returns, or takes as its argument of this number, may be null.
+fn allow_null(call: Value, index: LLVMAttributeIndex) {
+    for name in ["nonnull", "dereferenceable"] {
+        // SAFETY: a call; removing an attribute that is not there does nothing.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            LLVMRemoveCallSiteEnumAttribute(call.0, index, kind);
         }
     }
 }

@@ -1,0 +1,61 @@
+//! Functions that tell the engine something: what type memory has, and that memory may have been overwritten.
+
+use crate::session::Result;
+use core_ad::DType;
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+/// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
+/// removed by it. It is declared to touch no memory the program can see, so that it hinders nothing.
+pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {
+    let name = if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" };
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    // memory(inaccessiblemem: readwrite).
+    declare(module, name, 0b1100, &["nounwind", "willreturn"])
+}
+
+/// A function of one pointer without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
+fn declare<'ctx>(module: &Module<'ctx>, name: &str, memory: u64, flags: &[&str]) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let function = module.add_function(name, context.void_type().fn_type(&[pointer.into()], false), None);
+    let set = |name: &str, value| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, value));
+    };
+    set("memory", memory);
+    flags.iter().for_each(|flag| set(flag, 0));
+    function
+}
+
+/// Name of the function that stands for "anything may have been written here".
+pub const CLOBBER: &str = "ffgrad.clobber";
+
+/// The function of that name, which may touch what its argument points to.
+pub(super) fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(CLOBBER) {
+        return function;
+    }
+    // memory(argmem: readwrite).
+    let function = declare(module, CLOBBER, 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
+    for name in ["enzyme_inactive", "enzyme_nofree"] {
+        function.add_attribute(AttributeLoc::Function, module.get_context().create_string_attribute(name, ""));
+    }
+    function
+}
+
+/// Gives the marker functions empty bodies, so that the optimiser removes their calls.
+pub fn define_markers(module: &Module<'_>) -> Result<()> {
+    for name in [CLOBBER, "__enzyme_float", "__enzyme_double"] {
+        let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let context = module.get_context();
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        builder.build_return(None).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
