@@ -36,7 +36,14 @@ pub struct Derivative {
 const UNPROVEN: &str = "unproven-gradient";
 
 /// Problems that no other preparation can mend: climbing on would only take time.
-const FINAL: [&str; 5] = ["engine-version", "missing-derivative", "inline-assembly", "engine-timeout", "engine-failed"];
+const FINAL: [&str; 6] = [
+    "engine-version",
+    "missing-derivative",
+    "inline-assembly",
+    "engine-timeout",
+    "engine-failed",
+    core_ad::diagnostics::worker::TIMED_OUT,
+];
 
 impl Function {
     /// The proven derivative artifact for the inputs in `wanted.mask`.
@@ -47,6 +54,11 @@ impl Function {
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         self.must_run_here()?;
+        if let Some(variant) = self.pack.as_ref().and_then(|pack| pack.variant(wanted, resolved)) {
+            let artifact = variant.derivative(wanted, inputs, resolved)?;
+            variant.take_warnings().into_iter().for_each(|text| self.warn(text));
+            return Ok(artifact);
+        }
         // Ranks that each time their own could choose differently.
         if self.spec.options.specialize && !self.spec.options.mpi {
             return self.specialised(wanted, inputs, resolved);

@@ -10,7 +10,7 @@ use crate::frontend;
 use crate::options::Spec;
 use crate::worker::Worker;
 use core_ad::diagnostics::{self, Diagnosis, Location};
-use core_ad::names;
+use core_ad::names::{self, Lookup};
 use core_ad::protocol::{Place, Request, Response};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Refused<'_> {
     pub fn locate(&mut self, diagnosis: &mut Diagnosis) {
         let request = Request::Places { input: self.job.input.to_owned() };
         let Ok(Response::Places { files, places }) = self.worker.request(&request) else { return };
-        let places = Places { files, places, own: own_folders(self.spec) };
+        let places = Places::of(files, places, self.spec);
         match diagnosis.location.clone() {
             Some(at) => {
                 if let Some(place) = places.at(&at) {
@@ -77,9 +77,9 @@ impl Refused<'_> {
         let _ = self.engine.differentiate(&job);
         let log = std::fs::read_to_string(engine::log_of(&job)).unwrap_or_default();
         let printed = last_printed(&log);
-        let inside = printed.as_deref().and_then(|name| places.places.iter().find(|p| p.function == name));
+        let inside = printed.as_deref().and_then(|name| places.inside(name));
         let name = match (inside, printed) {
-            (Some(place), Some(name)) if !place.lines.is_empty() && !name.starts_with("ffgrad") => {
+            (Some(place), Some(name)) if !name.starts_with("ffgrad") => {
                 places.describe(place, diagnosis);
                 readable(&name)
             }
@@ -146,9 +146,13 @@ impl Trial {
 fn last_printed(log: &str) -> Option<String> {
     let line = log.lines().rfind(|l| l.starts_with("define "))?;
     let (_, rest) = line.split_once('@')?;
-    let name = rest.split('(').next()?.trim_matches('"');
+    Some(of_users(rest.split('(').next()?.trim_matches('"')).to_owned())
+}
+
+/// The name of a function of the engine's, as the user's module has it.
+pub fn of_users(name: &str) -> &str {
     let own = ["preprocess_", "augmented_", "fwddiffe", "diffe"];
-    Some(own.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name)).to_owned())
+    own.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
 }
 
 /// The one of `all` that must be left out so that `fails` is not true. `None` where leaving all out does not help, or where
@@ -176,13 +180,33 @@ fn bisect(all: &[usize], mut fails: impl FnMut(&[usize]) -> Option<bool>) -> Opt
 }
 
 /// The places of a module, and what of its files is the user's.
-struct Places {
+pub struct Places {
     files: Vec<String>,
     places: Vec<Place>,
     own: Vec<PathBuf>,
 }
 
 impl Places {
+    /// What a worker has listed.
+    pub fn of(files: Vec<String>, places: Vec<Place>, spec: &Spec) -> Self {
+        Places { files, places, own: own_folders(spec) }
+    }
+
+    /// The first place in a function.
+    pub fn inside(&self, function: &str) -> Option<&Place> {
+        self.places.iter().find(|p| p.function == function && !p.lines.is_empty())
+    }
+
+    /// The first place in the function that a user names.
+    pub fn of_function(&self, name: &str) -> Option<&Place> {
+        let mut functions: Vec<String> = self.places.iter().map(|p| p.function.clone()).collect();
+        functions.dedup();
+        match names::find(name, &functions) {
+            Lookup::Found(symbol) => self.inside(symbol),
+            _ => None,
+        }
+    }
+
     /// The first place whose innermost line is the one that the engine names.
     fn at(&self, wanted: &Location) -> Option<&Place> {
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
@@ -197,7 +221,7 @@ impl Places {
     }
 
     /// Names the innermost line that is the user's, and those that lead there.
-    fn describe(&self, place: &Place, diagnosis: &mut Diagnosis) {
+    pub fn describe(&self, place: &Place, diagnosis: &mut Diagnosis) {
         let line = |&(file, line, column): &(usize, u32, u32)| {
             frontend::with_text(Location { file: self.files[file].clone(), line, column, text: None })
         };
@@ -235,7 +259,8 @@ fn is_own(file: &Path, own: &[PathBuf]) -> bool {
     own.iter().any(|folder| file.starts_with(folder)) || !libraries.iter().any(|l| text.contains(l))
 }
 
-fn readable(symbol: &str) -> String {
+/// A name as the user writes it.
+pub fn readable(symbol: &str) -> String {
     let full = names::demangle(symbol);
     full.split('(').next().unwrap_or(&full).to_owned()
 }

@@ -144,15 +144,30 @@ fn name_of(signal: i32) -> &'static str {
 /// # Errors
 /// [`ProcessError`]: not found, not startable, out of time, or ended by a signal.
 pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
-    run_here(cmd, stdin, timeout, Some(Group::guarded()))
+    let program = PathBuf::from(cmd.get_program());
+    let output = run_here(cmd, stdin, timeout, &mut || ())?;
+    let said = text(&output.stderr);
+    match ProcessError::lack(&program, &said).filter(|_| !output.status.success()) {
+        Some(lack) => Err(lack),
+        None => of_signal(program, output),
+    }
 }
 
-/// As [`run`], but in the caller's process group: a Ctrl-C in the terminal ends the child too. For downloads.
+/// As [`run`], for downloads: `tick` is called now and then, and what pip or apt says of a full disk is read by who
+/// called it.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_foreground(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
-    run_here(cmd, stdin, timeout, None)
+pub fn run_watched(cmd: &mut Command, timeout: Duration, tick: &mut dyn FnMut()) -> Result<Output, ProcessError> {
+    let program = PathBuf::from(cmd.get_program());
+    of_signal(program, run_here(cmd, None, timeout, tick)?)
+}
+
+fn of_signal(program: PathBuf, output: Output) -> Result<Output, ProcessError> {
+    match output.status.signal() {
+        Some(signal) => Err(ProcessError::Signal { program, signal, stderr: text(&output.stderr) }),
+        None => Ok(output),
+    }
 }
 
 /// A command as a person would type it, for manifests and messages: quoted where a shell needs it.
@@ -187,18 +202,15 @@ fn run_here(
     cmd: &mut Command,
     stdin: Option<&[u8]>,
     timeout: Duration,
-    mut group: Option<Group>,
+    tick: &mut dyn FnMut(),
 ) -> Result<Output, ProcessError> {
+    let mut group = Group::guarded();
     let program = PathBuf::from(cmd.get_program());
     let io_error = |source| ProcessError::Io { program: program.clone(), source };
     let input = stdin.map(as_file).transpose().map_err(io_error)?;
     cmd.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let spawned = match &mut group {
-        Some(group) => group.spawn(cmd),
-        None => group::start(cmd),
-    };
-    let mut child = spawned.map_err(|source| match source.kind() {
+    let mut child = group.spawn(cmd).map_err(|source| match source.kind() {
         ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
         _ => io_error(source),
     })?;
@@ -208,7 +220,7 @@ fn run_here(
     let stderr = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
     let taken = |capture: &Option<Capture>| capture.as_ref().map(Capture::take).unwrap_or_default();
 
-    let wait = Wait { child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished };
+    let wait = Wait { child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished, tick };
     let ended = wait.end(started, timeout);
     let status = match ended.map_err(io_error)? {
         Ended::Itself(status) => status,
@@ -218,18 +230,7 @@ fn run_here(
         Ended::TooMuch => return Err(ProcessError::TooMuch { program, limit: MOST_OUTPUT }),
         Ended::Interrupted => return Err(ProcessError::Interrupted { program }),
     };
-    let output = Output { status, stdout: taken(&stdout), stderr: taken(&stderr) };
-    // What pip says is read by who called it.
-    if !status.success()
-        && group.is_some()
-        && let Some(lack) = ProcessError::lack(&program, &text(&output.stderr))
-    {
-        return Err(lack);
-    }
-    match status.signal() {
-        Some(signal) => Err(ProcessError::Signal { program, signal, stderr: text(&output.stderr) }),
-        None => Ok(output),
-    }
+    Ok(Output { status, stdout: taken(&stdout), stderr: taken(&stderr) })
 }
 
 /// The bytes as an open file without a name. Not a pipe: a process that the host forks meanwhile would have its other end too, and
@@ -281,10 +282,12 @@ enum Ended {
 /// Waiting for a child.
 struct Wait<'a> {
     child: &'a mut Child,
-    group: &'a mut Option<Group>,
+    group: &'a mut Group,
     stdout: Option<&'a Capture>,
     /// Hears of each pipe that closes.
     finished: mpsc::Receiver<()>,
+    /// Called each time it looks.
+    tick: &'a mut dyn FnMut(),
 }
 
 impl Wait<'_> {
@@ -294,6 +297,7 @@ impl Wait<'_> {
         let mut ended: Option<Instant> = None;
         let mut pause = Duration::from_micros(100);
         loop {
+            (self.tick)();
             if let Some(status) = self.child.try_wait()? {
                 let since = *ended.get_or_insert_with(Instant::now);
                 if self.stdout.is_some_and(Capture::overflowed) {
@@ -321,9 +325,7 @@ impl Wait<'_> {
     }
 
     fn kill(&mut self) -> io::Result<()> {
-        if let Some(group) = self.group {
-            group.kill();
-        }
+        self.group.kill();
         // An error means that it has ended by itself.
         let _ = self.child.kill();
         self.child.wait().map(drop)

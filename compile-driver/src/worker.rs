@@ -7,7 +7,7 @@ use crate::process::capture::{Capture, Keep};
 use crate::process::group::Group;
 use crate::process::{ProcessError, block_sigpipe};
 use crate::toolchain::Tools;
-use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::{Diagnosis, worker};
 use core_ad::protocol::{Request, Response};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -21,6 +21,9 @@ const LONGEST_ANSWER: u64 = 64 << 20;
 
 /// Kept of the beginning and of the end of standard error.
 const COMPLAINTS: usize = 1 << 16;
+
+/// The longest wait for a dying worker's last words.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How often a wait looks whether the user still wants the answer.
 const LOOK: Duration = Duration::from_millis(50);
@@ -36,6 +39,19 @@ pub struct Worker {
     errors_end: Receiver<()>,
     function: String,
     timeout: Duration,
+    failure: Option<Failure>,
+}
+
+/// How a worker failed, for who looks for the place.
+pub struct Failure {
+    /// What it was asked for.
+    pub request: String,
+    /// What it had written to standard error.
+    pub said: String,
+    /// Those of its words that tell something.
+    pub words: String,
+    /// When those were its last words: `when it crashed`.
+    pub when: &'static str,
 }
 
 impl Worker {
@@ -50,7 +66,17 @@ impl Worker {
         let answers = lines_of(child.stdout.take());
         let (done, errors_end) = channel();
         let errors = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
-        Ok(Worker { requests, group, child, answers, errors, errors_end, function: function.to_owned(), timeout })
+        Ok(Worker {
+            requests,
+            group,
+            child,
+            answers,
+            errors,
+            errors_end,
+            function: function.to_owned(),
+            timeout,
+            failure: None,
+        })
     }
 
     /// Runs one job.
@@ -61,7 +87,7 @@ impl Worker {
     pub fn request(&mut self, request: &Request) -> Result<Response> {
         let line = serde_json::to_string(request).map_err(|e| broken(&self.function, e.to_string(), ""))?;
         if self.requests.send(line).is_err() {
-            return Err(self.crashed(stage(request)));
+            return Err(self.crashed(request));
         }
         match self.answer()? {
             Ok(text) => match serde_json::from_str(&text) {
@@ -76,13 +102,14 @@ impl Worker {
                 Ok(response) => Ok(response),
                 Err(e) => Err(broken(&self.function, format!("answered nonsense: {e}"), &text)),
             },
-            Err(RecvTimeoutError::Timeout) => {
-                let seconds = self.timeout.as_secs();
-                let reason = format!("{} took longer than {seconds} s (option `timeout`)", stage(request));
-                Err(broken(&self.function, reason, ""))
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(self.crashed(stage(request))),
+            Err(RecvTimeoutError::Timeout) => Err(self.late(request)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.crashed(request)),
         }
+    }
+
+    /// How it failed, where it did.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
     }
 
     /// The next line, within the time limit.
@@ -106,23 +133,50 @@ impl Worker {
         }
     }
 
-    fn crashed(&mut self, stage: &str) -> Error {
+    fn crashed(&mut self, request: &Request) -> Error {
         // What has closed its output and hangs is not waited for; what has crashed has said why by now, or does at once.
-        let _ = self.errors_end.recv_timeout(Duration::from_secs(1));
+        let _ = self.errors_end.recv_timeout(LAST_WORDS);
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.group.kill();
         }
-        let reason = match self.child.wait() {
+        let stage = stage(request);
+        let (reason, when) = match self.child.wait() {
             Ok(status) => match status.signal() {
-                Some(signal) => format!("crashed while {stage} (signal {signal})"),
-                None => format!("ended early, while {stage} ({status})"),
+                Some(signal) => (format!("crashed while {stage} (signal {signal})"), "when it crashed"),
+                None => (format!("ended early, while {stage} ({status})"), "when it ended"),
             },
-            Err(e) => format!("was lost: {e}"),
+            Err(e) => (format!("was lost: {e}"), "when it was lost"),
         };
+        let (said, words) = self.last_words(request, when);
+        self.failed(&said, broken(&self.function, reason, &words))
+    }
+
+    /// A worker whose time is up is made to say what it is at.
+    fn late(&mut self, request: &Request) -> Error {
+        if let Ok(process) = i32::try_from(self.child.id()) {
+            // SAFETY: kill(2) takes plain numbers; the child was not reaped, so the number is its own.
+            unsafe { libc::kill(process, libc::SIGABRT) };
+            let _ = self.errors_end.recv_timeout(LAST_WORDS);
+        }
+        let (_, words) = self.last_words(request, "when its time was up");
+        let seconds = self.timeout.as_secs();
+        let reason = format!("{} took longer than {seconds} s (option `timeout`)", stage(request));
+        let headline = format!("the worker failed on `{}`: {reason}", self.function);
+        let diagnosis = Diagnosis::new(worker::TIMED_OUT, &self.function, headline).quote(words);
+        Error::Differentiation(Box::new(
+            diagnosis
+                .advise(format!("Raise the limit, as with timeout={}, or split the function.", 4 * seconds.max(1))),
+        ))
+    }
+
+    /// What it said in the end, whole and what of it tells something; remembered for [`Worker::failure`].
+    fn last_words(&mut self, request: &Request, when: &'static str) -> (String, String) {
         let said = self.errors.as_ref().map(Capture::take).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let output: Vec<&str> = said.lines().take(12).collect();
-        self.failed(&said, broken(&self.function, reason, &output.join("\n")))
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let words = worker::words(&said);
+        let request = serde_json::to_string(request).unwrap_or_default();
+        self.failure = Some(Failure { request, said: said.clone(), words: words.clone(), when });
+        (said, words)
     }
 }
 
@@ -185,7 +239,7 @@ fn stage(request: &Request) -> &'static str {
 
 fn broken(function: &str, reason: String, output: &str) -> Error {
     let headline = format!("the worker failed on `{function}`: {reason}");
-    Error::Differentiation(Box::new(Diagnosis::new("worker-failed", function, headline).quote(output).advise(
+    Error::Differentiation(Box::new(Diagnosis::new(worker::FAILED, function, headline).quote(output).advise(
         "Run `ffgrad doctor`; if all is well there, this is a bug of ffgrad: please report it with the source.",
     )))
 }

@@ -7,6 +7,7 @@ mod callees;
 pub mod codes;
 pub mod engine;
 pub mod messages;
+pub mod worker;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -34,7 +34,7 @@ def golden(tmp_path: Path) -> Golden:
 
 def masked(text: str, tmp_path: Path) -> str:
     """Take out what differs from machine to machine."""
-    folders = {str(tmp_path): "<tmp>", str(NEGATIVE): "<negative>", os.environ["FFGRAD_CACHE_DIR"]: "<cache>"}
+    folders = {os.environ["FFGRAD_CACHE_DIR"]: "<cache>", str(tmp_path): "<tmp>", str(NEGATIVE): "<negative>"}
     for folder, name in folders.items():
         text = text.replace(folder, name)
     # Numbers of metadata, and what differs from one version of the C and C++ libraries, or one processor, to the next.

@@ -35,9 +35,10 @@ except ffgrad.Error as error:
 """
 
 FAILURES = {
-    "crash": "kill -SEGV $$",
-    "abort": "echo 'LLVM ERROR: assertion failed' >&2; kill -ABRT $$",
-    "killed": "kill -KILL $$",
+    # Where the shell that reads requests is not the script itself, it ends too: the real worker must not live on.
+    "crash": "kill -SEGV $$; exit",
+    "abort": "echo 'LLVM ERROR: assertion failed' >&2; kill -ABRT $$; exit",
+    "killed": "kill -KILL $$; exit",
     "hang": "sleep 600",
     "garbage": "head -c 4096 /dev/urandom; exit 0",
     "nothing": "exit 0",

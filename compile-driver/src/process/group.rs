@@ -77,7 +77,7 @@ impl Drop for Group {
 }
 
 /// Starts a program; a file that another thread's fork still holds open for writing is tried again for a moment.
-pub(super) fn start(command: &mut Command) -> io::Result<Child> {
+fn start(command: &mut Command) -> io::Result<Child> {
     for _ in 0..40 {
         match command.spawn() {
             Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(5)),

@@ -204,7 +204,8 @@ fn in_short(line: &str) -> String {
     format!("{place} Assertion `{assertion}").trim().to_owned()
 }
 
-fn shortened(line: &str) -> String {
+/// A line that can be read.
+pub(super) fn shortened(line: &str) -> String {
     const MOST: usize = 300;
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{} ...", &line[..end]),
