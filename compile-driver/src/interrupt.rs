@@ -1,24 +1,60 @@
 //! Ctrl-C while ffgrad waits: the host program is asked now and then whether the user wants the call to end.
 //!
-//! Who embeds the driver says how by [`on_ask`]; where nobody does, nothing is asked and signals do what they do anyway. Everything
-//! that waits long asks: for a child process, for another build's lock, for another thread's build.
+//! Who embeds the driver is a [`Host`] ([`embed`]); where there is none, nothing is asked and signals do what they do anyway.
+//! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-static ASK: OnceLock<fn() -> bool> = OnceLock::new();
+/// The host program. C functions, so that one host can serve several copies of the driver: each library that a framework loads has
+/// one of its own.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Host {
+    /// Whether the call of the thread that asks is to end. Once it has said yes it says so until that call has returned: what was
+    /// begun is then given up step by step.
+    pub asked: extern "C" fn() -> bool,
+    /// A call begins on this thread that does not come from the host itself, see [`Call`].
+    pub begun: extern "C" fn(),
+    /// It has ended.
+    pub ended: extern "C" fn(),
+}
 
-/// Sets what is asked, once in the process. It answers for the thread that asks, and once it has said yes it says so until the
-/// host's call has returned: what was begun is then given up step by step.
-pub fn on_ask(ask: fn() -> bool) {
-    // The first one stays: there is one host.
-    let _ = ASK.set(ask);
+static HOST: OnceLock<Host> = OnceLock::new();
+
+/// Sets the host, once in the process: the first one stays.
+pub fn embed(host: Host) {
+    let _ = HOST.set(host);
 }
 
 /// Whether this thread's call is to end.
 pub fn requested() -> bool {
-    ASK.get().is_some_and(|ask| ask())
+    HOST.get().is_some_and(|host| (host.asked)())
+}
+
+/// A call that a framework makes, of which the host knows nothing. As long as it lives this thread may be told to end.
+pub struct Call {
+    host: Option<&'static Host>,
+}
+
+impl Call {
+    /// Tells the host.
+    pub fn begin() -> Self {
+        let host = HOST.get();
+        if let Some(host) = host {
+            (host.begun)();
+        }
+        Call { host }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if let Some(host) = self.host {
+            (host.ended)();
+        }
+    }
 }
 
 /// Pauses that grow from quick to bearable while something is waited for.

@@ -3,12 +3,14 @@
 "Runs one of the derivative entry points, which take lists of arrays: inputs, shadows, results."
 function derive(f::Enzyme, entry::Ptr{Cvoid}, inputs::Packed, shadows::Packed, results::Packed, flags::UInt32)
     error = Ref(C_NULL)
-    status = GC.@preserve f inputs shadows results ccall(
-        entry, Cint,
-        (UInt64, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, UInt32, Ptr{Ptr{Cvoid}}),
-        f.handle.id, pointer_of(inputs), count_of(inputs), pointer_of(shadows), count_of(shadows), pointer_of(results),
-        count_of(results), flags, error,
-    )
+    status = GC.@preserve f inputs shadows results (uninterrupted() do
+        ccall(
+            entry, Cint,
+            (UInt64, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, UInt32, Ptr{Ptr{Cvoid}}),
+            f.handle.id, pointer_of(inputs), count_of(inputs), pointer_of(shadows), count_of(shadows), pointer_of(results),
+            count_of(results), flags, error,
+        )
+    end)
     warn_of(f)
     check(status, error)
     return
@@ -155,15 +157,17 @@ function hvp(f::Enzyme, x, v; cotangent = nothing)
     places = gradient_places(args, kept, f.ins, 1)
     results = packed(map(p -> slot(p, f.row_major), places))
     error = Ref(C_NULL)
-    status = GC.@preserve f kept kept_cotangents kept_tangents places inputs cotangents tangents results ccall(
-        LIBRARY.hvp, Cint,
-        (
-            UInt64, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, UInt32,
-            Ptr{Ptr{Cvoid}},
-        ),
-        f.handle.id, pointer_of(inputs), count_of(inputs), pointer_of(cotangents), count_of(cotangents),
-        pointer_of(tangents), count_of(tangents), pointer_of(results), count_of(results), 0, error,
-    )
+    status = GC.@preserve f kept kept_cotangents kept_tangents places inputs cotangents tangents results (uninterrupted() do
+        ccall(
+            LIBRARY.hvp, Cint,
+            (
+                UInt64, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, Ptr{CArray}, Csize_t, UInt32,
+                Ptr{Ptr{Cvoid}},
+            ),
+            f.handle.id, pointer_of(inputs), count_of(inputs), pointer_of(cotangents), count_of(cotangents),
+            pointer_of(tangents), count_of(tangents), pointer_of(results), count_of(results), 0, error,
+        )
+    end)
     warn_of(f)
     check(status, error)
     gradients = map(taken, places)

@@ -67,7 +67,10 @@ function enzyme(source, func::AbstractString, positional = nothing; signature = 
         "options" => Dict{String,Any}(plain(options)),
     )
     id, error, text = Ref(UInt64(0)), Ref(C_NULL), JSON.write(spec)
-    check(ccall(LIBRARY.open, Cint, (Cstring, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), text, id, error), error)
+    status = uninterrupted() do
+        ccall(LIBRARY.open, Cint, (Cstring, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), text, id, error)
+    end
+    check(status, error)
     return Enzyme(Handle(id[]))
 end
 
@@ -169,10 +172,12 @@ oriented(dims, row_major) = row_major ? reverse(dims) : dims
 function primal!(f::Enzyme, kept::Tuple, inputs::Packed, outputs::Tuple, expected::UInt64)
     places = packed(map(o -> slot(o, f.row_major), outputs))
     error = Ref(C_NULL)
-    status = GC.@preserve f kept inputs outputs places ccall(
-        LIBRARY.call, Cint, (UInt64, Ptr{CArray}, Csize_t, UInt64, Ptr{CArray}, Csize_t, Ptr{Ptr{Cvoid}}),
-        f.handle.id, pointer_of(inputs), count_of(inputs), expected, pointer_of(places), count_of(places), error,
-    )
+    status = GC.@preserve f kept inputs outputs places (uninterrupted() do
+        ccall(
+            LIBRARY.call, Cint, (UInt64, Ptr{CArray}, Csize_t, UInt64, Ptr{CArray}, Csize_t, Ptr{Ptr{Cvoid}}),
+            f.handle.id, pointer_of(inputs), count_of(inputs), expected, pointer_of(places), count_of(places), error,
+        )
+    end)
     warn_of(f)
     check(status, error)
     return

@@ -2,6 +2,7 @@
 
 const ABI_VERSION = 1
 const ACCUMULATE = UInt32(1)
+const INTERRUPTED = Cint(13)
 
 # ffgrad_array
 struct CArray
@@ -53,7 +54,8 @@ mutable struct Library
     error_details::Ptr{Cvoid}
     error_free::Ptr{Cvoid}
     free_text::Ptr{Cvoid}
-    Library() = new(C_NULL, "", ntuple(_ -> C_NULL, 15)...)
+    on_interrupt::Ptr{Cvoid}
+    Library() = new(C_NULL, "", ntuple(_ -> C_NULL, 16)...)
 end
 
 const LIBRARY = Library()
@@ -69,6 +71,20 @@ function library()
     LIBRARY.handle == C_NULL && lock(load, LOADING)
     return LIBRARY.path
 end
+
+# Asked by the library during a build, on the thread of the call: whether Ctrl-C was pressed. Nothing may be thrown through the
+# library's frames, so calls of it run with Ctrl-C put off (`uninterrupted`), and here alone it may come, and is caught.
+function asked()::Cint
+    try
+        reenable_sigint(() -> nothing)
+        return 0
+    catch
+        return 1
+    end
+end
+
+"Runs a call of the library; Ctrl-C is told by its status, `INTERRUPTED`, and does not jump out of it."
+uninterrupted(call) = disable_sigint(call)
 
 function load()
     LIBRARY.handle == C_NULL || return
@@ -91,6 +107,7 @@ function load()
     for field in fieldnames(Library)[3:end]
         setfield!(LIBRARY, field, Libdl.dlsym(handle, Symbol("ffgrad_", field)))
     end
+    ccall(LIBRARY.on_interrupt, Cvoid, (Ptr{Cvoid},), @cfunction(asked, Cint, ()))
     LIBRARY.handle = handle
     return
 end
@@ -100,6 +117,7 @@ end
     message = unsafe_string(ccall(LIBRARY.error_message, Ptr{UInt8}, (Ptr{Cvoid},), error))
     details = unsafe_string(ccall(LIBRARY.error_details, Ptr{UInt8}, (Ptr{Cvoid},), error))
     ccall(LIBRARY.error_free, Cvoid, (Ptr{Cvoid},), error)
+    status == INTERRUPTED && throw(InterruptException())
     kind = 1 <= status <= length(KINDS) ? KINDS[status] : InternalError
     throw(kind(message, JSON.parse(details)))
 end

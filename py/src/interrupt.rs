@@ -2,8 +2,12 @@
 //!
 //! Python runs its signal handlers on the main thread between two instructions of a program, so never during a call into native
 //! code. Calls go through [`detached`]; while the driver waits on that thread it asks here, the handlers run, and what they
-//! raise ends the build and is raised by the call.
+//! raise ends the build and is raised by the call. What a framework calls on that thread, an operator or a kernel, says so
+//! ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
+//! threads nothing can be asked: handlers run on the main thread alone.
 
+use compile_driver::interrupt::Host;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,13 +21,16 @@ static RAISED: AtomicBool = AtomicBool::new(false);
 /// What it has raised.
 static ERROR: Mutex<Option<PyErr>> = Mutex::new(None);
 
+/// What drivers ask: this library's, and those in the operation libraries of frameworks.
+pub static HOST: Host = Host { asked, begun, ended };
+
 /// Has the driver ask here.
 pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?.extract::<usize>()?;
     MAIN.store(main, Ordering::Relaxed);
-    compile_driver::interrupt::on_ask(asked);
+    compile_driver::interrupt::embed(HOST);
     let forked = wrap_pyfunction!(forked, module)?;
     let arguments = pyo3::types::PyDict::new(py);
     arguments.set_item("after_in_child", forked)?;
@@ -52,6 +59,20 @@ pub fn detached<T: Send>(py: Python<'_>, run: impl FnOnce() -> T + Send) -> PyRe
     }
 }
 
+/// Where [`HOST`] is, for a library with a driver of its own.
+#[pyfunction]
+pub fn interrupt_host() -> usize {
+    (&raw const HOST) as usize
+}
+
+/// What a signal's handler has raised during a call that a framework made on this thread; `None` where none did.
+#[pyfunction]
+pub fn interruption(py: Python<'_>) -> Option<Py<PyAny>> {
+    let is_over = this_thread() == MAIN.load(Ordering::Relaxed) && INSIDE.load(Ordering::Relaxed) == 0;
+    let raised = (is_over && RAISED.load(Ordering::Relaxed)).then(taken).flatten()?;
+    Some(raised.into_value(py).into_any())
+}
+
 fn taken() -> Option<PyErr> {
     RAISED.store(false, Ordering::Relaxed);
     ERROR.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -62,27 +83,52 @@ struct Inside;
 
 impl Inside {
     fn enter() -> Self {
-        INSIDE.fetch_add(1, Ordering::Relaxed);
+        begun();
         Inside
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
+        ended();
+    }
+}
+
+/// A call begins on this thread.
+extern "C" fn begun() {
+    if this_thread() == MAIN.load(Ordering::Relaxed) && INSIDE.fetch_add(1, Ordering::Relaxed) == 0 {
+        // What ended an earlier call that nobody asked about is over.
+        RAISED.store(false, Ordering::Relaxed);
+    }
+}
+
+/// It has ended.
+extern "C" fn ended() {
+    if this_thread() == MAIN.load(Ordering::Relaxed) {
         INSIDE.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// The driver's question: whether its call is to end. Once yes, it stays so until that call has returned.
-fn asked() -> bool {
+extern "C" fn asked() -> bool {
     if this_thread() != MAIN.load(Ordering::Relaxed) || INSIDE.load(Ordering::Relaxed) == 0 {
         return false;
     }
     if RAISED.load(Ordering::Relaxed) {
         return true;
     }
-    // No answer where the interpreter is ending.
-    let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) else { return false };
+    // Not `Python::try_attach`: below a call of ours a framework may have let go of the interpreter, which PyO3 does not see.
+    // SAFETY: the main thread is inside a call of Python's, so it has a state to go on with; it is given back below.
+    let raised = unsafe {
+        if ffi::Py_IsInitialized() == 0 {
+            return false;
+        }
+        let state = ffi::PyGILState_Ensure();
+        let raised = Python::assume_attached().check_signals().err();
+        ffi::PyGILState_Release(state);
+        raised
+    };
+    let Some(error) = raised else { return false };
     *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     RAISED.store(true, Ordering::Relaxed);
     true

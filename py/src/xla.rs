@@ -57,17 +57,20 @@ pub fn result_types(
     Ok(plan.outputs.iter().map(|&arg| (plan.args[arg].dtype.name(), resolved.shapes[arg].clone())).collect())
 }
 
-/// Builds derivatives of the inputs in `mask` now, so that what cannot be differentiated is refused before a call.
+/// Builds derivatives of the inputs in `mask` now, so that what cannot be differentiated is refused before a call; of order `none`
+/// what values need, of which derivatives may be asked for later.
 #[pyfunction]
 pub fn prepare(py: Python<'_>, function: &Function, mask: u64, order: &str) -> PyResult<()> {
     let wanted = match order {
-        "first" => Wanted::first(mask),
-        "second" => Wanted::second(mask),
-        "forward" => Wanted::forward(mask),
+        "none" => None,
+        "first" => Some(Wanted::first(mask)),
+        "second" => Some(Wanted::second(mask)),
+        "forward" => Some(Wanted::forward(mask)),
         other => return Err(PyValueError::new_err(format!("no derivatives are called {other}"))),
     };
     let inner = &function.inner;
-    detached(py, || inner.prepare(wanted))?.map_err(|e| errors::to_python(py, &e, Some(&inner.spec().function)))
+    let build = || wanted.map_or_else(|| inner.prepare_values(mask), |wanted| inner.prepare(wanted));
+    detached(py, build)?.map_err(|e| errors::to_python(py, &e, Some(&inner.spec().function)))
 }
 
 pub fn named(name: &str) -> Option<DType> {

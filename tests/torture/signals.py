@@ -42,9 +42,20 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
-GRADIENTS = {
-    "numpy": "build().vjp(np.full(3, 2.0))[1](np.ones(3))",
-    "torch": "import torch; build().apply(torch.full((3,), 2.0, dtype=torch.float64, requires_grad=True)).sum().backward()",
+TORCH = "import torch; x = torch.full((3,), 2.0, dtype=torch.float64, requires_grad=True); f = build(); "
+TF = "import tensorflow as tf; x = tf.Variable([2.0, 2.0, 2.0], dtype=tf.float64); "
+JAX = "import jax; jax.config.update('jax_enable_x64', True); x = np.full(3, 2.0); f = build(); "
+# By way: the front end, and what is called. The second ones of a framework do not come from ffgrad's own Python code.
+WAYS = {
+    "numpy": ("numpy", "build().vjp(np.full(3, 2.0))[1](np.ones(3))"),
+    "torch": ("torch", TORCH + "f.apply(x).sum().backward()"),
+    "torch.func": ("torch", TORCH + "torch.func.grad(lambda x: f.apply(x).sum())(x.detach())"),
+    "torch.compile": ("torch", TORCH + "torch.compile(lambda x: f.apply(x).sum(), backend='aot_eager')(x).backward()"),
+    "torch.ops": ("torch", TORCH + "torch.ops.ffgrad.vjp([x.detach()], [torch.ones_like(x)], f._spec, 0, 1, 1)"),
+    "tf": ("tf", TF + "\n    with tf.GradientTape() as tape:\n        y = build()(x)\n    tape.gradient(y, x)"),
+    "jax": ("jax", JAX + "jax.grad(lambda x: f(x).sum())(x)"),
+    "jax.jit": ("jax", JAX + "jax.jit(jax.grad(lambda x: f(x).sum()))(x)"),
+    "jax.jit, values": ("jax", JAX + "jax.jit(f)(x)"),
 }
 
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGKILL": signal.SIGKILL}
@@ -97,7 +108,7 @@ def held_locks(cache: Path) -> list[str]:
     return held
 
 
-def send(result: Signals, folder: Path, stage: str, name: str, front: str, real: dict[str, str]) -> None:
+def send(result: Signals, folder: Path, stage: str, name: str, way: str, real: dict[str, str]) -> None:
     """Let one tool hang, send one signal, look for what is left, and build with the real tools."""
     variable, pattern = STAGES[stage]
     source, cache, pids = folder / "cube.c", folder / "cache", folder / "pids"
@@ -106,12 +117,13 @@ def send(result: Signals, folder: Path, stage: str, name: str, front: str, real:
     broken = {**env, variable: str(stand_in(folder, variable, pattern, HANG, real[variable]))}
     if variable == "FFGRAD_CLANG":
         broken["FFGRAD_CLANGXX"] = str(Path(real[variable]).parent / "clang++")
-    code = BUILD.format(front=front, gradient=GRADIENTS[front])
+    module, gradient = WAYS[way]
+    code = BUILD.format(front=module, gradient=gradient)
     command = [sys.executable, "-c", code, str(source)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, env=broken, stdout=pipe, stderr=pipe, text=True)
     result.tried += 1
-    what = f"{name} in {stage} ({front})"
+    what = f"{name} in {stage} ({way})"
     if not until(lambda: pids.exists() or process.poll() is not None, 120) or process.poll() is not None:
         process.kill()
         result.problems.append(f"{what}: the build did not get there: {process.communicate()[1][-300:]}")
@@ -135,17 +147,20 @@ def send(result: Signals, folder: Path, stage: str, name: str, front: str, real:
     if locks := held_locks(cache):
         result.locked += 1
         result.problems.append(f"{what}: held: {locks}")
-    after = build(source, env)
+    after = build(source, env, module if module == "jax" else "numpy")
     if after != RIGHT:
         result.problems.append(f"after {what}: {after}")
 
 
-def build(source: Path, env: dict[str, str]) -> str:
+def build(source: Path, env: dict[str, str], module: str = "numpy") -> str:
     """Build with the real tools; the numbers, or what went wrong."""
+    # Where JAX is there may be nothing else.
+    in_jax = "jax.config.update('jax_enable_x64', True)\ny, pull = jax.vjp(f, np.full(3, 2.0))\n"
     code = (
-        "import sys\nimport numpy as np\nfrom ffgrad.numpy import enzyme\n"
-        'y, pull = enzyme(sys.argv[1], "cube", "x[n] -> y[n]").vjp(np.full(3, 2.0))\n'
-        "print(y.tolist(), pull(np.ones(3))[0].tolist())\n"
+        f"import sys\nimport numpy as np\nfrom ffgrad.{module} import enzyme\n"
+        'f = enzyme(sys.argv[1], "cube", "x[n] -> y[n]")\n'
+        + (f"import jax\n{in_jax}" if module == "jax" else "y, pull = f.vjp(np.full(3, 2.0))\n")
+        + "print(np.asarray(y).tolist(), np.asarray(pull(np.ones(3))[0]).tolist())\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(source)], env=env, capture_output=True, text=True, timeout=300
@@ -153,15 +168,15 @@ def build(source: Path, env: dict[str, str]) -> str:
     return done.stdout.strip() or done.stderr.strip()[-300:]
 
 
-def run(stages: list[str] | None = None, names: list[str] | None = None, fronts: list[str] | None = None) -> Signals:
+def run(stages: list[str] | None = None, names: list[str] | None = None, ways: list[str] | None = None) -> Signals:
     """Send every signal at every stage."""
     result, real = Signals(), tools()
     for stage in stages or STAGES:
         for name in names or SIGNALS:
-            for front in fronts or ["numpy"]:
+            for way in ways or ["numpy"]:
                 folder = Path(tempfile.mkdtemp(prefix="ffgrad-signals-"))
                 try:
-                    send(result, folder, stage, name, front, real)
+                    send(result, folder, stage, name, way, real)
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
     return result

@@ -2,6 +2,7 @@
 //! where warnings go.
 
 use crate::api::from_tensorflow;
+use compile_driver::interrupt::{self, Host};
 use compile_driver::registry::{self, Trouble};
 use compile_driver::{Function, Input, View, call};
 use std::ffi::{CStr, CString, c_char};
@@ -25,6 +26,19 @@ pub fn warn(text: &str) {
         // SAFETY: the handler is Python's and lives until it is taken back; the text outlives the call.
         (Some(handler), Ok(text)) => unsafe { handler(text.as_ptr()) },
         _ => eprintln!("ffgrad: {text}"),
+    }
+}
+
+/// Sets the host program, which is asked during builds whether they are to end.
+///
+/// # Safety
+///
+/// `host` is null or a host whose functions live as long as the process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ffgrad_tf_embed(host: *const Host) {
+    // SAFETY: promised by the caller.
+    if let Some(host) = unsafe { host.as_ref() } {
+        interrupt::embed(*host);
     }
 }
 

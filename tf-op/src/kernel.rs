@@ -7,6 +7,7 @@
 
 use crate::api::{self, Api, Code, Construction, Context, OwnStatus, Tensor, from_tensorflow, to_tensorflow};
 use crate::exports;
+use compile_driver::interrupt;
 use compile_driver::registry::{self, Entry, Trouble};
 use compile_driver::{Error, Function, Input, Kind, Results, View};
 use core_ad::DType;
@@ -152,7 +153,10 @@ pub unsafe extern "C" fn compute(kernel: *mut c_void, context: *mut Context) {
     // SAFETY: made by `create`, shared by all threads that run the node; null where that failed.
     let kernel = unsafe { kernel.cast::<Kernel>().as_ref() };
     let outcome = catch_unwind(AssertUnwindSafe(|| match kernel {
-        Some(Kernel::Call { attribute, entry, task }) => Run { api, context }.call(entry.function(attribute)?, task),
+        Some(Kernel::Call { attribute, entry, task }) => {
+            let _call = interrupt::Call::begin();
+            Run { api, context }.call(entry.function(attribute)?, task)
+        }
         Some(Kernel::Refuse { message }) => Err(Failure { code: Code::Unimplemented, text: message.clone() }),
         None => Err(Failure { code: Code::Internal, text: "a kernel of ffgrad was not constructed".to_owned() }),
     }));

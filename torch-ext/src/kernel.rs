@@ -4,6 +4,7 @@ use crate::api::{self, Api};
 use crate::failure::Failure;
 use crate::tensors::{Held, Made, Refused, Seen, take_list, take_text};
 use crate::warnings;
+use compile_driver::interrupt;
 use compile_driver::registry::{self, Trouble};
 use compile_driver::{Batch, Error, Function, Input, View};
 use core_ad::diagnostics::Diagnosis;
@@ -90,6 +91,7 @@ unsafe fn run(task: Task, stack: *mut u64, count: u64) {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller.
         let arguments = unsafe { take(api, task, std::slice::from_raw_parts(stack, count as usize)) }?;
+        let _call = interrupt::Call::begin();
         call(api, task, &arguments)
     }));
     let failure = match outcome {

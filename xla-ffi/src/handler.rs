@@ -3,7 +3,7 @@
 use crate::api::{self, CallFrame, Code, ErrorCreateArgs, MetadataExtension};
 use crate::frame::{Frame, Placed};
 use crate::op::{self, Batch, Kind, Op, Trouble};
-use compile_driver::{Error, Function, Input, View};
+use compile_driver::{Error, Function, Input, View, interrupt};
 use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
 use std::ffi::{CString, c_int, c_void};
@@ -63,7 +63,11 @@ unsafe extern "C" fn handle(frame: *mut CallFrame) -> *mut api::Error {
     }
     // SAFETY: XLA's frame of the execute stage.
     let view = unsafe { Frame::new(frame) };
-    let failure = match catch_unwind(AssertUnwindSafe(|| run(view))) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let _call = interrupt::Call::begin();
+        run(view)
+    }));
+    let failure = match outcome {
         Ok(Ok(())) => return ptr::null_mut(),
         Ok(Err(failure)) => failure,
         Err(_) => {

@@ -102,6 +102,9 @@
 // A pack is damaged, is for another machine, or lacks what is asked of it.
 #define FFGRAD_ERROR_PACK 12
 
+// The function of `ffgrad_on_interrupt` wanted the call to end. Nothing was returned, and the same call may be made again.
+#define FFGRAD_ERROR_INTERRUPTED 13
+
 // Results are added to the memory they go to; without it they replace what is there.
 #define FFGRAD_ACCUMULATE 1
 
@@ -154,6 +157,17 @@ uint32_t ffgrad_abi_version(void);
 
 // ffgrad's version, for people. Lives as long as the library.
 const char *ffgrad_version(void);
+
+// Sets what is asked now and then while a call waits for a build: anything but 0 ends the call with
+// `FFGRAD_ERROR_INTERRUPTED`, and the compilers that it has started. Null: nothing is asked, as at first.
+//
+// It is asked on the thread that made the call, must return (no exception, no `longjmp`), and must not call this library.
+//
+// # Safety
+//
+// `asked` may be called on every thread that calls this library, until another takes its place and all calls that
+// were running then have ended.
+void ffgrad_on_interrupt(int32_t (*asked)(void));
 
 // Opens a function: from the cache, else by compiling.
 //

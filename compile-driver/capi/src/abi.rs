@@ -67,6 +67,8 @@ pub const FFGRAD_ERROR_CACHE: i32 = 10;
 pub const FFGRAD_ERROR_INTERNAL: i32 = 11;
 /// A pack is damaged, is for another machine, or lacks what is asked of it.
 pub const FFGRAD_ERROR_PACK: i32 = 12;
+/// The function of `ffgrad_on_interrupt` wanted the call to end. Nothing was returned, and the same call may be made again.
+pub const FFGRAD_ERROR_INTERRUPTED: i32 = 13;
 
 /// Results are added to the memory they go to; without it they replace what is there.
 pub const FFGRAD_ACCUMULATE: u32 = 1;

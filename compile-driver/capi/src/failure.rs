@@ -98,8 +98,7 @@ fn status_of(kind: Kind) -> i32 {
         Kind::Foreign => abi::FFGRAD_ERROR_FOREIGN,
         Kind::Pack => abi::FFGRAD_ERROR_PACK,
         Kind::Cache => abi::FFGRAD_ERROR_CACHE,
-        // Nobody can ask for it here.
-        Kind::Interrupted => abi::FFGRAD_ERROR_INTERNAL,
+        Kind::Interrupted => abi::FFGRAD_ERROR_INTERRUPTED,
     }
 }
 
@@ -116,6 +115,7 @@ fn kind_name(status: i32) -> &'static str {
         abi::FFGRAD_ERROR_FOREIGN => "foreign",
         abi::FFGRAD_ERROR_PACK => "pack",
         abi::FFGRAD_ERROR_CACHE => "cache",
+        abi::FFGRAD_ERROR_INTERRUPTED => "interrupted",
         _ => "internal",
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every function answers with a status, writes its results to places that the caller gives, and explains a failure
 //! through the last argument. Nothing here unwinds into the caller, and everything may be called from any thread.
-//! Opening and describing is here, calling in `calls`; `handles` knows what is open, `arrays` lends the caller's memory
+//! Opening and describing is here, calling in `calls`; `handles` knows what is open, `interrupt` whether a build is to end, `arrays` lends the caller's memory
 //! to the driver, `failure` is what went wrong, `abi` is types and numbers.
 
 // The counts of an ABI stand beside their pointers.
@@ -14,6 +14,7 @@ mod calls;
 mod describe;
 mod failure;
 mod handles;
+mod interrupt;
 
 pub use abi::{Array, Copies, Handle, Shape};
 pub use calls::{ffgrad_call, ffgrad_hvp, ffgrad_jvp, ffgrad_output_shapes, ffgrad_sizes, ffgrad_vjp};
@@ -34,7 +35,9 @@ use std::sync::atomic::Ordering;
 ///
 /// `error` is null or can be written to.
 unsafe fn guard(error: *mut *mut Failure, body: impl FnOnce() -> Outcome<()>) -> i32 {
+    let inside = interrupt::Inside::enter();
     let outcome = catch_unwind(AssertUnwindSafe(body));
+    drop(inside);
     let outcome = outcome.unwrap_or_else(|payload| {
         let failure = Failure::panic(payload.as_ref());
         // A payload may panic when it is dropped.
@@ -69,6 +72,20 @@ pub extern "C" fn ffgrad_abi_version() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn ffgrad_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// Sets what is asked now and then while a call waits for a build: anything but 0 ends the call with
+/// `FFGRAD_ERROR_INTERRUPTED`, and the compilers that it has started. Null: nothing is asked, as at first.
+///
+/// It is asked on the thread that made the call, must return (no exception, no `longjmp`), and must not call this library.
+///
+/// # Safety
+///
+/// `asked` may be called on every thread that calls this library, until another takes its place and all calls that
+/// were running then have ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ffgrad_on_interrupt(asked: Option<unsafe extern "C" fn() -> i32>) {
+    interrupt::set(asked);
 }
 
 /// Opens a function: from the cache, else by compiling.

@@ -327,6 +327,43 @@ static void two_threads_do_not_disturb_each_other(void) {
   EXPECT(FFGRAD_OK, NULL, ffgrad_close(common, &error));
 }
 
+static int asked;
+static int32_t stop(void) {
+  asked++;
+  return 1;
+}
+static int32_t go_on(void) {
+  asked++;
+  return 0;
+}
+
+static void a_build_ends_where_the_caller_wants_it(void) {
+  char spec[4096];
+  const char* form =
+      "{\"sources\": [\"%s/matvec.c\"], \"function\": \"matvec\", \"signature\": \"A[m,n], x[n] -> y[m]\", \"options\": "
+      "{\"flags\": [\"-gdwarf-4\"], \"defines\": {\"NOT_BUILT_YET\": \"1\"}}}";
+  snprintf(spec, sizeof spec, form, cases);
+  ffgrad_function f = 77;
+  ffgrad_on_interrupt(stop);
+  EXPECT(FFGRAD_ERROR_INTERRUPTED, "interrupted", ffgrad_open(spec, &f, &error));
+  CHECK(f == 0 && asked == 1);
+  ffgrad_on_interrupt(go_on);
+  EXPECT(FFGRAD_OK, NULL, ffgrad_open(spec, &f, &error));
+  CHECK(asked > 1);
+  /* In the middle of a call; the memory of the result is not looked at. */
+  double y[2] = {7, 7}, dx[3];
+  ffgrad_array in[] = {array(A, 2, two_three), array(x, 1, three)}, out = array(y, 1, two), cot = array(w, 1, two);
+  ffgrad_array gradients[] = {none, array(dx, 1, three)};
+  ffgrad_on_interrupt(stop);
+  EXPECT(FFGRAD_ERROR_INTERRUPTED, NULL, ffgrad_call(f, in, 2, 0, &out, 1, &error));
+  EXPECT(FFGRAD_ERROR_INTERRUPTED, NULL, ffgrad_vjp(f, in, 2, &cot, 1, gradients, 2, 0, &error));
+  ffgrad_on_interrupt(NULL);
+  asked = 0;
+  results_are_right(f);
+  CHECK(asked == 0);
+  EXPECT(FFGRAD_OK, NULL, ffgrad_close(f, &error));
+}
+
 int main(int argc, char** argv) {
   cases = argc > 1 ? argv[1] : "tests/cases";
   CHECK(ffgrad_abi_version() == FFGRAD_ABI_VERSION && strlen(ffgrad_version()) > 0);
@@ -344,6 +381,7 @@ int main(int argc, char** argv) {
   results_are_right(f);
   scalars_have_gradients_and_numbers_are_constant();
   foreign_trouble_is_told();
+  a_build_ends_where_the_caller_wants_it();
   allocating_functions_stay_in_their_memory();
   two_threads_do_not_disturb_each_other();
   closed_handles_are_refused(f);

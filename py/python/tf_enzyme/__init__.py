@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ffgrad._core import Options, plain
 from ffgrad.tf import Enzyme
 from ffgrad.tf import enzyme as open_enzyme
-from typing_extensions import Unpack
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["enzyme"]
 

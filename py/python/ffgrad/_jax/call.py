@@ -149,9 +149,9 @@ class Call:
         return bits(self.foreign.floats) if self.kind != "primal" else list(range(len(self.foreign.outputs)))
 
     @property
-    def order(self) -> str | None:
+    def order(self) -> str:
         """Which derivatives have to be built."""
-        return {"vjp": "first", "jvp": "first", "hvp": "second", "jvp2": "forward"}.get(self.kind)
+        return {"primal": "none", "vjp": "first", "jvp": "first", "hvp": "second", "jvp2": "forward"}[self.kind]
 
     @property
     def differentiated(self) -> int:

@@ -106,9 +106,8 @@ def require_type(foreign: Foreign, parameter: str, dtype: Any) -> None:
 
 
 def _lower(context: Any, *operands: Any, call: Call) -> Any:
-    if call.order is not None:
-        # What cannot be differentiated at all is refused here, not by an error of the executable.
-        _native.prepare(call.foreign.native, call.differentiated, call.order)
+    # What cannot be built is refused here, not by an error of the executable, and Ctrl-C ends the build: not on a thread of XLA's.
+    _native.prepare(call.foreign.native, call.differentiated, call.order)
     return jax.ffi.ffi_lowering(TARGET)(context, *operands, op=call.attribute())
 
 

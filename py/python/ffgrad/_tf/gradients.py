@@ -23,7 +23,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ffgrad._tf.library import operations
+from ffgrad._tf import library
 
 Maybe = Sequence[Any]
 
@@ -94,7 +94,7 @@ class _Node:
         given, present = _pack(cotangents)
         if not mask or not present:
             return [None] * self.count
-        gradients = operations.ffgrad_vjp_v1(
+        gradients = library.vjp(
             inputs=self.inputs,
             given=given,
             Tout=[x.dtype for x in self.of(mask)],
@@ -111,7 +111,7 @@ class _Node:
         results = self.results
         if not present:
             return [None] * len(results)
-        directional = operations.ffgrad_jvp_v1(
+        directional = library.jvp(
             inputs=self.inputs,
             given=given,
             Tout=[results[i] for i in bits(self.floats)],
@@ -132,7 +132,7 @@ class _Node:
         along, moving = _pack(tangents)
         if not mask or not present or not moving:
             return [None] * self.count
-        gradients = operations.ffgrad_hvp_v1(
+        gradients = library.hvp(
             inputs=self.inputs,
             given=given,
             along=along,
@@ -206,7 +206,7 @@ _THIRD = (
 
 def _refuse(node: _Node, like: list[tf.Tensor]) -> Sequence[tf.Tensor]:
     """Stand in for a gradient that does not exist: an error where the value is used, nothing where it is not."""
-    refused = operations.ffgrad_refuse_v1(inputs=node.inputs, Tout=[x.dtype for x in like], message=_THIRD)
+    refused = library.refuse(inputs=node.inputs, Tout=[x.dtype for x in like], message=_THIRD)
     return _shaped(refused, like)
 
 

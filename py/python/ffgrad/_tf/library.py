@@ -9,11 +9,13 @@ import atexit
 import ctypes
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
+from ffgrad import _native
 from ffgrad.errors import GradientWarning, ToolchainError
 
 _SUFFIX = "dylib" if sys.platform == "darwin" else "so"
@@ -58,12 +60,32 @@ def _load() -> tuple[Any, ctypes.CDLL]:
     direct.ffgrad_tf_on_warning.argtypes = [ctypes.c_void_p]
     direct.ffgrad_tf_on_warning.restype = None
     direct.ffgrad_tf_on_warning(ctypes.cast(_warn, ctypes.c_void_p))
+    # Ctrl-C during a build; functions of the native half, which stays as long as the process.
+    direct.ffgrad_tf_embed.argtypes = [ctypes.c_void_p]
+    direct.ffgrad_tf_embed.restype = None
+    direct.ffgrad_tf_embed(_native.interrupt_host())
     # A kernel may outlive the interpreter.
     atexit.register(direct.ffgrad_tf_on_warning, None)
     return operations, direct
 
 
-operations, _direct = _load()
+def _interruptible(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Have an operation that Ctrl-C has ended raise what Ctrl-C raises."""
+
+    def call(**arguments: Any) -> Any:
+        try:
+            return run(**arguments)
+        except tf.errors.CancelledError as error:
+            raise (_native.interruption() or error) from None
+
+    return call
+
+
+_operations, _direct = _load()
+primal, vjp, jvp, hvp = (
+    _interruptible(getattr(_operations, f"ffgrad_{name}_v1")) for name in ("primal", "vjp", "jvp", "hvp")
+)
+refuse: Callable[..., Any] = _operations.ffgrad_refuse_v1
 
 
 def open_now(spec: bytes) -> None:

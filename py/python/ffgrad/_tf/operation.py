@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
-from typing_extensions import Unpack
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
 from ffgrad import _native
 from ffgrad._core import Options, Source, absolute, open_function, opening, plain
-from ffgrad._tf.library import misfit, open_now, operations
+from ffgrad._tf import library
+from ffgrad._tf.library import misfit, open_now
 from ffgrad._tf.shapes import output_shapes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 try:
     from tensorflow.python.eager.record import should_record_backprop as _is_recorded
@@ -108,7 +111,7 @@ class Enzyme:
         reason = None if eager else misfit(self._spec, tensors)
         if reason is not None:
             raise tf.errors.InvalidArgumentError(None, None, reason)
-        outputs = operations.ffgrad_primal_v1(
+        outputs = library.primal(
             inputs=tensors,
             Tout=self.output_dtypes,
             spec=self._spec,

@@ -1,0 +1,22 @@
+"""Ctrl-C during a build that TensorFlow asks for: a ``KeyboardInterrupt``, no child left, and the next build right.
+
+An eager operation runs on the thread that calls it; the nodes of a graph do not, and cannot be interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "torture"))
+
+import signals  # noqa: E402
+
+
+@pytest.mark.parametrize(("way", "stage"), [("tf", "engine")])
+def test_ctrl_c_ends_a_build(way: str, stage: str) -> None:
+    """The tool that hangs and its children are gone, and no lock is held."""
+    result = signals.run([stage], ["SIGINT"], [way])
+    assert result.passed, result.problems
