@@ -37,11 +37,12 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let mut sources = Vec::new();
     for (i, source) in spec.sources.iter().enumerate() {
         if Language::of(source, &spec.function)? == Language::Fortran {
-            sources.push((i, source, scan(&read(source))));
+            let source = std::path::absolute(source).map_err(io("find", source))?;
+            sources.push((i, source.clone(), scan(&read(&source))));
         }
     }
     let scans: Vec<Scan> = sources.iter().map(|(_, _, scan)| scan.clone()).collect();
-    for &(i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
+    for (i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
         let mut command = flang(fortran, spec, &folders, &modules);
         // With no LLVM pass run, and nothing said about each.
@@ -49,7 +50,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
         command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
         result.commands.push(process::command_line(&command));
         execute(spec, source, &mut command)?;
-        let dump = symbol_dump(fortran, spec, source, flang(fortran, spec, &folders, &modules))?;
+        let dump = symbol_dump(fortran, spec, source, &modules, flang(fortran, spec, &folders, &modules))?;
         result.procedures.extend(procedures(&dump));
         result.modules.push(module);
     }
@@ -64,13 +65,40 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     Ok(())
 }
 
-/// Folders for files that are included: the user's, and MPI's where that is wanted.
+/// Folders for files that are included and for module files, absolute: the user's, MPI's where that is wanted, and those of the
+/// sources, where flang itself looks for included files alone.
 fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
-    let mpi = mpi::wanted(&spec.options)?.map(|mpi| mpi.compile).unwrap_or_default();
-    let own = mpi.iter().filter_map(|flag| flag.strip_prefix("-I")).map(PathBuf::from);
-    Ok(spec.options.include_dirs.iter().cloned().chain(own).collect())
+    let options = &spec.options;
+    let mpi = mpi::wanted(options)?.map(|mpi| mpi.compile).unwrap_or_default();
+    let mpi = mpi.iter().filter_map(|flag| flag.strip_prefix("-I")).map(PathBuf::from);
+    let (flags, _) = by_folder(&options.flags);
+    let all = options.include_dirs.iter().cloned().chain(mpi).chain(flags);
+    let own = spec.sources.iter().filter_map(|source| Some(std::path::absolute(source).ok()?.parent()?.to_owned()));
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in all.chain(own) {
+        let folder = std::path::absolute(&folder).map_err(io("find", &folder))?;
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    Ok(folders)
 }
 
+/// The folders of `-I`, and the other flags.
+fn by_folder(flags: &[String]) -> (Vec<PathBuf>, Vec<&String>) {
+    let (mut folders, mut others, mut flags) = (Vec::new(), Vec::new(), flags.iter());
+    while let Some(flag) = flags.next() {
+        match flag.strip_prefix("-I") {
+            Some("") => folders.extend(flags.next().map(PathBuf::from)),
+            Some(folder) => folders.push(PathBuf::from(folder)),
+            None => others.push(flag),
+        }
+    }
+    (folders, others)
+}
+
+/// flang, in the folder of the modules: before any other it looks for modules where it runs, which must not be where the user
+/// happens to be.
 fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) -> Command {
     let options = &spec.options;
     let mut command = fortran.command();
@@ -80,7 +108,7 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
         Math::Contract => &[],
         Math::Fast => &["-ffast-math"],
     });
-    command.arg("-module-dir").arg(modules).arg(format!("-I{}", modules.display()));
+    command.current_dir(modules).arg("-module-dir").arg(modules);
     command.args(folders.iter().map(|d| format!("-I{}", d.display())));
     for (name, value) in &options.defines {
         command.arg(match value {
@@ -88,19 +116,20 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
             None => format!("-D{name}"),
         });
     }
-    command.args(&options.flags);
+    command.args(by_folder(&options.flags).1);
     command
 }
 
 /// The symbols of a source, as flang's second half prints them. Only its first half understands every option of a user's,
 /// so that one is asked how it would call the other.
-fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, mut driver: Command) -> Result<String> {
+fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, modules: &Path, mut driver: Command) -> Result<String> {
     let timeout = Duration::from_secs(spec.options.timeout);
     driver.args(["-###", "-fsyntax-only"]).arg(source);
     let output = process::run(&mut driver, None, timeout).map_err(|e| frontend::not_run(spec, e))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let call = said.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
     let mut command = fortran.command();
+    command.current_dir(modules);
     // The first word is the program.
     command.args(call.iter().skip(1).map(|w| if w == "-fsyntax-only" { "-fdebug-dump-symbols" } else { w }));
     execute(spec, source, &mut command)
@@ -241,6 +270,14 @@ pub fn paths(found: &[Found], defined: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_are_told_from_other_flags() {
+        let flags = ["-Ia", "-O3", "-I", "b", "-DN"].map(str::to_owned);
+        let (folders, others) = by_folder(&flags);
+        assert_eq!(folders, [PathBuf::from("a"), PathBuf::from("b")]);
+        assert_eq!(others, ["-O3", "-DN"]);
+    }
 
     #[test]
     fn a_construct_that_flang_lacks_is_named_with_its_place() {

@@ -244,11 +244,13 @@ pub fn compile_error(diagnosis: Diagnosis) -> Error {
     Error::Compile(Box::new(diagnosis))
 }
 
-/// The prerequisites in a make rule written by `-MD`, made absolute; generated files left out.
-fn read_dependencies(rule: &Path, staging: &Path) -> Vec<PathBuf> {
+/// The prerequisites in a make rule written by `-MD`, or by a linker, made absolute; generated files left out.
+pub fn read_dependencies(rule: &Path, staging: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(rule).unwrap_or_default();
     let text = text.replace("\\\n", " ");
-    let prerequisites = text.split_once(": ").map_or("", |(_, rest)| rest);
+    // Linkers write a rule without prerequisites for each of the files after it.
+    let rule = text.lines().next().unwrap_or_default();
+    let prerequisites = rule.split_once(": ").map_or("", |(_, rest)| rest);
     split_escaped(prerequisites)
         .into_iter()
         .map(PathBuf::from)

@@ -7,6 +7,8 @@ use crate::cache::{self, Cache};
 use crate::cpu;
 use crate::cuda;
 use crate::error::Result;
+use crate::fortran;
+use crate::libraries;
 use crate::options::Spec;
 use crate::sources;
 use core_ad::manifest::{FORMAT, Source, ToolRecord};
@@ -99,7 +101,7 @@ pub fn request(spec: &Spec) -> Result<String> {
         let content = std::fs::read(source).map_err(|e| sources::unreadable(spec, source, &e))?;
         fields.add("content", blake3::hash(&content).to_hex().as_bytes());
     }
-    for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
+    for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"] {
         fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
     if spec.options.are_relative() {
@@ -168,7 +170,7 @@ pub struct Record {
 pub struct Found {
     /// Files read, with their digests at the time.
     pub sources: Vec<Source>,
-    /// Places that the compilers searched before they found a header elsewhere: a file there would be read instead.
+    /// Places that were searched before a header or a library was found elsewhere: a file there would be read instead.
     #[serde(default)]
     pub absent: Vec<PathBuf>,
     /// The tools used.
@@ -177,14 +179,18 @@ pub struct Found {
     pub key: String,
 }
 
-/// Where a file would hide one of those that were read: in the folder of a source, or in a folder for `#include` that is
-/// searched earlier.
+/// Where a file would hide one of those that were read: in the folder of a source, or in a folder for `#include` or for libraries
+/// that is searched earlier.
 pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
     let absolute = |path: &Path| std::path::absolute(path).ok();
     let own = spec.sources.iter().filter_map(|s| Some(absolute(s)?.parent()?.to_owned()));
     let given = spec.options.include_dirs.iter().filter_map(|d| absolute(d));
     let flags = spec.options.flags.iter().filter_map(|f| absolute(Path::new(f.strip_prefix("-I")?)));
-    let folders: Vec<PathBuf> = own.chain(given).chain(flags).collect();
+    let mut folders: Vec<PathBuf> = own.chain(given).chain(flags).collect();
+    if fortran::is_fortran(spec) {
+        // Modules are looked for in the folders of the sources last.
+        folders.extend(spec.sources.iter().filter_map(|s| Some(absolute(s)?.parent()?.to_owned())));
+    }
     let mut places: Vec<PathBuf> = Vec::new();
     for source in sources {
         for (i, folder) in folders.iter().enumerate() {
@@ -193,6 +199,7 @@ pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
             }
         }
     }
+    places.extend(libraries::searched_before(spec, sources));
     places.sort();
     places.dedup();
     // What is there already was passed over for a reason of the compiler's own.
@@ -209,8 +216,8 @@ impl Record {
     pub fn current(cache: &Cache, request: &str, tools: Option<&[ToolRecord]>) -> Option<String> {
         let record: Record = cache::read_json(&cache.request(request))?;
         let same_tools = |f: &&Found| tools.is_none_or(|t| t == f.tools.as_slice());
-        let unchanged = |s: &Source| cache::digest_file(Path::new(&s.path)).is_ok_and(|d| d == s.digest);
-        let holds = |f: &&Found| f.sources.iter().all(unchanged) && !f.absent.iter().any(|place| place.exists());
+        let holds =
+            |f: &&Found| f.sources.iter().all(libraries::unchanged) && !f.absent.iter().any(|place| place.exists());
         record.found.iter().filter(same_tools).find(holds).map(|f| f.key.clone())
     }
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import ffgrad
@@ -102,6 +104,80 @@ def test_an_edited_include_file_is_a_new_build(write: Write) -> None:
     assert enzyme(source, "f")(x).sum() == 6
     write("  y = 5 * x\n", "body.inc")
     assert enzyme(source, "f")(x).sum() == 15
+
+
+BASE = "module base\n  real(8), parameter :: half = {half}d0\nend module\n"
+GRID = "module grid\n  use base\n  real(8), parameter :: gain = 2 * half\nend module\n"
+USER = (
+    "subroutine f(x, y)\n  use grid, only: gain\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y\n"
+    "  y = gain * sum(x**2)\nend subroutine\n"
+)
+
+
+@cache
+def flang() -> Path:
+    """Tell which flang ffgrad uses."""
+    command: str = enzyme(CASES / "column_major.f90", "rotate", "A[3,N], Angle -> B").manifest["commands"][0]
+    return Path(shlex.split(command)[0])
+
+
+def modules(folder: Path, half: float) -> Path:
+    """Compile two modules, the second of which uses the first, with ffgrad's own flang; only their module files stay."""
+    folder.mkdir(exist_ok=True)
+    texts = {"base.f90": BASE.format(half=half), "grid.f90": GRID}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    program = flang()
+    libraries = [program.parents[1] / "lib", *program.parents[2].glob("*-linux-gnu")]
+    environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(map(str, libraries))}
+    subprocess.run([program, "-fsyntax-only", *texts], cwd=folder, check=True, env=environment)
+    for name in texts:
+        (folder / name).unlink()
+    return folder
+
+
+def value_and_gradient(f: Callable[..., torch.Tensor]) -> tuple[float, list[float]]:
+    """At (1, 2)."""
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = f(x)
+    y.backward()
+    assert x.grad is not None
+    return y.item(), x.grad.tolist()
+
+
+@pytest.mark.parametrize("given", ["include_dirs", "flag", "beside"])
+def test_a_module_file_that_was_compiled_again_is_a_new_build(given: str, tmp_path: Path) -> None:
+    """Also where it is the module behind the one that is used; the value of a constant is in the code."""
+    source = tmp_path / "f.f90"
+    source.write_text(USER)
+    folder = tmp_path if given == "beside" else tmp_path / "modules"
+    options = {"include_dirs": {"include_dirs": [folder]}, "flag": {"flags": [f"-I{folder}"]}, "beside": {}}[given]
+    keys = []
+    for half in (0.5, 1.5, 0.5):
+        modules(folder, half)
+        f = enzyme(source, "f", **options)  # type: ignore[arg-type]
+        gain = 2 * half
+        assert value_and_gradient(f) == (5 * gain, [2 * gain, 4 * gain])
+        keys.append(f.manifest["key"])
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_a_module_file_in_an_earlier_folder_is_taken_and_one_in_the_working_folder_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies where the process happens to be must not change values that the cache has."""
+    source = tmp_path / "f.f90"
+    source.write_text(USER)
+    first, second = tmp_path / "first", modules(tmp_path / "second", 0.5)
+    first.mkdir()
+    monkeypatch.chdir(modules(tmp_path / "here", 2.5))
+    options = {"include_dirs": [first, second]}
+    assert value_and_gradient(enzyme(source, "f", **options)) == (5.0, [2.0, 4.0])  # type: ignore[arg-type]
+    modules(first, 1.5)
+    assert value_and_gradient(enzyme(source, "f", **options)) == (15.0, [6.0, 12.0])  # type: ignore[arg-type]
+    monkeypatch.chdir(tmp_path)
+    relative = enzyme("f.f90", "f", include_dirs=["second"])
+    assert value_and_gradient(relative) == (5.0, [2.0, 4.0])
 
 
 def test_a_module_variable_is_a_constant(compile_source: Compile) -> None:

@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import ffgrad
 import pytest
 from ffgrad.numpy import enzyme as numpy_enzyme
 from ffgrad.torch import enzyme
@@ -112,21 +114,103 @@ def test_what_a_compiler_reads_changes_the_key(tmp_path: Path) -> None:
     assert len(set(keys.values())) == len(keys), json.dumps(keys, indent=1)
 
 
-def archive(folder: Path, gain: int) -> Path:
-    """Build a static library with one function."""
+GAIN = "double gain(double x);\ndouble f(double x) { return gain(x); }\n"
+# With a derivative of the user's own for what no engine can look into.
+SQUARED = """double gain(double x);
+double gain_fwd(double x, double dx, double *dy) { *dy = gain(1.0) * dx; return gain(x); }
+void gain_rev(double x, double *dx, double dy) { *dx += gain(1.0) * dy; }
+double f(double x) { double g = gain(x); return g * g; }
+"""
+RULES = {"gain": ["gain_fwd", "gain_rev"]}
+
+
+def library(folder: Path, gain: int, name: str = "libgain.a") -> Path:
+    """Build a library with one function, static or shared."""
     folder.mkdir(exist_ok=True)
     (folder / "gain.c").write_text(f"double gain(double x) {{ return {gain} * x; }}\n")
     subprocess.run(["cc", "-c", "-fPIC", "gain.c", "-o", "gain.o"], cwd=folder, check=True)
-    subprocess.run(["ar", "rcs", "libgain.a", "gain.o"], cwd=folder, check=True)
-    return folder / "libgain.a"
+    static = ["ar", "rcs", name, "gain.o"]
+    (folder / name).unlink(missing_ok=True)
+    subprocess.run(static if name.endswith(".a") else ["cc", "-shared", "gain.o", "-o", name], cwd=folder, check=True)
+    return folder / name
 
 
 def test_a_library_that_is_built_again_is_linked_again(tmp_path: Path, write: Write) -> None:
     """A static one becomes part of the code."""
-    source = write("double gain(double x);\ndouble f(double x) { return gain(x); }\n")
+    source = write(GAIN)
     for gain in (2, 3):
-        library = archive(tmp_path / "lib", gain)
-        assert enzyme(source, "f", libraries=[str(library)]).apply(1.0).item() == gain
+        built = library(tmp_path / "lib", gain)
+        assert enzyme(source, "f", libraries=[str(built)]).apply(1.0).item() == gain
+
+
+def test_a_library_given_by_name_and_built_again_gives_its_new_values_and_gradients(
+    tmp_path: Path, write: Write
+) -> None:
+    """It is found in a folder of `-L`; a file beside it that nothing reads changes no key."""
+    source = write(SQUARED)
+    keys = []
+    for gain in (2, 3):
+        folder = library(tmp_path / "lib", gain).parent
+        for beside in ("libother.a", "notes.txt"):
+            (folder / beside).write_text(f"of {gain}")
+            f = numpy_enzyme(source, "f", libraries=["gain"], flags=[f"-L{folder}"], derivatives=RULES)
+            assert f.value_and_grad(1.5) == (gain * gain * 2.25, 2 * gain * gain * 1.5)
+            keys.append(f.manifest["key"])
+    assert keys[0] == keys[1] != keys[2] == keys[3]
+
+
+def test_a_library_that_the_linker_would_take_instead_makes_another_key(tmp_path: Path, write: Write) -> None:
+    """One in an earlier folder, and a shared one beside a static one."""
+    source = write(GAIN)
+    first, second = tmp_path / "first", library(tmp_path / "second", 2).parent
+    first.mkdir()
+    options: dict[str, Any] = {"libraries": ["gain"], "flags": ["-L", str(first), f"-L{second}"]}
+    keys = [key(source, **options)]
+    assert numpy_enzyme(source, "f", **options)(1.0) == 2.0
+    library(second, 2, "libgain.so")
+    keys.append(key(source, **options))
+    library(second, 4, "libgain.so")
+    keys.append(key(source, **options))
+    library(first, 3)
+    keys.append(key(source, **options))
+    assert numpy_enzyme(source, "f", **options)(1.0) == 3.0
+    (first / "libgain.a").unlink()
+    (second / "libgain.so").unlink()
+    assert key(source, **options) == keys[0] and len(set(keys)) == 4
+
+
+def test_a_folder_for_libraries_in_the_environment_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    """The other library is linked where the variable points elsewhere."""
+    source = write(GAIN)
+    for gain in (2, 3):
+        monkeypatch.setenv("LIBRARY_PATH", str(library(tmp_path / str(gain), gain).parent))
+        assert numpy_enzyme(source, "f", libraries=["gain"])(1.0) == gain
+
+
+def test_a_library_of_the_system_enters_a_key_by_the_name_that_it_is_loaded_by(tmp_path: Path) -> None:
+    """The C library's mathematics: the linker's script by its content, what that names by name."""
+    sources = numpy_enzyme(project(tmp_path), "f", libraries=["m"]).manifest["sources"]
+    loaded = {Path(s["path"]).name: s["digest"] for s in sources if s["digest"].startswith("loaded as ")}
+    assert loaded["libm.so.6"] == "loaded as libm.so.6"
+
+
+def test_what_is_linked_to_another_library_than_the_key_says_is_not_kept(tmp_path: Path, write: Write) -> None:
+    """The library is built again between opening the function and its first gradient."""
+    source = write(SQUARED)
+    folder = library(tmp_path / "lib", 2).parent
+    options: dict[str, Any] = {"libraries": ["gain"], "flags": [f"-L{folder}"], "derivatives": RULES}
+    f = numpy_enzyme(source, "f", **options)
+    library(folder, 3)
+    with pytest.raises(
+        ffgrad.CompileError, match=r"the library `.*libgain.a` has changed since `f` was opened"
+    ) as caught:
+        f.value_and_grad(1.5)
+    assert caught.value.code == "source-changed"
+    assert numpy_enzyme(source, "f", **options).value_and_grad(1.5) == (20.25, 27.0)
+    library(folder, 2)
+    assert f.value_and_grad(1.5) == (9.0, 12.0)
 
 
 def test_relative_paths_in_options_are_those_of_the_working_folder(
@@ -136,7 +220,7 @@ def test_relative_paths_in_options_are_those_of_the_working_folder(
     source = write("#include <c.h>\ndouble gain(double x);\ndouble f(double x) { return C * gain(x); }\n")
     for gain in (2, 3):
         folder = tmp_path / str(gain)
-        archive(folder, gain)
+        library(folder, gain)
         (folder / "c.h").write_text(f"#define C {gain}0.0\n")
         monkeypatch.chdir(folder)
         f = numpy_enzyme(source, "f", libraries=["./libgain.a"], include_dirs=["."])

@@ -202,9 +202,14 @@ fn the_content_of_each_file_read_and_its_place_below_the_sources_change_the_key(
         // A module file that a Fortran source uses is a file as any other.
         key_reading(&[own.clone(), header.clone(), system.clone(), source("/s/grid.mod", "dd")]),
         key_reading(&[own.clone(), header.clone(), system.clone(), source("/s/grid.mod", "d2")]),
+        // So is a library.
+        key_reading(&[own.clone(), header.clone(), system.clone(), source("/usr/lib/libx.a", "ee")]),
+        key_reading(&[own.clone(), header.clone(), system.clone(), source("/usr/lib/libx.a", "e2")]),
+        key_reading(&[own.clone(), header.clone(), system.clone(), source("/usr/lib/libx.so", "loaded as libx.so.1")]),
+        key_reading(&[own.clone(), header.clone(), system.clone(), source("/usr/lib/libx.so", "loaded as libx.so.2")]),
         key_reading(&[own, header]),
     ];
-    assert_eq!(BTreeSet::from(keys).len(), 8);
+    assert_eq!(BTreeSet::from(keys).len(), 12);
 }
 
 #[test]

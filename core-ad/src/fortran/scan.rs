@@ -46,9 +46,10 @@ impl Scan {
             "submodule" => {
                 // `submodule (parent:ancestor) name`
                 let all: Vec<&str> = names.collect();
-                self.uses.extend(
-                    all.split_last().map(|(_, around)| around).unwrap_or_default().iter().map(|n| (*n).to_owned()),
-                );
+                let around = all.split_last().map(|(_, around)| around).unwrap_or_default();
+                self.uses.extend(around.iter().map(|n| (*n).to_owned()));
+                // The module file of a submodule is named after both.
+                self.uses.extend((around.len() == 2).then(|| around.join("-")));
             }
             "module" => match names.next() {
                 Some("procedure" | "subroutine" | "function" | "pure" | "elemental" | "recursive") | None => {}
@@ -97,7 +98,7 @@ mod tests {
                     #include \"a.h\"\n      include 'Common.inc'\nmodule procedure swap\nsubmodule (grid:fine) impl\n! use nothing\nuser = 3\nend module grid\n";
         let scan = scan(text);
         assert_eq!(scan.modules, ["grid"]);
-        assert_eq!(scan.uses, ["iso_c_binding", "params", "extra", "grid", "fine"]);
+        assert_eq!(scan.uses, ["iso_c_binding", "params", "extra", "grid", "fine", "grid-fine"]);
         assert_eq!(scan.includes, ["a.h", "Common.inc"]);
     }
 
