@@ -15,10 +15,26 @@ use crate::runtime;
 use crate::toolchain::{self, ToolchainError};
 use core_ad::protocol::{OPENMP_TABLES, OpenMp};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What code that calls the runtime needs, as packs say it.
+pub const NEEDED: &str = "libomp (or libiomp5)";
+
+/// Whether a shared object calls the runtime.
+///
+/// # Errors
+///
+/// Where the file is no shared object.
+pub fn is_called_by(object: &[u8]) -> std::result::Result<bool, object::Error> {
+    let file = ElfFile64::<Endianness>::parse(object)?;
+    let is_table = |name: &str| OPENMP_TABLES.contains(&name);
+    Ok(file.dynamic_symbols().any(|symbol| symbol.name().is_ok_and(is_table)))
+}
 
 /// Whether the source is compiled with OpenMP.
 pub fn is_wanted(options: &Options) -> bool {

@@ -141,6 +141,12 @@ impl Function {
 }
 
 impl Variants {
+    /// What serves the calls so far: variants, and the general code.
+    pub fn all(&self) -> Vec<(Wanted, Arc<Function>)> {
+        let chosen = self.chosen.read().unwrap_or_else(PoisonError::into_inner);
+        chosen.iter().map(|((wanted, _), function)| (*wanted, function.clone())).collect()
+    }
+
     fn chosen(&self, key: &Case) -> Option<Arc<Function>> {
         self.chosen.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }

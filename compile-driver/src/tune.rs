@@ -13,13 +13,13 @@ use crate::function::Function;
 use crate::options::Spec;
 use crate::scratch::Frame;
 use crate::specialize::PAYS;
+use crate::terminal;
 use crate::verify;
 use core_ad::manifest::{FORMAT, Trial, Tuning};
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -54,6 +54,11 @@ struct Special {
 }
 
 impl Winner {
+    /// What was chosen for some sizes, and for all.
+    pub fn all(&self) -> Vec<Arc<Function>> {
+        self.special.iter().map(|special| &special.function).chain([&self.general]).cloned().collect()
+    }
+
     fn serving(&self, resolved: &Resolved) -> &Function {
         match &self.special {
             Some(special) if special.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => &special.function,
@@ -143,7 +148,7 @@ impl Function {
 
     /// Builds and times every candidate.
     fn compete(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Tuning> {
-        let show = std::io::stderr().is_terminal();
+        let show = terminal::draws();
         let bar = if show { progress(&self.spec.function) } else { ProgressBar::hidden() };
         let mut trials: Vec<Trial> = Vec::new();
         for pipeline in PIPELINES {

@@ -27,13 +27,14 @@ pub fn export_pack(
     functions: Vec<(String, Py<Function>)>,
     derivatives: Vec<String>,
     add: bool,
+    gpu: Option<Vec<String>>,
 ) -> PyResult<String> {
     let orders = derivatives.iter().map(|name| order(name)).collect::<PyResult<Vec<_>>>()?;
     let wishes = functions.iter().map(|(name, function)| {
         let function = &*function.get().inner;
         let mask = function.manifest().plan.differentiable_mask();
         let wanted = orders.iter().map(|&order| Wanted { mask, order }).collect();
-        Wish { function, name: Some(name.clone()), wanted }
+        Wish { function, name: Some(name.clone()), wanted, gpu: gpu.clone() }
     });
     let wishes: Vec<Wish<'_>> = wishes.collect();
     let index = detached(py, || pack::export(&path, &wishes, add))?.map_err(|e| errors::to_python(py, &e, None))?;

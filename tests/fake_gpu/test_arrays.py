@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 from typing import Any
 
+import ffgrad
 import numpy as np
 import pytest
 from cuda_cases import KERNELS, opened, ptx_of
@@ -225,3 +227,20 @@ def test_memory_that_is_not_there_is_a_device_error(driver: Driver, pointwise: t
     with pytest.raises(DeviceError, match="out of memory") as error:
         f(*moved(values))
     assert error.value.code == "out-of-memory" and error.value.line == f.manifest["prototype"]["line"]
+
+
+def test_a_pack_serves_a_gradient_by_one_input_from_the_code_for_all(driver: Driver, tmp_path: Path) -> None:
+    """The same numbers as from the source."""
+    f, values = through("pointwise", driver)
+    ffgrad.export(tmp_path / "k.ffpack", f)
+    packed = enzyme(tmp_path / "k.ffpack", f.manifest["prototype"]["function"])
+    assert packed._gpu is not None
+    packed._gpu[0].native = driver.runs(packed._native)
+    for argnum in (0, 1):
+        gradients = packed.vjp(*moved(values))[1](DeviceArray(np.ones_like(values[0])))
+        alone = packed._for(tuple(moved(values))).vjp(
+            moved(values), [DeviceArray(np.ones_like(values[0]))], 1 << argnum
+        )
+        expected = f.vjp(*values)[1](np.ones_like(values[0]))
+        np.testing.assert_allclose(alone[argnum].host, expected[argnum], rtol=1e-12)
+        np.testing.assert_allclose(gradients[argnum].host, expected[argnum], rtol=1e-12)

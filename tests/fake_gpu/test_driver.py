@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ffgrad
 import pytest
 import torch
 from cuda_cases import Stream, inputs_of, opened, ptx_of
 from fake_driver import Driver
 from ffgrad._torch import cuda
-from ffgrad.errors import DeviceError
+from ffgrad.errors import DeviceError, PackError
 from ffgrad.torch import Enzyme, enzyme
 from torch.func import grad, vmap
 
@@ -160,7 +161,7 @@ import ctypes
 library = ctypes.CDLL({driver.library._name!r}, mode=ctypes.RTLD_GLOBAL)
 library.fake_set(b"driver_version", 11020)
 from ffgrad.torch import enzyme
-from ffgrad.errors import DeviceError
+from ffgrad.errors import DeviceError, PackError
 f = enzyme({str(tmp_path / "fresh.cu")!r}, "fresh", "x[n] -> y[n]", grid=1, block="n")
 try:
     f._native.launch("primal", 0, (0, 0, 0, 0), [[5]], [0, 0])
@@ -227,3 +228,65 @@ def test_code_that_is_not_loaded_is_refused_in_a_capture(driver: Driver, tmp_pat
     launch_fresh(f)
     assert driver.count("waits") == waits, "nothing waits"
     assert refusal(f, entry="vjp").code == "capture"
+
+
+# --- packs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pointwise", "in_place", "block_reduce"])
+def test_a_pack_has_the_code_for_gpus_and_serves_fewer_inputs(name: str, through: Any, tmp_path: Path) -> None:
+    """Gradients by each input alone come from the code for all, checked at the first call; a batch too."""
+    f, case = opened(name)
+    index = ffgrad.export(tmp_path / "k.zip", f)
+    assert {kernel["arch"] for kernel in index["functions"][case.function]["gpu"]["kernels"]} == {"sm_60"}
+    packed = enzyme(tmp_path / "k.zip", case.function)
+    inputs = inputs_of(case)
+    floating = [i for i, x in enumerate(inputs) if isinstance(x, torch.Tensor) and x.requires_grad]
+    for i in [None, *floating]:
+        given = [x.detach() if isinstance(x, torch.Tensor) else x for x in inputs]
+        wanted = [given[k].requires_grad_() for k in (floating if i is None else [i])]
+        expected = torch.autograd.grad(sum((y * y).sum() for y in listed(f(*given))), wanted)
+        driver = through(packed)
+        ours = torch.autograd.grad(sum((y * y).sum() for y in listed(packed._dispatch(tuple(given)))), wanted)
+        driver.reset()
+        for a, b in zip(ours, expected, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
+    launched = [entry for entry, *_ in driver.launches if entry == "ffgrad_vjp"]
+    assert len(launched) >= 2, "once for the check"
+
+
+def test_a_batch_and_second_derivatives_come_from_a_pack(through: Any, tmp_path: Path) -> None:
+    """What was not packed is refused with the command that adds it."""
+    f, case = opened("pointwise")
+    ffgrad.export(tmp_path / "k.ffpack", f, "second")
+    packed = enzyme(tmp_path / "k.ffpack", case.function)
+    x, y, a = (v.detach() for v in inputs_of(case))
+    xs = torch.randn(3, *x.shape, dtype=torch.double)
+    # The operators of the CPU are the GPU's here: nothing but the formula is left to compare with.
+    bell = torch.sin(y) * torch.exp(-xs * xs)
+    driver = through(packed)
+    hessian = torch.func.hessian(lambda v: packed._dispatch((v, y, a)).sum())(xs[0])
+    mapped = vmap(grad(lambda v: packed._dispatch((v, y, a)).sum()))(xs)
+    with pytest.raises(PackError, match="has no code for a GPU .*: second derivatives forward over forward") as error:
+        along = torch.ones_like(x)
+        torch.func.jvp(lambda v: torch.func.jvp(lambda w: packed._dispatch((w, y, a)), (v,), (x,))[1], (x,), (along,))
+    driver.reset()
+    torch.testing.assert_close(hessian, torch.diag(bell[0] * (4 * xs[0] ** 2 - 2)))
+    torch.testing.assert_close(mapped, a - 2 * xs * bell)
+    assert error.value.code == "pack-lacks" and "--derivatives=forward --gpu=sm_80" in error.value.hints[-1]
+
+
+def test_a_pack_without_code_for_gpus_says_so(driver: Driver, tmp_path: Path) -> None:
+    """Where none was asked for, and where there could be none; the CPU as a device is served."""
+    f = fresh(tmp_path, grid=1, block="n")
+    ffgrad.export(tmp_path / "none.ffpack", f, gpu=[])
+    sized = fresh(tmp_path, grid=1, block="n", shared="8*n")
+    index = ffgrad.export(tmp_path / "sized.ffpack", sized)
+    assert "must be a number" in index["functions"]["fresh"]["gpu"]["missing"]
+    with pytest.raises(DeviceError, match="must be a number"):
+        ffgrad.export(tmp_path / "sized.ffpack", sized, gpu="sm_80")
+    packed = enzyme(tmp_path / "none.ffpack", "fresh")
+    assert packed.apply(torch.ones(3, dtype=torch.double)).tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(PackError, match="has no code for a GPU .*: values of `fresh`") as error:
+        launch_fresh(packed)
+    assert error.value.code == "pack-lacks"

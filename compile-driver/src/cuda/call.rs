@@ -27,15 +27,34 @@ impl Function {
     /// to call.
     pub fn ptx(&self, entries: &[Entry], mask: u64, arch: &str, batched: Option<i64>) -> Result<Ptx> {
         let wanted = self.wanted_ptx(entries, mask, arch, batched)?;
-        ptx::build(self, &wanted)
+        self.code_for_gpu(&wanted)
     }
 
-    fn wanted_ptx(&self, entries: &[Entry], mask: u64, arch: &str, batched: Option<i64>) -> Result<ptx::Wanted> {
-        let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
-        // Packs have no code for GPUs.
-        if let Some(pack) = &self.pack {
-            return Err(pack.needs_compiler());
+    fn code_for_gpu(&self, wanted: &ptx::Wanted) -> Result<Ptx> {
+        match &self.pack {
+            Some(pack) => pack.ptx(wanted, &self.manifest.plan),
+            None => ptx::build(self, wanted),
         }
+    }
+
+    /// The inputs to differentiate by on a GPU, to have it by those in `mask`: a pack may have code by more of them alone.
+    pub fn mask_on_gpu(&self, entry: Entry, mask: u64) -> u64 {
+        self.pack.as_ref().filter(|_| mask != 0).map_or(mask, |pack| pack.mask_on_gpu(entry, mask))
+    }
+
+    /// What is to be built for entry points.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::ptx`], without building it.
+    pub(crate) fn wanted_ptx(
+        &self,
+        entries: &[Entry],
+        mask: u64,
+        arch: &str,
+        batched: Option<i64>,
+    ) -> Result<ptx::Wanted> {
+        let launcher = self.launcher.as_ref().ok_or_else(|| crate::cuda::no_kernel(&self.spec))?;
         let shared = launcher.fixed_shared(&self.spec).map_err(|e| Kernel::of(&self.spec, &self.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
         Ok(ptx::Wanted { entries, mask, arch, shared, batched, rung: Rung::O1 })
@@ -79,6 +98,6 @@ impl Function {
             }
         }
         let lanes = elements.map(|e| Lanes { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
-        self.gpu.launch(kernel, entry, &wanted, || ptx::build(self, &wanted), target, (&launch, lanes), slots)
+        self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, lanes), slots)
     }
 }

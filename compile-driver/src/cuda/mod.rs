@@ -78,6 +78,16 @@ impl Launcher {
         })
     }
 
+    /// Whether a callable of the front end chooses.
+    pub fn is_chosen(&self) -> bool {
+        self.chooser.is_some()
+    }
+
+    /// Blocks along z, where they are the same for every call.
+    pub fn fixed_layers(&self) -> Option<i64> {
+        if self.is_chosen() { None } else { self.geometry.fixed_layers() }
+    }
+
     /// The launch of a call.
     ///
     /// # Errors

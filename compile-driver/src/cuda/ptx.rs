@@ -22,6 +22,7 @@ use core_ad::cuda::{back_end, device};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
 use core_ad::protocol::{Entry, Rung};
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,8 +30,11 @@ use std::time::Duration;
 /// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
 pub const CHECKED_FOR: &str = "sm_90";
 
+/// Name of the file in an artifact's folder.
+pub const FILE: &str = "kernels.ptx";
+
 /// Which code is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wanted {
     /// The kernels.
     pub entries: Vec<Entry>,
@@ -47,6 +51,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Name of its folder in a pack.
+    pub fn folder(&self) -> String {
+        format!("ptx-{}", self.name())
+    }
+
     fn name(&self) -> String {
         let entries: Vec<&str> = self.entries.iter().map(|e| e.symbol().trim_start_matches("ffgrad_")).collect();
         let batched = self.batched.map_or_else(String::new, |layers| format!("-over{layers}"));
@@ -108,7 +117,8 @@ fn of_others(entry: &Path, wanted: &Wanted) -> Option<Ptx> {
     folders.iter().find_map(|folder| read(folder))
 }
 
-fn read(folder: &Path) -> Option<Ptx> {
+/// What a folder has, if it is whole.
+pub fn read(folder: &Path) -> Option<Ptx> {
     let record: ArtifactRecord = cache::read_json(&folder.join("artifact.json"))?;
     let path = folder.join(&record.file);
     let intact = record.format == FORMAT && cache::digest_file(&path).is_ok_and(|d| d == record.digest);
@@ -146,12 +156,12 @@ impl Build<'_> {
         commands.push(self.differentiate(&before, &after)?);
         let final_ir = self.folder.join("final.ll");
         write(&final_ir, &back_end::for_back_end(&read_text(&after)?))?;
-        let ptx = self.folder.join("kernels.ptx");
+        let ptx = self.folder.join(FILE);
         self.back_end(&final_ir, &ptx, &mut commands)?;
         let needs = self.check(&ptx, &mut commands)?;
         Ok(ArtifactRecord {
             format: FORMAT,
-            file: "kernels.ptx".to_owned(),
+            file: FILE.to_owned(),
             kind: "ptx".to_owned(),
             digest: cache::digest_file(&ptx)?,
             entries: self.wanted.entries.clone(),

@@ -5,13 +5,16 @@
 
 use super::archive::{self, Form};
 use super::open::{self, Files};
-use super::{Derivatives, INDEX, Index, Packed, VERSION, notices, refusal};
+use super::{Derivatives, ForGpus, INDEX, Index, Packed, VERSION, Variant, gpu, notices, refusal, variants};
 use crate::artifact::{self, Wanted};
 use crate::build;
 use crate::cache;
 use crate::cpu;
+use crate::cuda::{Launcher, ptx};
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::linking;
+use crate::openmp;
 use crate::options::Spec;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
 use core_ad::protocol::Rung;
@@ -31,6 +34,8 @@ pub struct Wish<'f> {
     pub name: Option<String>,
     /// Derivatives; inputs that have none are left out of their masks.
     pub wanted: Vec<Wanted>,
+    /// Architectures of GPUs to pack code for, `sm_80`, of a CUDA kernel. Where nothing is said that for all of them, if it can be built here.
+    pub gpu: Option<Vec<String>>,
 }
 
 /// Writes functions to a pack: a folder, or an archive where the name ends in `.zip` or `.tar`. A pack that is there already is
@@ -68,7 +73,7 @@ pub fn export(target: &Path, wishes: &[Wish<'_>], add: bool) -> Result<Index> {
     for wish in wishes {
         let name = wish.name.clone().unwrap_or_else(|| wish.function.spec().function.clone());
         let before = index.functions.remove(&name);
-        index.functions.insert(name, put(&root, wish, before)?);
+        index.functions.insert(name, put_all(&root, wish, before)?);
     }
     let notices = root.join("NOTICES.md");
     fs::write(&notices, notices::text(&index)).map_err(cache::io("write", &notices))?;
@@ -86,8 +91,7 @@ fn packable(function: &Function) -> Result<()> {
     let options = &function.spec().options;
     let reasons = [
         ("mpi", options.mpi, "an MPI library is bound to the machine that it was built for"),
-        ("tune", options.tune, "it chooses by times on the machine at hand"),
-        ("specialize", options.specialize, "it chooses by times on the machine at hand"),
+        ("grid", function.launcher.as_ref().is_some_and(Launcher::is_chosen), "a callable is part of this process"),
     ];
     let Some((option, _, reason)) = reasons.iter().find(|(_, given, _)| *given) else { return Ok(()) };
     let name = &function.spec().function;
@@ -109,6 +113,38 @@ fn keep(old: &Path, root: &Path) -> Result<BTreeMap<String, Packed>> {
     Ok(index.functions)
 }
 
+/// Packs a function; where it is tuned or specialised, as it is without that, and what was chosen.
+fn put_all(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
+    let function = wish.function;
+    let mut spec = function.spec().clone();
+    if !spec.options.tune && !spec.options.specialize {
+        return put(root, wish, before);
+    }
+    let chosen = variants::chosen(function)?;
+    (spec.options.tune, spec.options.specialize) = (false, false);
+    let plain = function.opened_with(spec)?;
+    let wanted = wish.wanted.iter().copied().chain(chosen.iter().map(|(wanted, _)| *wanted)).collect();
+    let mut packed = put(root, &Wish { function: &plain, name: None, wanted, gpu: wish.gpu.clone() }, before)?;
+    for (wanted, function) in chosen.iter().filter(|(_, function)| function.manifest().key != packed.key) {
+        let wish = Wish { function, name: None, wanted: vec![*wanted], gpu: Some(Vec::new()) };
+        let mut own = Packed { gpu: None, ..put(root, &wish, None)? };
+        // As an option they cannot be read again: only ffgrad sets them.
+        let sizes = std::mem::take(&mut own.spec.options.constants);
+        packed.files.extend(own.files.clone());
+        add_new(&mut packed.needs, &own.needs);
+        add_new(&mut packed.libraries, &own.libraries);
+        packed.variants.retain(|v| (v.wanted, &v.sizes) != (*wanted, &sizes));
+        packed.variants.push(Variant { wanted: *wanted, sizes, function: own });
+    }
+    packed.variants.sort_by_key(|variant| variant.sizes.is_empty());
+    Ok(packed)
+}
+
+fn add_new(all: &mut Vec<String>, more: &[String]) {
+    let new: Vec<String> = more.iter().filter(|name| !all.contains(name)).cloned().collect();
+    all.extend(new);
+}
+
 /// Builds what a function lacks and copies all of it.
 fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     let function = wish.function;
@@ -121,27 +157,39 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         derivatives: Vec::new(),
         libraries: Vec::new(),
         needs: Vec::new(),
+        gpu: None,
+        variants: Vec::new(),
         files: BTreeMap::new(),
     };
     let mut needs = BTreeSet::new();
+    let given = [linking::libraries(spec)?, manifest.link.clone()].concat();
     let mut take = |packed: &mut Packed, folder: &Path, name: &str| -> Result<()> {
         let whole = artifact::whole(folder).ok_or_else(|| function.vanished(folder))?;
         for file in ["artifact.json", whole.0.file.as_str()] {
             add(packed, root, &folder.join(file), &format!("{entry}/{name}/{file}"))?;
         }
-        link(packed, root, &whole.1, &manifest.link, &mut needs)
+        if calls_openmp(&whole.1)? {
+            needs.insert(openmp::NEEDED.to_owned());
+        }
+        link(packed, root, &whole.1, &given, &mut needs)
     };
     let manifest_file = function.cache.entry(&manifest.key).join("manifest.json");
     add(&mut packed, root, &manifest_file, &format!("{entry}/manifest.json"))?;
     take(&mut packed, &function.built_primal()?, "primal")?;
     // What the pack had of the same code stays.
-    let same = before.filter(|b| b.key == packed.key).map(|b| b.derivatives).unwrap_or_default();
+    let same = before.filter(|b| b.key == packed.key);
+    let (same, same_gpu, variants) = same.map(|b| (b.derivatives, b.gpu, b.variants)).unwrap_or_default();
+    packed.files.extend(variants.iter().flat_map(|variant| variant.function.files.clone()));
+    packed.variants = variants;
     let mut wanted: Vec<Wanted> = Vec::new();
     for one in same.iter().map(|d| d.wanted).chain(wish.wanted.iter().copied()) {
         let one = Wanted { mask: one.mask & manifest.plan.differentiable_mask(), ..one };
         if one.mask != 0 && !wanted.contains(&one) {
             wanted.push(one);
         }
+    }
+    if function.is_kernel() || wish.gpu.as_ref().is_some_and(|gpu| !gpu.is_empty()) {
+        packed.gpu = Some(for_gpus(&mut packed, root, wish, &wanted, same_gpu)?);
     }
     for wanted in wanted {
         let (rungs, check) = function.built_rungs(wanted)?;
@@ -153,6 +201,31 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     }
     packed.needs = needs.into_iter().collect();
     Ok(packed)
+}
+
+/// Builds and copies the code for GPUs. Where nobody asked for it in so many words it may fail, and the pack says why.
+fn for_gpus(
+    packed: &mut Packed,
+    root: &Path,
+    wish: &Wish<'_>,
+    derivatives: &[Wanted],
+    before: Option<ForGpus>,
+) -> Result<ForGpus> {
+    let archs = gpu::architectures(wish.function, wish.gpu.as_deref(), before.as_ref())?;
+    let made = match gpu::build(wish.function, derivatives, &archs) {
+        Err(error) if wish.gpu.is_none() && !matches!(error, Error::Cache(_)) => {
+            let missing = error.diagnosis().map_or_else(|| error.to_string(), |d| d.headline.clone());
+            return Ok(ForGpus { kernels: Vec::new(), missing: Some(missing) });
+        }
+        made => made?,
+    };
+    for (kernel, folder) in &made {
+        for file in ["artifact.json", ptx::FILE] {
+            let name = format!("entries/{}/{}/{file}", packed.key, kernel.folder());
+            add(packed, root, &folder.join(file), &name)?;
+        }
+    }
+    Ok(ForGpus { kernels: made.into_iter().map(|(kernel, _)| kernel).collect(), missing: None })
 }
 
 impl Function {
@@ -248,6 +321,12 @@ fn link(packed: &mut Packed, root: &Path, object: &Path, given: &[String], needs
         packed.libraries.push(name);
     }
     Ok(())
+}
+
+fn calls_openmp(object: &Path) -> Result<bool> {
+    let content = fs::read(object).map_err(cache::io("read", object))?;
+    let called = openmp::is_called_by(&content);
+    Ok(called.map_err(|e| cache::io("read", object)(std::io::Error::other(e.to_string())))?)
 }
 
 /// Names of the libraries that a shared object needs, and the folders in which it looks for them first.

@@ -7,6 +7,7 @@
 //!   entries/<key>/manifest.json       as in the cache
 //!   entries/<key>/primal/             artifact.json and the shared object
 //!   entries/<key>/d1-<mask>-<rung>/   the same with derivatives
+//!   entries/<key>/ptx-<...>/          artifact.json and PTX, of a CUDA kernel
 //!   lib/                              shared libraries from ffgrad's tool folder
 //! ```
 //!
@@ -16,8 +17,10 @@
 
 mod archive;
 mod export;
+mod gpu;
 mod notices;
 mod open;
+mod variants;
 
 use crate::artifact::{Artifact, Order, Wanted};
 use crate::error::Error;
@@ -29,6 +32,7 @@ use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Rung;
 use core_ad::{CallPlan, Manifest};
 pub use export::{Wish, export};
+pub use gpu::ForGpus;
 use libloading::os::unix::Library;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -38,6 +42,7 @@ use std::sync::Arc;
 
 pub(crate) use open::open;
 pub use open::read;
+pub use variants::Variant;
 
 /// Name of the index.
 pub const INDEX: &str = "pack.json";
@@ -77,7 +82,13 @@ pub struct Packed {
     pub libraries: Vec<String>,
     /// Shared libraries that the system must have.
     pub needs: Vec<String>,
-    /// BLAKE3 digests of all its files, by their place in the pack.
+    /// Code for GPUs, where it is a CUDA kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<ForGpus>,
+    /// What `tune` and `specialize` chose where it was packed; the first that fits a call serves it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+    /// BLAKE3 digests of all its files and its variants', by their place in the pack.
     pub files: BTreeMap<String, String>,
 }
 
@@ -113,6 +124,8 @@ pub(crate) struct Loaded {
     derivatives: Vec<Derivatives>,
     primal: Arc<Artifact>,
     code: HashMap<(Wanted, Rung), Arc<Artifact>>,
+    gpu: Option<gpu::Opened>,
+    variants: Vec<variants::Opened>,
     /// What the code is linked to stays as long as it does.
     _libraries: Vec<Library>,
 }

@@ -34,6 +34,11 @@ const LIBRARIES: &[Part] = &[
         what: "OpenBLAS with LAPACK, and the parts of GCC's runtime that are linked into it",
         licence: "BSD-3-Clause (OpenBLAS), BSD-3-Clause-Open-MPI (LAPACK), GPL-3.0-or-later WITH GCC-exception-3.1 (GCC's runtime)",
     },
+    Part {
+        files: &[openmp::NEEDED],
+        what: "LLVM's OpenMP runtime or Intel's, found where the pack is opened",
+        licence: "Apache-2.0 WITH LLVM-exception; libiomp5: Intel's own",
+    },
     Part { files: &["libopenblas"], what: "OpenBLAS", licence: "BSD-3-Clause" },
 ];
 
@@ -52,7 +57,6 @@ pub fn text(index: &Index) -> String {
 }
 
 fn of(packed: &Packed) -> String {
-    let options = &packed.spec.options;
     let sources: Vec<String> = packed.spec.sources.iter().map(|s| format!("`{}`", s.display())).collect();
     let mut rows = vec![
         [
@@ -75,12 +79,13 @@ fn of(packed: &Packed) -> String {
     if fortran::is_fortran(&packed.spec) {
         rows.push(row("linked in", "flang's runtime library (flang_rt)", LLVM));
     }
+    if packed.gpu.as_ref().is_some_and(|gpu| !gpu.kernels.is_empty()) {
+        let what = "functions of NVIDIA's libdevice in the code for GPUs, where they are used";
+        rows.push(row("linked in", what, "NVIDIA's CUDA Toolkit EULA, by which libdevice may be handed on"));
+        rows.push(row("needed, not contained", "an NVIDIA driver, for calls on a GPU", "NVIDIA's own"));
+    }
     rows.extend(packed.libraries.iter().map(|name| library("in `lib/`", name)));
     rows.extend(packed.needs.iter().map(|name| library("needed, not contained", name)));
-    if openmp::is_wanted(options) {
-        let what = "an OpenMP runtime of LLVM's kind, found where the pack is opened: libomp, or Intel's libiomp5";
-        rows.push(row("needed, not contained", what, &format!("{LLVM}; libiomp5: Intel's own")));
-    }
     let line = |cells: &[String; 3]| format!("| {} |\n", cells.join(" | "));
     let head = "| how | what | licence |\n|---|---|---|\n".to_owned();
     head + &rows.iter().map(line).collect::<String>()
@@ -101,19 +106,32 @@ fn library(how: &str, name: &str) -> [String; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuda::ptx::Wanted;
     use crate::options::{Options, Spec};
+    use crate::pack::ForGpus;
+    use core_ad::protocol::{Entry, Rung};
 
     #[test]
     fn everything_linked_is_named_with_a_licence() {
         let options = Options { flags: vec!["-fopenmp".into()], ..Options::default() };
         let spec = Spec { sources: vec!["a.f90".into()], function: "f".into(), signature: None, options };
+        let kernel = Wanted {
+            entries: vec![Entry::Primal],
+            mask: 0,
+            arch: "sm_60".into(),
+            shared: 0,
+            batched: None,
+            rung: Rung::O1,
+        };
         let packed = Packed {
             spec,
             key: String::new(),
             features: Vec::new(),
             derivatives: Vec::new(),
             libraries: vec!["libscipy_openblas.so".into()],
-            needs: vec!["libmvec.so.1".into(), "libown.so".into()],
+            needs: vec!["libmvec.so.1".into(), "libown.so".into(), openmp::NEEDED.into()],
+            variants: Vec::new(),
+            gpu: Some(ForGpus { kernels: vec![kernel], missing: None }),
             files: Default::default(),
         };
         let text = of(&packed);
@@ -124,6 +142,7 @@ mod tests {
             ("libown.so", "not known"),
             ("OpenMP", "Apache-2.0 WITH LLVM-exception"),
             ("Enzyme", "Apache-2.0 WITH LLVM-exception"),
+            ("libdevice", "CUDA Toolkit"),
         ] {
             let line = text.lines().find(|l| l.contains(name)).unwrap_or_default();
             assert!(line.contains(licence), "{name}: {line}");

@@ -1,11 +1,12 @@
 //! Opening a function of a pack: the machine, the digests, the options; then loading all of it.
 
 use super::archive::{self, Form};
-use super::{INDEX, Index, Loaded, Opened, Packed, VERSION, command, damaged, refusal};
+use super::{INDEX, Index, Loaded, Opened, Packed, VERSION, command, damaged, gpu, refusal, variants};
 use crate::artifact::{self, Artifact};
 use crate::cache;
 use crate::cpu;
 use crate::error::{CacheError, Error, Result};
+use crate::function::Function;
 use crate::key;
 use crate::options::{Options, Spec};
 use core_ad::diagnostics::Diagnosis;
@@ -76,6 +77,12 @@ pub(crate) fn open(given: Spec, pack: &Path) -> Result<Opened> {
     let packed = chosen(pack, &index, function)?;
     fits(pack, &index, packed, function)?;
     whole(pack, &files, packed, function)?;
+    load_all(&given, pack, &files, packed)
+}
+
+/// Loads a function that is as it was written, and its variants.
+fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result<Opened> {
+    let function = given.function.as_str();
     let entry = files.folder.join("entries").join(&packed.key);
     let mut manifest: Manifest = cache::read_json(&entry.join("manifest.json"))
         .filter(|m: &Manifest| m.key == packed.key)
@@ -83,7 +90,7 @@ pub(crate) fn open(given: Spec, pack: &Path) -> Result<Opened> {
     // Front ends tell functions by key, and this one is another where the pack has more of it.
     let about = serde_json::to_vec(packed).unwrap_or_default();
     manifest.key = blake3::hash(&about).to_hex().to_string();
-    let spec = Spec { options: options(pack, &given, packed, &manifest)?, ..packed.spec.clone() };
+    let spec = Spec { options: options(pack, given, packed, &manifest)?, ..packed.spec.clone() };
     let libraries = packed.libraries.iter().map(|name| {
         let path = files.folder.join("lib").join(name);
         // SAFETY: a library that came with the pack, as it was packed; its constructors are its own.
@@ -100,9 +107,25 @@ pub(crate) fn open(given: Spec, pack: &Path) -> Result<Opened> {
             code.insert((derivatives.wanted, rung), load(&folder)?);
         }
     }
-    let derivatives = packed.derivatives.clone();
-    let loaded =
-        Loaded { path: pack.to_owned(), spec: packed.spec.clone(), derivatives, primal, code, _libraries: libraries };
+    let kernels = gpu::read(packed, &entry);
+    if kernels.is_none() && packed.gpu.is_some() {
+        return Err(damaged(pack, "its code for GPUs is not as it was written", function));
+    }
+    let variants = packed.variants.iter().map(|variant| {
+        let opened = Function::of_pack(load_all(given, pack, files, &variant.function)?, None)?;
+        Ok(variants::Opened::of(variant, opened))
+    });
+    let variants = variants.collect::<Result<_>>()?;
+    let loaded = Loaded {
+        path: pack.to_owned(),
+        spec: packed.spec.clone(),
+        derivatives: packed.derivatives.clone(),
+        primal,
+        code,
+        gpu: kernels,
+        variants,
+        _libraries: libraries,
+    };
     Ok(Opened { spec, manifest, loaded })
 }
 
@@ -112,8 +135,18 @@ fn load(pack: &Path, packed: &Packed, folder: &Path, function: &str) -> Result<A
     match Artifact::open(record, &path) {
         Ok(artifact) => Ok(Arc::new(artifact)),
         Err(Error::Cache(CacheError::Unloadable { reason, .. })) => Err(unloadable(pack, packed, function, &reason)),
+        // What the code does not link to, and calls: an OpenMP runtime.
+        Err(Error::Toolchain(error)) => Err(without_runtime(pack, function, &error.to_string())),
         Err(other) => Err(other),
     }
+}
+
+/// The refusal of a function whose OpenMP runtime is missing, or not fit: what was looked for, and what to install.
+fn without_runtime(pack: &Path, function: &str, said: &str) -> Error {
+    let headline = format!("`{function}` of the pack `{}` cannot be loaded here", pack.display());
+    let (what, mend) = said.rsplit_once("\n  ").unwrap_or((said, ""));
+    let diagnosis = refusal("pack-library", function, headline).quote(what);
+    Error::Pack(Box::new(diagnosis.advise(mend)))
 }
 
 /// The system's loader refuses: a library is missing, or older than where the pack was made.
@@ -236,6 +269,8 @@ mod tests {
             derivatives: Vec::new(),
             libraries: Vec::new(),
             needs: vec!["libc.so.6".into()],
+            gpu: None,
+            variants: Vec::new(),
             files: BTreeMap::new(),
         }
     }

@@ -103,6 +103,15 @@ impl Geometry {
         })
     }
 
+    /// Blocks along z, where they are the same for every call.
+    pub fn fixed_layers(&self) -> Option<i64> {
+        match self.grid.get(2) {
+            None => Some(1),
+            Some(Dim::Int(layers)) => Some((*layers).max(1)),
+            Some(_) => None,
+        }
+    }
+
     /// Bytes of dynamic shared memory, where they are the same for every call.
     pub fn fixed_shared(&self) -> Option<i64> {
         match &self.shared {

@@ -17,6 +17,7 @@ def export(
     derivatives: str | Iterable[str] = "first",
     *,
     add: bool = False,
+    gpu: str | Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Pack opened functions: a folder, or an archive, that loads where there is no compiler.
 
@@ -36,6 +37,10 @@ def export(
     add : bool
         Add to a pack that is there. Otherwise it is replaced.
 
+    gpu : str or several
+        Architectures of GPUs to pack PTX of CUDA kernels for, ``"sm_80"``; none where empty. Every later GPU runs it too. Where nothing
+        is said it is ``"sm_60"``, for all of them, if the tools for GPUs are installed; the index says what else was in the way.
+
     Returns
     -------
     dict
@@ -49,7 +54,8 @@ def export(
         Something that had to be built for it could not be.
     """
     chosen = [derivatives] if isinstance(derivatives, str) else list(derivatives)
-    text = _native.export_pack(os.fspath(path), _named(functions), chosen, add)
+    archs = gpu if gpu is None else [gpu] if isinstance(gpu, str) else list(gpu)
+    text = _native.export_pack(os.fspath(path), _named(functions), chosen, add, archs)
     index: dict[str, Any] = json.loads(text)
     return index
 

@@ -1,6 +1,6 @@
 //! `ffgrad export`: functions into a pack that loads where there is no compiler; `ffgrad contents`: what a pack has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use compile_driver::artifact::Wanted;
 use compile_driver::function::Function;
 use compile_driver::options::Mode;
-use compile_driver::pack::{self, Derivatives, Index, Packed, Wish};
+use compile_driver::pack::{self, Derivatives, ForGpus, Index, Packed, Wish};
 use core_ad::CallPlan;
 
 use crate::Outcome;
@@ -45,6 +45,10 @@ pub struct Export {
     /// slowly than from its own
     #[arg(long, value_name = "NAME,NAME")]
     wrt: Vec<String>,
+    /// Architectures of GPUs to pack PTX of a CUDA kernel for, or `none` (else sm_60, which every later one runs too, where the tools
+    /// for GPUs are installed)
+    #[arg(long, value_name = "ARCH", value_delimiter = ',')]
+    gpu: Vec<String>,
     /// Add to the pack, which else is replaced
     #[arg(long)]
     add: bool,
@@ -109,7 +113,9 @@ impl Export {
             }
         }
         let warnings = function.take_warnings();
-        let index = pack::export(&self.pack, &[Wish { function: &function, name: self.name, wanted }], self.add)?;
+        let gpu = (!self.gpu.is_empty()).then(|| self.gpu.into_iter().filter(|arch| arch != "none").collect());
+        let wish = Wish { function: &function, name: self.name, wanted, gpu };
+        let index = pack::export(&self.pack, &[wish], self.add)?;
         if self.json {
             let whole = serde_json::json!({ "pack": self.pack, "index": index, "warnings": warnings });
             return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(&whole)?)));
@@ -169,12 +175,32 @@ fn described(place: &std::path::Path, index: &Index) -> String {
         for derivatives in &packed.derivatives {
             let _ = writeln!(text, "  derivatives  {}", derivative(derivatives));
         }
+        for variant in &packed.variants {
+            let sizes: Vec<String> = variant.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+            let at = if sizes.is_empty() { "all sizes".to_owned() } else { sizes.join(", ") };
+            let _ = writeln!(text, "  chosen       for {} at {at}", variant.wanted.name());
+        }
+        if let Some(gpu) = &packed.gpu {
+            let _ = writeln!(text, "  GPUs         {}", for_gpus(gpu));
+        }
         if !packed.libraries.is_empty() {
             let _ = writeln!(text, "  contains     {}", packed.libraries.join(", "));
         }
         let _ = writeln!(text, "  needs        {}", packed.needs.join(", "));
     }
     text
+}
+
+fn for_gpus(gpu: &ForGpus) -> String {
+    let archs: BTreeSet<&str> = gpu.kernels.iter().map(|kernel| kernel.arch.as_str()).collect();
+    if archs.is_empty() {
+        return gpu.missing.as_ref().map_or_else(|| "none".to_owned(), |reason| format!("none: {reason}"));
+    }
+    let entries: BTreeSet<&str> =
+        gpu.kernels.iter().flat_map(|kernel| kernel.entries.iter().map(|e| e.symbol())).collect();
+    let entries: Vec<&str> = entries.iter().map(|e| e.trim_start_matches("ffgrad_")).collect();
+    let archs: Vec<&str> = archs.into_iter().collect();
+    format!("{} or later: {}, checked at the first call", archs.join(", "), entries.join(", "))
 }
 
 fn cpu(packed: &Packed) -> String {
