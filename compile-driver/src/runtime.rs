@@ -22,7 +22,9 @@ const LAUNCH: &str = include_str!("../runtime/launch.c");
 ///
 /// A compile error where the C compiler cannot build it (no headers), or a cache error.
 pub fn arena(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
-    bitcode(tools, cache, "arena", ARENA, &["-O2"])
+    // Where a derivative's numbers lay there are headers and links of free blocks a moment later. Told by type to be apart, and inlined
+    // into the derivative, LLVM exchanges the stores to both.
+    bitcode(tools, cache, "arena", ARENA, &["-O2", "-fno-strict-aliasing"])
 }
 
 /// Bitcode of the loops that run a CUDA kernel on the CPU.

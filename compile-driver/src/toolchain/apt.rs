@@ -117,7 +117,9 @@ impl Apt {
         if let Some(directory) = directory {
             command.current_dir(directory);
         }
-        let out = process::run_foreground(&mut command, None, DOWNLOAD_TIME);
+        // However it ends: apt's state here is a folder of the installation's own, which goes with it or is swept by the next,
+        // so that nothing is left half done where it is killed.
+        let out = process::run_watched(&mut command, DOWNLOAD_TIME, &mut || ());
         match out {
             Ok(out) if out.status.success() => Ok(out),
             Ok(out) => Err(unavailable(tail(&out.stderr))),

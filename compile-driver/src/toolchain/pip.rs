@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use super::memo::digest_of;
@@ -109,28 +107,14 @@ pub(super) fn fetch(
     Ok(wheel)
 }
 
-/// Runs the download on a thread and reports how much has arrived.
+/// Runs the download and reports how much has arrived.
 fn watched(
     mut command: Command,
     folder: &Path,
     total: u64,
     progress: &mut dyn Progress,
 ) -> Result<Output, ProcessError> {
-    thread::scope(|scope| {
-        let (send, receive) = mpsc::channel();
-        // The receiver waits for exactly this message.
-        scope.spawn(move || drop(send.send(process::run_foreground(&mut command, None, DOWNLOAD_TIME))));
-        loop {
-            match receive.recv_timeout(Duration::from_millis(100)) {
-                Ok(out) => return out,
-                Err(mpsc::RecvTimeoutError::Timeout) => progress.reach(size_of(folder, 3).min(total)),
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    let source = std::io::Error::other("the thread that waited for pip is gone");
-                    return Err(ProcessError::Io { program: "pip".into(), source });
-                }
-            }
-        }
-    })
+    process::run_watched(&mut command, DOWNLOAD_TIME, &mut || progress.reach(size_of(folder, 3).min(total)))
 }
 
 fn size_of(folder: &Path, depth: u32) -> u64 {

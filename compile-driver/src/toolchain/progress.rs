@@ -1,6 +1,7 @@
-//! Telling a person how far an installation is: a bar on a terminal, a line per step elsewhere.
+//! Telling a person how far an installation is: a bar on a terminal that can draw one, a line per step elsewhere.
 
-use std::io::{IsTerminal, Write};
+use crate::terminal;
+use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -24,9 +25,9 @@ impl Progress for Silent {
     fn end(&mut self) {}
 }
 
-/// A bar on standard error if that is a terminal, else one line per step.
+/// A bar on standard error if that is a terminal that can draw one, else one line per step.
 pub fn progress_on_stderr() -> Box<dyn Progress> {
-    if std::io::stderr().is_terminal() { Box::new(Bar::default()) } else { Box::new(Lines { out: std::io::stderr() }) }
+    if terminal::draws() { Box::new(Bar::default()) } else { Box::new(Lines { out: std::io::stderr() }) }
 }
 
 #[derive(Debug, Default)]
