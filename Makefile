@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz \
+.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -23,7 +23,9 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 PARTS := torch jax julia tf rust fortran cuda
 
 test: build env-tf env-jax ## every test, two parts at a time; goes on after a part that fails, and make names all that failed
-	@$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix test-,$(PARTS))
+	@rm -rf target/test-cache/shared
+	@FFGRAD_TEST_CACHE=$(CURDIR)/target/test-cache/shared \
+		$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix test-,$(PARTS))
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
@@ -54,6 +56,9 @@ test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's pack
 
 torture: build ## faults, races, malformed inputs, generated programs (ARGS="--long" for hours of it)
 	@$(PYTHON_BIN)/python tests/torture/run.py $(ARGS)
+
+tsan: tools ## the driver's threads under ThreadSanitizer, with a nightly compiler and its rust-src
+	@scripts/tsan.sh $(ARGS)
 
 fuzz: ## fuzz targets for 60 s each, with a nightly compiler (ARGS="600 signature" for ten minutes of one)
 	@scripts/fuzz.sh $(ARGS)

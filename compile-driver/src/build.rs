@@ -4,31 +4,32 @@
 //! make shared objects from the bitcode it left, when they are first needed.
 
 use crate::artifact::Wanted;
-use crate::cache::{self, Cache, entries};
+use crate::cache::{self, Cache, Lock, Staging, entries};
+use crate::crash::Scene;
 use crate::engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::frontend;
+use crate::libraries;
 use crate::library;
 use crate::linking;
 use crate::locate::Refused;
 use crate::mpi;
 use crate::openmp;
-use crate::options::{self, Spec};
-use crate::process::{self, ProcessError};
+use crate::options::Spec;
+use crate::process;
 use crate::rules;
+use crate::symbol;
 use crate::toolchain::Tools;
 use crate::worker::Worker;
 use crate::{artifact, key};
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::{Diagnosis, Location};
-use core_ad::fortran::Found;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, ToolRecord};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{CodeGen, Entry, OpenMp, Request, Response, Rung};
 use core_ad::{Access, Arg, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// What one build of an artifact works with.
@@ -41,32 +42,54 @@ pub struct Context<'a> {
     pub cache: &'a Cache,
 }
 
-/// Compiles the source, discovers the prototype, makes the plan and publishes the entry.
+/// Compiles the source, discovers the prototype, makes the plan and publishes the entry, which is in use as long as the lock is held.
 ///
 /// # Errors
 ///
 /// Compile, signature and cache errors.
-pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
+pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
     let Context { spec, tools, cache } = context;
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
+    let key = match described(context, &staging, &mut worker) {
+        Ok(key) => key,
+        Err(error) => {
+            let name = format!("refused-{}-source", &key::request(spec)?[..16]);
+            let scene = Scene { context, modules: Vec::new(), home: None, name };
+            return Err(scene.complete(&worker, &mut Some(staging), error));
+        }
+    };
+    // Held before it is there, so that who prunes at this moment leaves it.
+    let _early = cache.hold(&key);
+    // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
+    // bitcode and manifest, which belong together.
+    cache.publish_unless(staging, &cache.entry(&key), |_| entries::sound(cache, &key).is_some())?;
+    match entries::sound(cache, &key) {
+        // Once more: only what is there can be marked as used.
+        Some(manifest) => Ok((manifest, cache.hold(&key))),
+        None => Err(entries::damaged(cache, &key, "it is damaged again as soon as it is written")),
+    }
+}
+
+/// Writes bitcode and manifest of an entry to a folder; returns its key.
+fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<String> {
+    let Context { spec, tools, cache } = context;
     let headers = library::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
     let openmp = openmp::around_engine(context)?;
-    let mut loaded =
-        load(&mut worker, &compiled.modules, openmp.clone()).map_err(|e| linking::defined_twice(spec, e))?;
+    let mut loaded = load(worker, &compiled.modules, openmp.clone()).map_err(|e| linking::defined_twice(spec, e))?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
         if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true) {
             compiled = all;
-            loaded = load(&mut worker, &compiled.modules, openmp)?;
+            loaded = load(worker, &compiled.modules, openmp)?;
         }
     }
-    let symbol = find_symbol(spec, &compiled.procedures, &loaded.functions)?;
-    let rules = rules::prepare(context, &mut worker, &compiled.modules, &loaded.undefined, staging.path())?;
-    let (prototype, single_precision) = describe(&mut worker, spec, &symbol)?;
+    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
+    let rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+    let (prototype, single_precision) = describe(worker, spec, &symbol)?;
     let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
         Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
         None => prototype,
@@ -78,7 +101,9 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
     }
     let tool_records = records(tools);
     mpi::must_be_said(spec, &compiled.dependencies)?;
-    let sources = key::sources(&[compiled.dependencies, spec.options.library_files()].concat())?;
+    let exceptions = frontend::is_cpp(spec)? || library::throws(&rules.renamed);
+    let libraries = libraries::read(context, exceptions, staging.path())?;
+    let sources = [key::sources(&compiled.dependencies)?, libraries].concat();
     let key = key::entry(spec, &sources, &tool_records);
     let modules: Vec<String> =
         compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect();
@@ -93,7 +118,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         commands: compiled.commands,
         cpu: crate::cpu::target(&spec.options.cpu),
         math: spec.options.math,
-        exceptions: frontend::is_cpp(spec)? || library::throws(&rules.renamed),
+        exceptions,
         single_precision,
         prototype,
         plan,
@@ -103,14 +128,10 @@ pub fn analyse(context: &Context<'_>) -> Result<Manifest> {
         renamed: rules.renamed,
         external: rules.external,
         rules: rules.given,
-        link: [link_arguments(spec, tools)?, rules.link].concat(),
+        link: rules.link,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
-    // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
-    // bitcode and manifest, which belong together.
-    cache.publish_unless(staging, &cache.entry(&key), |_| entries::sound(cache, &key).is_some())?;
-    entries::sound(cache, &key)
-        .ok_or_else(|| entries::damaged(cache, &key, "it is damaged again as soon as it is written"))
+    Ok(key)
 }
 
 /// What the sources define and what they use without defining it.
@@ -134,12 +155,19 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
     match worker.request(&request) {
         Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
         Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
-        Err(Error::Differentiation(d)) if d.code != "openmp-construct" => match d.headline.split_once(UNSET_CONSTANT) {
-            Some((_, name)) => Err(crate::cuda::frontend::unset_constant(spec, name)),
-            None => Err(undescribed(spec, d.headline)),
-        },
+        Err(Error::Differentiation(d)) if worker.failure().is_none() && !is_no_prototypes(&d) => {
+            match d.headline.split_once(UNSET_CONSTANT) {
+                Some((_, name)) => Err(crate::cuda::frontend::unset_constant(spec, name)),
+                None => Err(undescribed(spec, d.headline)),
+            }
+        }
         Err(other) => Err(other),
     }
+}
+
+/// Refusals while the prototype is found out that are not about the prototype.
+fn is_no_prototypes(refusal: &Diagnosis) -> bool {
+    ["openmp-construct", OUT_OF_MEMORY].contains(&refusal.code.as_str())
 }
 
 fn undescribed(spec: &Spec, reason: String) -> Error {
@@ -150,84 +178,10 @@ fn undescribed(spec: &Spec, reason: String) -> Error {
     )
 }
 
-fn find_symbol(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<String> {
-    let function = &spec.function;
-    let in_fortran = core_ad::fortran::find(function, procedures, functions);
-    let lookup = match (in_fortran, names::find(function, functions)) {
-        (Lookup::Missing { .. }, Lookup::Missing { closest }) if procedures.is_empty() => Lookup::Missing { closest },
-        (missing @ Lookup::Missing { .. }, Lookup::Missing { .. }) => missing,
-        (Lookup::Missing { .. }, other) | (other, _) => other,
-    };
-    let diagnosis = match lookup {
-        Lookup::Found(symbol) => return Ok(symbol.to_owned()),
-        Lookup::Ambiguous(candidates) => {
-            let headline = format!("`{function}` names {} functions", candidates.len());
-            Diagnosis::new("ambiguous-function", function, headline)
-                .advise(format!("Give the parameters too, as one of: {}.", quoted(&candidates)))
-        }
-        Lookup::Missing { closest } => {
-            let headline = format!("there is no function `{function}` in {}", frontend::source_names(spec));
-            let diagnosis = Diagnosis::new("no-such-function", function, headline);
-            if closest.is_empty() {
-                let paths = crate::fortran::paths(procedures, functions);
-                let names = if paths.is_empty() { visible(functions) } else { paths };
-                match names.is_empty() {
-                    true => diagnosis.advise("It defines no functions."),
-                    false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
-                }
-            } else {
-                diagnosis.advise(format!("The closest names are {}.", quoted(&closest)))
-            }
-        }
-    };
-    Err(frontend::compile_error(diagnosis))
-}
-
-/// The first few functions a user could have meant, by readable name. Those of the system's headers have
-/// reserved names, live in `std`, or come from libc's own inline definitions.
-fn visible(functions: &[String]) -> Vec<String> {
-    const INLINE: [&str; 12] = [
-        "atoi",
-        "atol",
-        "atoll",
-        "atof",
-        "iscanonical",
-        "bsearch",
-        "vprintf",
-        "getchar",
-        "putchar",
-        "fputc_unlocked",
-        "getc_unlocked",
-        "putc_unlocked",
-    ];
-    let system = |n: &String| {
-        let name = n.split(['(', '<']).next().unwrap_or(n);
-        name.starts_with("std::") || name.starts_with("__") || name.starts_with("gnu_") || INLINE.contains(&name)
-    };
-    functions.iter().map(|f| names::demangle(f)).filter(|n| !system(n)).take(8).collect()
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// Versions and identities of the tools, as manifests and keys hold them.
 pub fn records(tools: &Tools) -> Vec<ToolRecord> {
     let record = |(name, version): (&str, String)| ToolRecord { name: name.to_owned(), version };
     tools.identities().into_iter().map(record).collect()
-}
-
-fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
-    let mut arguments = Vec::new();
-    for library in &spec.options.libraries {
-        arguments.push(match options::as_path(library) {
-            Some(path) => std::path::absolute(path).map_err(cache::io("find", path))?.display().to_string(),
-            None => format!("-l{library}"),
-        });
-    }
-    arguments.extend(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.link));
-    arguments.extend(tools.fortran.iter().map(|f| f.runtime.display().to_string()));
-    Ok(arguments)
 }
 
 /// Builds and publishes the artifact with the primal alone.
@@ -238,7 +192,7 @@ fn link_arguments(spec: &Spec, tools: &Tools) -> Result<Vec<String>> {
 pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
     let target = artifact::primal_folder(context.cache, &manifest.key);
     let mut build = Build::start(context, &manifest.key)?;
-    build.primal()?;
+    build.primal().map_err(|e| build.failed("primal", e))?;
     build.link_and_publish(&target, vec![Entry::Primal], 0, None)?;
     Ok(target)
 }
@@ -251,8 +205,9 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
 pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, rung: Rung) -> Result<PathBuf> {
     let target = artifact::derivative_folder(context.cache, &manifest.key, wanted, rung);
     let mut build = Build::start(context, &manifest.key)?;
-    build.differentiate(wanted, rung).map_err(with_text)?;
-    build.primal()?;
+    let what = format!("{}-{}", wanted.name(), rung.name());
+    build.differentiate(wanted, rung).map_err(|e| build.failed(&what, with_text(e)))?;
+    build.primal().map_err(|e| build.failed(&what, e))?;
     let entries = [&[Entry::Primal], wanted.entries()].concat();
     build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
     Ok(target)
@@ -274,11 +229,17 @@ fn with_text(error: Error) -> Error {
     Error::Differentiation(diagnosis)
 }
 
+/// Where the user's function is defined.
+fn home(manifest: &Manifest) -> Location {
+    let prototype = &manifest.prototype;
+    Location { file: prototype.file.clone(), line: prototype.line, column: 0, text: None }
+}
+
 /// One artifact under construction, in a staging folder of its own.
 struct Build<'a> {
     context: &'a Context<'a>,
     manifest: Manifest,
-    staging: Option<cache::Staging>,
+    staging: Option<Staging>,
     folder: PathBuf,
     worker: Worker,
     objects: Vec<PathBuf>,
@@ -291,13 +252,13 @@ impl<'a> Build<'a> {
         let staging = context.cache.staging()?;
         let folder = staging.path().to_owned();
         let timeout = Duration::from_secs(context.spec.options.timeout);
-        let mut worker = Worker::start(context.tools, &context.spec.function, timeout)?;
+        let worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(key);
         // Another process may have written the entry anew since this one read the manifest. Where it is damaged, its artifacts
         // are as good as they were, but nothing more can be built from it.
         let manifest = match entries::sound(context.cache, key) {
             Some(current) => current,
-            None => analyse(context)?,
+            None => analyse(context)?.0,
         };
         if manifest.key != key {
             return Err(entries::damaged(context.cache, key, "the sources have changed since it was opened"));
@@ -306,8 +267,7 @@ impl<'a> Build<'a> {
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
         let openmp = openmp::around_engine(context)?;
         let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
-        worker.request(&Request::Load { modules, renamed, library, external, openmp })?;
-        Ok(Build {
+        let mut build = Build {
             context,
             manifest,
             staging: Some(staging),
@@ -316,7 +276,23 @@ impl<'a> Build<'a> {
             objects: Vec::new(),
             commands: Vec::new(),
             diagnostics: Vec::new(),
-        })
+        };
+        let request = Request::Load { modules, renamed, library, external, openmp };
+        build.worker.request(&request).map_err(|e| build.failed("source", e))?;
+        Ok(build)
+    }
+
+    /// The error of a build that is given up, with what a worker that failed left; `what`: was being built.
+    fn failed(&mut self, what: &str, error: Error) -> Error {
+        let Build { context, manifest, .. } = self;
+        let entry = context.cache.entry(&manifest.key);
+        let scene = Scene {
+            context,
+            modules: manifest.modules.iter().map(|m| entry.join(m)).collect(),
+            home: Some(home(manifest)),
+            name: format!("refused-{}-{what}", &manifest.key[..16]),
+        };
+        scene.complete(&self.worker, &mut self.staging, error)
     }
 
     fn codegen(&self) -> Result<CodeGen> {
@@ -358,6 +334,7 @@ impl<'a> Build<'a> {
             inactive: self.context.spec.options.inactive.clone(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
+            arena: self.context.spec.options.arena,
             codegen: self.codegen()?,
             output: output.to_owned(),
         })?;
@@ -444,30 +421,14 @@ impl<'a> Build<'a> {
     }
 
     fn link(&mut self, shared: &Path) -> Result<()> {
-        let tools = self.context.tools;
-        let mut command = Command::new(if self.manifest.exceptions { &tools.clangxx.path } else { &tools.clang.path });
-        command.args(["-shared", "-Wl,-z,defs", "-Wl,--build-id=none", "-Wl,-z,nodelete"]);
-        if let Some(linker) = &tools.linker {
-            command.arg(format!("--ld-path={}", linker.display()));
-        }
-        if self.manifest.exceptions {
-            command.args(&tools.stdlib_flags).args(&tools.stdlib_link_flags);
-        }
-        let ranks = mpi::helper(self.context, &self.folder)?;
-        command.arg("-o").arg(shared).args(&self.objects).args(ranks).args(&self.manifest.link).arg("-lm");
+        let Context { spec, tools, .. } = self.context;
+        let mut command = linking::linker(tools, self.manifest.exceptions);
+        command.args(["-Wl,-z,defs", "-Wl,--build-id=none", "-Wl,-z,nodelete", "-o"]).arg(shared).args(&self.objects);
+        command.args(mpi::helper(self.context, &self.folder)?).args(linking::libraries(spec)?);
+        command.args(tools.fortran.iter().map(|f| &f.runtime)).args(&self.manifest.link).arg("-lm");
         self.commands.push(process::command_line(&command));
-        let spec = self.context.spec;
-        let timeout = Duration::from_secs(spec.options.timeout);
-        let unfinished = |e: ProcessError| {
-            let headline = format!("the linker did not finish: {e}");
-            frontend::compile_error(Diagnosis::new("linker-failed", &spec.function, headline))
-        };
-        let output = process::run(&mut command, None, timeout)
-            .map_err(|e| Error::of_child(e, &spec.function, unfinished).while_compiling())?;
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(linking::unlinked(spec, &String::from_utf8_lossy(&output.stderr)))
+        linking::run(spec, &mut command)?;
+        libraries::must_be_those_of(&self.manifest, self.context, &self.folder)
     }
 
     fn explain(&mut self, wanted: Wanted, rung: Rung, refusal: &mut Diagnosis) {
@@ -483,8 +444,7 @@ impl<'a> Build<'a> {
         let job = self.job(rung, &before, &after);
         let costly = engine::is_costly(refusal);
         if !costly {
-            let prototype = &self.manifest.prototype;
-            let home = Location { file: prototype.file.clone(), line: prototype.line, column: 0, text: None };
+            let home = home(&self.manifest);
             Refused { spec, engine: &*engine, job: &job, worker: &mut worker, home }.locate(refusal);
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() || engine::is_unexplained(refusal) {

@@ -243,10 +243,18 @@ fn remove_leftovers(cache: &Cache, older: Duration, removed: &mut Removed) {
     }
 }
 
+/// No file takes so long to write.
+const WRITING: Duration = Duration::from_secs(3600);
+
 /// Requests that lead to no entry any more, and locks that nobody holds.
 fn remove_traces(cache: &Cache) {
     let requests = fs::read_dir(cache.root().join("requests")).into_iter().flatten().flatten();
     for request in requests.map(|r| r.path()) {
+        // One that is just being written has another name until it is whole.
+        let is_whole = request.extension().is_some_and(|e| e == "json");
+        if !is_whole && age(&request).is_none_or(|age| age < WRITING) {
+            continue;
+        }
         let record: Option<crate::key::Record> = super::read_json(&request);
         if !record.is_some_and(|r| r.found.iter().any(|f| cache.entry(&f.key).is_dir())) {
             let _ = fs::remove_file(&request);
