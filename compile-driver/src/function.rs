@@ -83,9 +83,7 @@ impl Function {
         let mut spec = spec;
         if let Some(path) = pack::source(&spec) {
             let path = path.to_owned();
-            let Opened { spec, manifest, loaded } = pack::open(spec, &path)?;
-            let launcher = Launcher::of(&spec, chooser)?;
-            return Ok(Self::assembled(spec, manifest, Cache::unused(), launcher).packed(loaded));
+            return Self::of_pack(pack::open(spec, &path)?, chooser);
         }
         if fortran::is_fortran(&spec) {
             // As every name in Fortran.
@@ -116,10 +114,9 @@ impl Function {
                 match cached() {
                     Some(found) => found,
                     None => {
-                        let manifest = analyse(&context, &request)?;
-                        let held = cache.hold(&manifest.key);
+                        let built = analyse(&context, &request)?;
                         keeping::tidy(&cache);
-                        (manifest, held)
+                        built
                     }
                 }
             }
@@ -155,8 +152,11 @@ impl Function {
         }
     }
 
-    fn packed(self, pack: Loaded) -> Self {
-        Function { pack: Some(pack), ..self }
+    /// A function of a pack.
+    pub(crate) fn of_pack(opened: Opened, chooser: Option<Chooser>) -> Result<Self> {
+        let Opened { spec, manifest, loaded } = opened;
+        let launcher = Launcher::of(&spec, chooser)?;
+        Ok(Function { pack: Some(loaded), ..Self::assembled(spec, manifest, Cache::unused(), launcher) })
     }
 
     /// Prototype, plan and everything else known of the function.
@@ -229,6 +229,24 @@ impl Function {
         Ok(Context { spec: &self.spec, tools, cache: &self.cache })
     }
 
+    /// Builds what values need: the derivatives in the inputs of `expected`, which serve values too, where that can be done, else
+    /// the function alone. Not for a program of MPI, whose ranks build in their first call together.
+    ///
+    /// # Errors
+    ///
+    /// As the first call, but for what only numbers tell.
+    pub fn prepare_values(&self, expected: u64) -> Result<()> {
+        if self.spec.options.mpi {
+            return Ok(());
+        }
+        match self.prepare(Wanted::first(expected)) {
+            Ok(()) if expected & self.manifest.plan.differentiable_mask() != 0 => Ok(()),
+            // What cannot be differentiated has values all the same.
+            Ok(()) | Err(Error::Differentiation(_)) => self.primal_artifact().map(drop),
+            Err(other) => Err(other),
+        }
+    }
+
     /// The artifact that serves the primal: any that is loaded, else its own.
     pub(crate) fn primal_artifact(&self) -> Result<Arc<Artifact>> {
         if let Some(artifact) = self.primal.get() {
@@ -275,7 +293,7 @@ impl Function {
     }
 
     /// Whether the function is a CUDA kernel, which is launched.
-    pub(crate) fn is_kernel(&self) -> bool {
+    pub fn is_kernel(&self) -> bool {
         self.launcher.is_some()
     }
 
@@ -381,13 +399,13 @@ pub(crate) fn zero(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
     wanted
 }
 
-fn analyse(context: &Context<'_>, request: &str) -> Result<Manifest> {
-    let manifest = build::analyse(context)?;
+fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Lock>)> {
+    let (manifest, held) = build::analyse(context)?;
     let (sources, tools, key) = (manifest.sources.clone(), manifest.tools.clone(), manifest.key.clone());
     let absent = key::searched_before(context.spec, &sources);
     let found = Found { sources, absent, tools, key };
     Record::add(context.cache, request, found)?;
-    Ok(manifest)
+    Ok((manifest, held))
 }
 
 /// The tools that a function's sources need.

@@ -5,7 +5,7 @@
 
 use crate::build::Context;
 use crate::cache;
-use crate::error::{Error, Result};
+use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::frontend;
 use crate::library;
 use crate::openmp;
@@ -82,7 +82,9 @@ pub fn prepare(
     let given = match worker.request(&request) {
         Ok(Response::Checked { rules }) => rules,
         Ok(_) => Vec::new(),
-        Err(Error::Differentiation(d)) if d.code != "worker-failed" => return Err(Error::Compile(d)),
+        Err(Error::Differentiation(d)) if worker.failure().is_none() && d.code != OUT_OF_MEMORY => {
+            return Err(Error::Compile(d));
+        }
         Err(other) => return Err(other),
     };
     let users = |name: &str| given.iter().any(|g| g.symbol == name) || options.inactive.iter().any(|i| i == name);

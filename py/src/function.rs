@@ -170,6 +170,17 @@ impl Function {
         Ok((ptx.text, ptx.needs, ptx.folder))
     }
 
+    /// Whether it is a CUDA kernel.
+    #[getter]
+    fn is_kernel(&self) -> bool {
+        self.inner.is_kernel()
+    }
+
+    /// The inputs to differentiate by on a GPU, to have it by those in `mask`.
+    fn mask_on_gpu(&self, entry: &str, mask: u64) -> PyResult<u64> {
+        Ok(self.inner.mask_on_gpu(entry_of(entry)?, mask))
+    }
+
     /// Bit i is set where input i can have a gradient.
     #[getter]
     fn differentiable(&self) -> u64 {

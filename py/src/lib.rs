@@ -92,6 +92,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;
     module.add_function(wrap_pyfunction!(torch_warnings, module)?)?;
+    module.add_function(wrap_pyfunction!(interrupt::interrupt_host, module)?)?;
+    module.add_function(wrap_pyfunction!(interrupt::interruption, module)?)?;
     module.add_function(wrap_pyfunction!(add_worker_dir, module)?)?;
     module.add_function(wrap_pyfunction!(pack::export_pack, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;

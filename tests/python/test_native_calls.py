@@ -152,7 +152,8 @@ def test_python_goes_on_during_a_native_call(compile_source: Compile) -> None:
     finally:
         running = False
         counter.join()
-    assert during_forward > 20 and during_backward > 20
+    # With the GIL held one turn at most; many are not sure on a busy machine.
+    assert during_forward > 4 and during_backward > 4
 
 
 SLEEPER = """\

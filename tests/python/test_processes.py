@@ -31,9 +31,10 @@ def test_ctrl_c_ends_a_build_soon_and_leaves_nothing(stage: str) -> None:
     assert result.passed, result.problems
 
 
-def test_ctrl_c_ends_a_build_inside_torch() -> None:
-    """In a forward call that a gradient will follow."""
-    result = signals.run(["engine"], ["SIGINT"], ["torch"])
+@pytest.mark.parametrize("way", ["torch", "torch.func", "torch.compile", "torch.ops"])
+def test_ctrl_c_ends_a_build_inside_torch(way: str) -> None:
+    """In a forward call that a gradient will follow; in an operator that PyTorch's own code calls."""
+    result = signals.run(["engine"], ["SIGINT"], [way])
     assert result.passed, result.problems
 
 

@@ -33,7 +33,7 @@ class Options(TypedDict, total=False):
     defines : dict
         Macros; ``True`` or ``None`` defines the name alone.
     libraries : list of str
-        Libraries to link: names (``"m"``) or paths.
+        Libraries to link: names (``"m"``; ``-L`` in `flags` names folders for them) or paths.
     sizes : dict
         Values of dimension symbols that no input shape gives.
     math : {"contract", "strict", "fast"}

@@ -248,6 +248,7 @@ class _Point:
         calls, kernel = self.calls, self.kernel
         points = dict(zip(kernel.inputs, self.inputs, strict=True))
         memory: dict[tuple[int, int], Any] = {}
+        mask = kernel.native.mask_on_gpu(entry, mask)
         for slot in kernel.slots(entry, mask):
             given = values.get((slot.arg, slot.part)) if slot.part else points.get(slot.arg)
             memory[slot.arg, slot.part] = self._memory(slot, given)

@@ -15,10 +15,9 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typing_extensions import Unpack
 
 from ffgrad import _native
 from ffgrad._core import Options, Source, open_function, opening
@@ -26,6 +25,9 @@ from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
 from ffgrad.errors import DeviceError, SignatureError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Enzyme", "enzyme"]
 
@@ -109,7 +111,7 @@ class Enzyme:
         Names of the outputs, in the order in which calls return them.
     """
 
-    def __init__(self, native: _native.Function, is_kernel: bool = False, verify: str = "once") -> None:
+    def __init__(self, native: _native.Function, verify: str = "once") -> None:
         self._native = native
         self.inputs = native.inputs
         self.outputs = native.outputs
@@ -118,7 +120,7 @@ class Enzyme:
         self._output_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["outputs"]]
         self._differentiable = native.differentiable
         self._gpu: tuple[Description, Check] | None = None
-        if is_kernel:
+        if native.is_kernel:
             description = Description(native)
             self._gpu = description, Check(description, verify)
         outputs = [plan["args"][i] for i in plan["outputs"]]
@@ -480,5 +482,4 @@ def enzyme(
         Callable, with ``vjp``, ``jvp``, ``grad``, ``value_and_grad``, ``jacobian``, ``hvp``, ``hessp`` and ``hessian``.
     """
     native = open_function(source, function, signature, options, np.ndarray, _allocate)
-    is_kernel = str(json.loads(native.manifest())["prototype"]["file"]).endswith((".cu", ".cuh"))
-    return Enzyme(native, is_kernel, options.get("verify", "once"))
+    return Enzyme(native, options.get("verify", "once"))

@@ -16,11 +16,10 @@ import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.compiler import is_dynamo_compiling
-from typing_extensions import Unpack
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad import _native
@@ -30,6 +29,9 @@ from ffgrad._torch.eager import short_way
 from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import allocate, pack, remember, unpack
 from ffgrad.errors import DtypeError, SignatureError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Enzyme", "EnzymeModule", "enzyme"]
 
@@ -63,7 +65,7 @@ class Enzyme:
         self._eager = short_way(native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
-        self._is_kernel = str(given["sources"][0]).endswith((".cu", ".cuh"))
+        self._is_kernel = native.is_kernel
         self.inputs = native.inputs
         self.outputs = native.outputs
 

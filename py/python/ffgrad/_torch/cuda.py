@@ -79,7 +79,7 @@ def kernel_of(spec: str) -> Kernel:
     """
     if spec not in _KERNELS:
         native, given = native_of(spec), given_to(spec)
-        if not str(given["sources"][0]).endswith((".cu", ".cuh")):
+        if not native.is_kernel:
             function = given["function"]
             hint = "Convert the input before the call: x.cpu()."
             raise DeviceError(
@@ -181,6 +181,7 @@ class Call:
         dict
             The tensor of every argument and part, with the leading dimensions.
         """
+        mask = self.kernel.native.mask_on_gpu(entry, mask)
         slots = self.kernel.slots(entry, mask)
         memory: dict[tuple[int, int], Any] = {}
         needed = 0

@@ -28,6 +28,6 @@ JVP2: Any = torch.ops.ffgrad.jvp2.default
 LIBRARY: Any = torch.library.Library("ffgrad", "FRAGMENT")  # type: ignore[no-untyped-call]
 
 
-def typed(error: RuntimeError) -> Exception:
-    """Return the exception of :mod:`ffgrad.errors` that a failed kernel meant; the error itself if it meant none."""
-    return _native.torch_failure(str(error)) or error
+def typed(error: RuntimeError) -> BaseException:
+    """Return the exception of :mod:`ffgrad.errors` that a failed kernel meant, or Ctrl-C's; the error itself if it meant none."""
+    return _native.interruption() or _native.torch_failure(str(error)) or error

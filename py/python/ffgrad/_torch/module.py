@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from typing_extensions import Unpack
 
 from ffgrad._core import Options, Source
 from ffgrad._torch.plans import Plan
 from ffgrad.torch import enzyme
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class EnzymeModule(torch.nn.Module):
