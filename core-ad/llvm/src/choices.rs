@@ -13,7 +13,6 @@ use crate::entries::type_marker;
 use crate::indirect::instructions;
 use crate::ir::Value;
 use core_ad::DType;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
 use llvm_sys::LLVMOpcode;
@@ -254,8 +253,5 @@ unsafe fn kind_of(mut ty: LLVMTypeRef) -> &'static str {
 
 /// After the engine: the functions that read, and their derivatives, may be inlined.
 pub fn release(module: &Module<'_>) {
-    let kind = Attribute::get_named_enum_kind_id("noinline");
-    for function in module.get_functions().filter(|f| f.get_name().to_string_lossy().contains(READ)) {
-        function.remove_enum_attribute(AttributeLoc::Function, kind);
-    }
+    crate::ir::allow_inlining(module, READ);
 }

@@ -4,6 +4,7 @@
 //! of handle. Handles are valid as long as the module lives and the value was not erased; a pass drops them after.
 
 use crate::trail;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 pub use llvm_sys::LLVMOpcode as Op;
@@ -22,6 +23,14 @@ pub struct Block(pub LLVMBasicBlockRef);
 /// The functions of a module that have a body.
 pub fn functions<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
     module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect()
+}
+
+/// Lets functions be inlined that were kept apart from their callers, and their derivatives: all with this in their names.
+pub fn allow_inlining(module: &Module<'_>, part_of_name: &str) {
+    let kind = Attribute::get_named_enum_kind_id("noinline");
+    for function in module.get_functions().filter(|f| f.get_name().to_string_lossy().contains(part_of_name)) {
+        function.remove_enum_attribute(AttributeLoc::Function, kind);
+    }
 }
 
 /// The blocks of a function, which is what the step is at from here on.
@@ -234,6 +243,12 @@ impl Value {
         let memory = has("memory");
         let untouched = !memory.is_null() && unsafe { LLVMGetEnumAttributeValue(memory) } == 0;
         untouched && !has("willreturn").is_null() && !has("nounwind").is_null()
+    }
+
+    /// Whether what a call calls has a body here.
+    pub fn calls_a_body(self) -> bool {
+        let called = unsafe { LLVMGetCalledValue(self.0) };
+        !unsafe { LLVMIsAFunction(called) }.is_null() && unsafe { LLVMCountBasicBlocks(called) } > 0
     }
 
     /// Whether the called function promises to keep no copy of a pointer that it is given.

@@ -8,6 +8,7 @@ mod arena;
 mod arithmetic;
 mod choices;
 mod claims;
+mod copies;
 mod emit;
 mod entries;
 mod exceptions;

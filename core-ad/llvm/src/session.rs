@@ -1,8 +1,8 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, choices, claims, emit, entries, exceptions, fortran, globals, improve, indirect, lifetimes,
-    linkage, merged, openmp, passes, places, rule_check, rules, saturation, threads, trail, types, vecmath,
+    arena, arithmetic, choices, claims, copies, emit, entries, exceptions, fortran, globals, improve, indirect,
+    lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, threads, trail, types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -135,6 +135,7 @@ impl<'ctx> Session<'ctx> {
                 claims::limit(&module);
                 entries::define_markers(&module)?;
                 choices::release(&module);
+                copies::release(&module);
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
                     openmp::after_engine(&module, &runtime.team)?;
@@ -272,6 +273,7 @@ impl<'ctx> Session<'ctx> {
         }
         merged::mark_active(&module);
         choices::separate(&module);
+        copies::outline(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)
