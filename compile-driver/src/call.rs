@@ -219,7 +219,7 @@ impl<'a> Call<'a> {
 
     /// Elements of an argument in this call.
     pub fn elements(&self, arg: usize) -> usize {
-        self.resolved.shapes[arg].iter().product::<i64>().max(0) as usize
+        self.resolved.elements(arg)
     }
 
     /// The address to pass for an input that is only read.

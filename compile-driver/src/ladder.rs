@@ -14,6 +14,7 @@ use crate::openmp;
 use crate::options::Verify;
 use crate::sample::Point;
 use crate::scratch::Frame;
+use crate::sizes::{self, Sizes};
 use crate::verify::{self, Outcome};
 use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
@@ -28,8 +29,10 @@ use std::sync::{Arc, PoisonError};
 pub struct Derivative {
     /// The code.
     pub artifact: Arc<Artifact>,
-    /// Nothing more needs to be checked.
+    /// Nothing more needs to be checked, at the sizes that were.
     settled: AtomicBool,
+    /// Those sizes.
+    sizes: Sizes,
 }
 
 /// Code of the refusal to return a gradient that failed its check.
@@ -68,8 +71,7 @@ impl Function {
         }
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
-            && known.settled.load(Ordering::Acquire)
-            && !self.verifies_always()
+            && !self.is_check_due(&known, resolved)
         {
             return Ok(known.artifact.clone());
         }
@@ -77,15 +79,30 @@ impl Function {
         let _building = self.building.wait()?;
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
-            Some(known) if known.settled.load(Ordering::Acquire) && !self.verifies_always() => {
-                Ok(known.artifact.clone())
-            }
+            Some(known) if !self.is_check_due(&known, resolved) => Ok(known.artifact.clone()),
             Some(known) => self.check_again(wanted, &known, inputs, resolved),
             None => self.find_or_climb_once(wanted, inputs, resolved),
         }
     }
 
-    /// Whether nothing more needs to be checked before these derivatives are used.
+    fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
+        if self.verifies_always() || !known.settled.load(Ordering::Acquire) {
+            return true;
+        }
+        // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
+        self.spec.options.verify != Verify::Off
+            && !self.spec.options.mpi
+            && self.pack.is_none()
+            && known.sizes.lack(sizes::digest(resolved))
+            && self.has_small_arguments(resolved)
+    }
+
+    fn has_small_arguments(&self, resolved: &Resolved) -> bool {
+        let arguments = self.manifest.plan.args.iter().enumerate();
+        sizes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
+    }
+
+    /// Whether nothing more needs to be checked before these derivatives are used, at sizes that they are known at.
     pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
         if self.verifies_always() {
             return false;
@@ -115,7 +132,7 @@ impl Function {
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
             return match pack.proven(wanted, self.spec.options.verify) {
-                Some(artifact) => Ok(self.settle(wanted, artifact, true)),
+                Some(artifact) => Ok(self.settle(wanted, artifact, true, &[])),
                 None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
                 None => Err(pack.lacks(wanted, &self.manifest.plan)),
             };
@@ -124,8 +141,15 @@ impl Function {
         if self.spec.options.mpi && self.spec.options.verify != Verify::Off {
             return self.climb_together(wanted, kept, inputs, resolved);
         }
-        if let Some(artifact) = kept {
-            return Ok(self.settle(wanted, Arc::new(artifact), true));
+        if let Some((artifact, sizes)) = kept {
+            let artifact = self.settle(wanted, Arc::new(artifact), true, &sizes);
+            let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+            return match known {
+                Some(known) if self.is_check_due(&known, resolved) => {
+                    self.check_again(wanted, &known, inputs, resolved)
+                }
+                _ => Ok(artifact),
+            };
         }
         let _lock = self.lock_unless_mpi(wanted)?;
         self.climb(wanted, inputs, resolved)
@@ -201,15 +225,16 @@ impl Function {
         self.rungs(wanted).into_iter().any(|rung| artifact::is_there(&folder(rung)))
     }
 
-    /// The derivative that an earlier process chose, where its check counts here.
-    fn kept(&self, wanted: Wanted) -> Result<Option<Artifact>> {
+    /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
+    fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Vec<u64>)>> {
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
         let checks = self.spec.options.verify;
         // A kept check may have been a doubtful one, which `strict` does not accept.
         let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
-        if settled { Artifact::load(&self.cache, &folder) } else { Ok(None) }
+        let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
+        Ok(artifact.map(|artifact| (artifact, choice.sizes)))
     }
 
     /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
@@ -217,13 +242,13 @@ impl Function {
     fn climb_together(
         &self,
         wanted: Wanted,
-        kept: Option<Artifact>,
+        kept: Option<(Artifact, Vec<u64>)>,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         let found = kept.is_some();
         let spoken_for = match kept {
-            Some(artifact) => Some(Arc::new(artifact)),
+            Some((artifact, _)) => Some(Arc::new(artifact)),
             // Any artifact can ask the others.
             None => self.rungs(wanted).into_iter().find_map(|rung| self.built(wanted, rung).ok()),
         };
@@ -231,7 +256,7 @@ impl Function {
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
             && found
         {
-            return Ok(self.settle(wanted, artifact, true));
+            return Ok(self.settle(wanted, artifact, true, &[]));
         }
         self.climb(wanted, inputs, resolved)
     }
@@ -259,9 +284,10 @@ impl Function {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
-    fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool) -> Arc<Artifact> {
+    fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool, sizes: &[u64]) -> Arc<Artifact> {
         self.share_primal(&artifact);
-        let derivative = Derivative { artifact: artifact.clone(), settled: AtomicBool::new(settled) };
+        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
+        let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
         let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(wanted, Arc::new(derivative));
         artifact
@@ -340,28 +366,29 @@ impl Function {
     ) -> Result<Option<Arc<Artifact>>> {
         let artifact = self.built(wanted, rung)?;
         if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, passed_over)?;
-            return Ok(Some(self.settle(wanted, artifact, true)));
+            self.keep_choice(wanted, rung, None, passed_over, &[])?;
+            return Ok(Some(self.settle(wanted, artifact, true, &[])));
         }
+        let here = [sizes::digest(resolved)];
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over)?;
-                Ok(Some(self.settle(wanted, artifact, true)))
+                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
+                Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
             Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
                 self.warn(self.doubt(&text));
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over)?;
-                Ok(Some(self.settle(wanted, artifact, true)))
+                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
+                Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
-            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false))),
+            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &[]))),
             Outcome::Undecided(text) => {
                 let function = &self.spec.function;
                 self.warn(format!(
                     "the gradient of `{function}` is not proven yet: {text}; the next call checks again"
                 ));
-                Ok(Some(self.settle(wanted, artifact, false)))
+                Ok(Some(self.settle(wanted, artifact, false, &[])))
             }
             Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
                 passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
@@ -402,15 +429,33 @@ impl Function {
         rung: Rung,
         check: Option<CheckRecord>,
         passed_over: &[String],
+        sizes: &[u64],
     ) -> Result<()> {
         if self.pack.is_some() {
             return Ok(());
         }
-        let choice = Choice { format: FORMAT, rung, check, passed_over: passed_over.to_vec() };
-        cache::write_json(&self.choice_file(wanted), &choice)
+        let (passed_over, sizes) = (passed_over.to_vec(), sizes.to_vec());
+        cache::write_json(&self.choice_file(wanted), &Choice { format: FORMAT, rung, check, passed_over, sizes })
     }
 
-    /// A derivative that is in use but not proven, or that is to be proven at every call.
+    /// Counts these sizes as checked, here and in processes to come.
+    fn keep_size(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved) -> Result<()> {
+        let digest = sizes::digest(resolved);
+        if !known.sizes.lack(digest) {
+            return Ok(());
+        }
+        known.sizes.add(digest);
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+        match choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung) {
+            Some(choice) if self.pack.is_none() => {
+                let sizes = known.sizes.list();
+                cache::write_json(&self.choice_file(wanted), &Choice { sizes, ..choice })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A derivative that is in use but not proven, or not at these sizes, or that is to be proven at every call.
     fn check_again(
         &self,
         wanted: Wanted,
@@ -420,10 +465,10 @@ impl Function {
     ) -> Result<Arc<Artifact>> {
         match self.check(&known.artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
-                if let Some(rung) = known.artifact.record.rung {
-                    self.keep_choice(wanted, rung, Some(record), &[])?;
+                let is_news = !known.settled.swap(true, Ordering::AcqRel);
+                if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
+                    self.keep_choice(wanted, rung, Some(record), &[], &[])?;
                 }
-                known.settled.store(true, Ordering::Release);
             }
             Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
             Outcome::Undecided(_) | Outcome::Vacuous => {}
@@ -432,6 +477,7 @@ impl Function {
                 let mut passed_over = Vec::new();
                 let tried = known.artifact.record.rung;
                 passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
+                let _lock = self.lock_unless_mpi(wanted)?;
                 // The rungs after it may still be right.
                 let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1);
                 for rung in rest {
@@ -447,6 +493,7 @@ impl Function {
                 return Err(self.unproven(&passed_over, None));
             }
         }
+        self.keep_size(wanted, known, resolved)?;
         Ok(known.artifact.clone())
     }
 

@@ -46,6 +46,7 @@ mod rules;
 mod runtime;
 mod sample;
 mod scratch;
+mod sizes;
 mod sources;
 mod specialize;
 mod symbol;

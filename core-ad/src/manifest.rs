@@ -108,6 +108,9 @@ pub struct Choice {
     pub check: Option<CheckRecord>,
     /// Rungs that were tried before, and why they were passed over.
     pub passed_over: Vec<String>,
+    /// What stands for each of the sizes that were checked.
+    #[serde(default)]
+    pub sizes: Vec<u64>,
 }
 
 /// The numbers of a passed check.

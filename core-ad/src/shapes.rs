@@ -23,6 +23,13 @@ pub struct Resolved {
     pub launch: Option<Launch>,
 }
 
+impl Resolved {
+    /// Elements of one of `plan.args`.
+    pub fn elements(&self, arg: usize) -> usize {
+        self.shapes[arg].iter().product::<i64>().max(0) as usize
+    }
+}
+
 /// A shape that the signature does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

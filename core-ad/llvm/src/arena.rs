@@ -168,7 +168,6 @@ unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
 /// Redirects allocations and runs the entry points inside the arena, whose module is linked in.
 pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry, usize)]) -> Result<()> {
     let pointer = module.get_context().ptr_type(AddressSpace::default());
-    forget_invariants(module);
     for (from, to) in BOUND {
         let Some(old) = module.get_function(from).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let new = module.get_function(to).unwrap_or_else(|| module.add_function(to, old.get_type(), None));
@@ -207,23 +206,6 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
         builder.build_return(Some(&status)).map_err(|e| e.to_string())?;
     }
     Ok(())
-}
-
-/// The engine says of what it keeps that every load from an address sees the same number, which holds while each block has an
-/// address of its own. Where LLVM sees into the arena, a block that is used again has the address of the one before
-/// (`tests/torture/found/p56701.c`: a crash).
-fn forget_invariants(module: &Module<'_>) {
-    // SAFETY: live instructions of the module; only metadata is taken from them.
-    unsafe {
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let name = c"invariant.group";
-        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr(), name.count_bytes() as u32);
-        for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
-            for instruction in block.get_instructions() {
-                LLVMSetMetadata(instruction.as_value_ref(), kind, std::ptr::null_mut());
-            }
-        }
-    }
 }
 
 /// Lets the threads of a parallel region allocate from arenas that belong to the call.

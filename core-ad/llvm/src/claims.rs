@@ -9,21 +9,32 @@
 //! *Not null.* For a loop that runs no turn the engine may ask `malloc` for an absurd size (the number of turns has wrapped),
 //! and gets null, which it never touches but gives back. It calls that pointer not null, and where it is given back to the
 //! arena, LLVM would drop the arena's test (`tests/torture/found/p54704.c`: a crash).
+//!
+//! *Invariant.* The engine says of memory that it keeps values in that every access by one address sees the same value. But which way
+//! was taken it notes twice: it stores a guess, and further on what became of it. LLVM takes either for what is loaded
+//! (`tests/torture/found/p53227.c`: a wrong gradient). And where LLVM sees into the arena, a block that is used again has the
+//! address of the one before (`p56701.c`: a crash).
 
 use crate::ir::{self, Block, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode as Op;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMAttributeIndex, LLVMAttributeReturnIndex};
+use std::ffi::c_uint;
 
 /// What the middle of an allocation has, too: the engine keeps one value for each turn of a loop behind the other.
 const PROMISED: u32 = 8;
 
 /// On what the engine returned, before anything relies on it.
 pub fn limit(module: &Module<'_>) {
+    let invariant = invariant_kind(module);
     for instruction in ir::functions(module).into_iter().flat_map(ir::blocks).flat_map(Block::instructions) {
         match instruction.op() {
-            Some(Op::LLVMLoad | Op::LLVMStore) => limit_access(instruction),
+            Some(Op::LLVMLoad | Op::LLVMStore) => {
+                limit_access(instruction);
+                // SAFETY: a live instruction; only metadata is taken from it.
+                unsafe { LLVMSetMetadata(instruction.0, invariant, std::ptr::null_mut()) };
+            }
             Some(Op::LLVMCall) => match instruction.callee().as_deref() {
                 Some(name) if name.starts_with("llvm.mem") => limit_arguments(instruction),
                 Some("malloc" | "calloc" | "realloc") => allow_null(instruction, LLVMAttributeReturnIndex),
@@ -32,6 +43,14 @@ pub fn limit(module: &Module<'_>) {
             },
             _ => {}
         }
+    }
+}
+
+fn invariant_kind(module: &Module<'_>) -> c_uint {
+    let name = c"invariant.group";
+    // SAFETY: a live module, and a name with its length.
+    unsafe {
+        LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), name.as_ptr(), name.count_bytes() as c_uint)
     }
 }
 

@@ -9,6 +9,7 @@ mod arithmetic;
 mod choices;
 mod claims;
 mod copies;
+mod edges;
 mod emit;
 mod entries;
 mod exceptions;

@@ -1,7 +1,7 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, choices, claims, copies, emit, entries, exceptions, fortran, globals, improve, indirect,
+    arena, arithmetic, choices, claims, copies, edges, emit, entries, exceptions, fortran, globals, improve, indirect,
     lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, threads, trail, types, vecmath,
 };
 use core_ad::CallPlan;
@@ -274,6 +274,7 @@ impl<'ctx> Session<'ctx> {
         merged::mark_active(&module);
         choices::separate(&module);
         copies::outline(&module);
+        edges::join(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)

@@ -1,10 +1,11 @@
-//! Functions that tell the engine something: what type memory has, and that memory may have been overwritten.
+//! Functions that tell the engine something: what type memory has, that memory may have been overwritten, which way was taken.
 
 use crate::session::Result;
 use core_ad::DType;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
+use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::FunctionValue;
 
 /// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
@@ -15,14 +16,23 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
         return function;
     }
     // memory(inaccessiblemem: readwrite).
-    declare(module, name, 0b1100, &["nounwind", "willreturn"])
+    declare(module, name, pointer(module), 0b1100, &["nounwind", "willreturn"])
 }
 
-/// A function of one pointer without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
-fn declare<'ctx>(module: &Module<'ctx>, name: &str, memory: u64, flags: &[&str]) -> FunctionValue<'ctx> {
+fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
+    module.get_context().ptr_type(AddressSpace::default()).into()
+}
+
+/// A function of one argument without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
+fn declare<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    argument: BasicMetadataTypeEnum<'ctx>,
+    memory: u64,
+    flags: &[&str],
+) -> FunctionValue<'ctx> {
     let context = module.get_context();
-    let pointer = context.ptr_type(AddressSpace::default());
-    let function = module.add_function(name, context.void_type().fn_type(&[pointer.into()], false), None);
+    let function = module.add_function(name, context.void_type().fn_type(&[argument], false), None);
     let set = |name: &str, value| {
         let kind = Attribute::get_named_enum_kind_id(name);
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, value));
@@ -41,16 +51,34 @@ pub(super) fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         return function;
     }
     // memory(argmem: readwrite).
-    let function = declare(module, CLOBBER, 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
+    let function = declare(module, CLOBBER, pointer(module), 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
+    set_inactive(module, function);
+    function
+}
+
+fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     for name in ["enzyme_inactive", "enzyme_nofree"] {
         function.add_attribute(AttributeLoc::Function, module.get_context().create_string_attribute(name, ""));
     }
+}
+
+const EDGE: &str = "ffgrad.edge";
+
+/// A function that says that the program came this way, and keeps the way a block of its own.
+pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(EDGE) {
+        return function;
+    }
+    let number = module.get_context().i32_type().into();
+    // memory(inaccessiblemem: readwrite).
+    let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
+    set_inactive(module, function);
     function
 }
 
 /// Gives the marker functions empty bodies, so that the optimiser removes their calls.
 pub fn define_markers(module: &Module<'_>) -> Result<()> {
-    for name in [CLOBBER, "__enzyme_float", "__enzyme_double"] {
+    for name in [CLOBBER, EDGE, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
         let builder = context.create_builder();
