@@ -11,13 +11,12 @@
 //! writes becomes the call of a function that copies, and is nothing but a copy again once the engine is done.
 
 use crate::ir::{self, Block, Op, Value};
-use crate::objects::is_neutral;
+use crate::objects::{Objects, is_neutral};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use std::collections::HashSet;
 use std::ffi::c_uint;
 
 /// Start of the names of functions that copy.
@@ -31,7 +30,8 @@ pub fn outline(module: &Module<'_>) {
         if !instructions.iter().any(|i| is_differentiated_call(*i)) {
             continue;
         }
-        for copy in instructions.iter().copied().filter(|i| is_copy(*i) && reads_what_is_written(*i)) {
+        let objects = Objects::of(function);
+        for copy in instructions.iter().copied().filter(|i| is_copy(*i) && reads_what_is_written(&objects, *i)) {
             replace(module, copy, done);
             done += 1;
         }
@@ -62,37 +62,11 @@ fn is_differentiated_call(instruction: Value) -> bool {
 }
 
 /// Whether anything but a fill writes to where the copy reads, as far as that can be seen.
-fn reads_what_is_written(copy: Value) -> bool {
-    let (mut seen, mut open) = (HashSet::new(), vec![copy.operand(1)]);
-    while let Some(pointer) = open.pop() {
-        if !seen.insert(pointer) || pointer.is_null_or_undefined() {
-            continue;
-        }
-        match pointer.op() {
-            Some(Op::LLVMGetElementPtr) => open.push(pointer.operand(0)),
-            Some(Op::LLVMSelect) => open.extend([pointer.operand(1), pointer.operand(2)]),
-            Some(Op::LLVMPHI) => open.extend(pointer.incoming().into_iter().map(|(incoming, _)| incoming)),
-            _ => {}
-        }
-        for user in pointer.users().into_iter().filter(|user| *user != copy) {
-            match user.op() {
-                Some(Op::LLVMGetElementPtr | Op::LLVMSelect | Op::LLVMPHI) => open.push(user),
-                Some(Op::LLVMLoad | Op::LLVMICmp) => {}
-                Some(Op::LLVMCall) if !may_write(user, pointer) => {}
-                _ => return true,
-            }
-        }
-    }
-    false
-}
-
-/// Whether a call may write through a pointer that it is given; a fill is of constants.
-fn may_write(call: Value, pointer: Value) -> bool {
-    let name = call.callee().unwrap_or_default();
-    if is_copy(call) {
-        return call.operand(0) == pointer;
-    }
-    !name.starts_with("llvm.memset.") && !is_neutral(&name)
+fn reads_what_is_written(objects: &Objects, copy: Value) -> bool {
+    let sources = objects.behind(copy.operand(1));
+    let is_fill = |write: &Value| write.callee().is_some_and(|name| name.starts_with("llvm.memset."));
+    sources.is_empty()
+        || sources.iter().map(|source| objects.get(*source)).any(|o| o.escapes || !o.writes.iter().all(is_fill))
 }
 
 /// Replaces a copy by the call of a function that makes it. A length that is known stays so.

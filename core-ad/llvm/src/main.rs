@@ -33,6 +33,7 @@ mod rule_check;
 mod rules;
 mod saturation;
 mod session;
+mod snapshots;
 mod stencil;
 mod threads;
 mod trail;

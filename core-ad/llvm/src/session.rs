@@ -2,7 +2,8 @@
 
 use crate::{
     arena, arithmetic, choices, claims, copies, edges, emit, entries, exceptions, fortran, globals, improve, indirect,
-    lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, threads, trail, types, vecmath,
+    lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots, threads, trail,
+    types, vecmath,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -275,6 +276,7 @@ impl<'ctx> Session<'ctx> {
         choices::separate(&module);
         copies::outline(&module);
         edges::join(&module);
+        snapshots::wrap_arrays(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)
