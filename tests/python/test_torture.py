@@ -24,16 +24,9 @@ from hyperdual import Reference  # noqa: E402
 
 @pytest.mark.parametrize("program", generator.found(), ids=lambda p: p.name)
 def test_what_was_once_wrong_is_right(program: generator.Program, tmp_path: Path) -> None:
-    """Crashes and wrong numbers that generated programs have found."""
-    verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path)
-    assert verdict.kind in ("right", "mended"), verdict
-
-
-@pytest.mark.parametrize("program", generator.found("open"), ids=lambda p: p.name)
-def test_what_one_check_does_not_see_is_mended_by_checking_always(program: generator.Program, tmp_path: Path) -> None:
-    """Bugs of the engine in branches that the first call does not take: known, and not worked around yet."""
-    verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path, verify="always")
-    assert verdict.kind in ("right", "mended"), verdict
+    """Crashes and wrong numbers that generated programs have found: gone from the first preparation, with no check to help."""
+    verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path, pipeline="inlined", verify="off")
+    assert verdict.kind == "right", verdict
 
 
 def test_generated_programs_are_never_silently_wrong() -> None:

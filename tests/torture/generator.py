@@ -451,10 +451,10 @@ def generate(seed: int) -> Program:
     return Program(seed, name, text.replace("NAME", name), outer[1], shape, single, g.features)
 
 
-def found(folder: str = "found") -> list[Program]:
-    """Return the programs that were once differentiated wrong, from the folder ``found``; from ``open`` those that still are."""
+def found() -> list[Program]:
+    """Return the programs that were once differentiated wrong."""
     programs = []
-    for path in sorted((Path(__file__).resolve().parent / folder).glob("p*.c")):
+    for path in sorted((Path(__file__).resolve().parent / "found").glob("p*.c")):
         text = path.read_text()
         about = dict(part.split("=", 1) for part in text.splitlines()[1].strip("/* ").split(" | "))
         seed, single = int(path.stem[1:]), about["real"] == "float"

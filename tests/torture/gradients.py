@@ -1,9 +1,9 @@
-"""Generated programs through ffgrad: value, vjp, jvp and hvp against the reference, at points that ffgrad's check never saw.
+"""Generated programs through ffgrad: value, vjp, jvp and hvp against the reference, at points that ffgrad's check saw and others.
 
     python tests/torture/gradients.py --count 1000 --first 0 --jobs 2
 
-The first call, at which ffgrad checks the gradient, is compared, and so are further points, of other sizes: there other
-branches are taken. A program counts as
+The first calls of each size, at which ffgrad checks the gradient, are compared, and so are second points of two sizes, at which it
+does not: there other branches are taken. A program counts as
 
 - *right*: everything agrees, on the first rung of the ladder;
 - *mended*: everything agrees, on a later rung, so the first was refused or caught wrong;
@@ -44,7 +44,7 @@ from hyperdual import Reference, Truth, sizes  # noqa: E402
 TOLERANCE = {False: 1e-7, True: 2e-2}
 TIE = {False: 1e-7, True: 1e-3}
 LARGEST = {False: 1e5, True: 1e2}
-SIZES = (6, 5, 9)
+SIZES = (6, 5, 9, 6, 5)
 NOT_FINITE = "not finite"
 
 

@@ -1,4 +1,4 @@
-/* wrong in a branch that the first call does not take, on every rung but `typed`; right with verify="always" */
+/* a copy of what a call wrote was taken to the reverse sweep, what reads the copy was not: wrong in a branch that the first call does not take */
 /* signature=x[n] -> y[n] | shape=map | real=double */
 static real h0_p57555(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;
