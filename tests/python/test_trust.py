@@ -31,14 +31,29 @@ void magnitude(const double* x, int n, double* y) {
 """
 
 
-def calls_of(operation: Enzyme, times: int) -> list[int]:
+# A derivative given by the user that is right for three numbers only.
+RIGHT_FOR_THREE = """\
+double total(const double* x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i]; return s; }
+double total_fwd(const double* x, const double* dx, int n, double* dreturn) {
+  *dreturn = 0;
+  for (int i = 0; i < n; i++) *dreturn += 2 * x[i] * dx[i];
+  return total(x, n);
+}
+void total_rev(const double* x, double* dx, int n, double dreturn) {
+  for (int i = 0; i < 3; i++) dx[i] += 2 * x[i] * dreturn;
+}
+void f(const double* x, int n, double* y) { y[0] = total(x, n); }
+"""
+
+
+def calls_of(operation: Enzyme, times: int, size: int = 3) -> list[int]:
     """Calls forward and backward, and returns what the foreign counter said each time."""
     seen = []
     for _ in range(times):
-        x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+        x = torch.ones(size, dtype=torch.float64, requires_grad=True)
         y, calls = operation.apply(x)
         y.sum().backward()
-        assert x.grad is not None and x.grad.tolist() == [2.0] * 3
+        assert x.grad is not None and x.grad.tolist() == [2.0] * size
         seen.append(calls.item())
     return seen
 
@@ -66,6 +81,43 @@ y.sum().backward()
 print(calls.item(), x.grad.tolist())
 """)
     assert child.stdout.split("\n")[0] == "1 [2.0, 2.0, 2.0]"
+
+
+@pytest.mark.usefixtures("cache")
+def test_each_of_the_first_sizes_is_checked_once(compile_source: Compile) -> None:
+    """The ninth is not; nor is any a second time, by another object that finds the checks in the cache."""
+    counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
+    calls_of(counted, 1)
+    for size in range(4, 11):
+        first, second, third = calls_of(counted, 3, size)  # the check comes with the first backward call
+        assert second > first + 1 and third == second + 1
+    for size in (3, 11):
+        first, second = calls_of(counted, 2, size)
+        assert second == first + 1
+    first, second = calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, timeout=299), 2, 7)
+    assert second == first + 1
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_gradient_that_is_wrong_at_another_size_is_refused(compile_source: Compile) -> None:
+    """The sizes that were right stay so."""
+    f = compile_source(RIGHT_FOR_THREE, "f", "x[n] -> y[1]", derivatives={"total": ("total_fwd", "total_rev")})
+    for _ in range(2):
+        x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+        f.apply(x).sum().backward()
+        assert x.grad is not None and x.grad.tolist() == [2.0] * 3
+        y = f.apply(torch.ones(5, dtype=torch.float64, requires_grad=True))
+        with pytest.raises(ffgrad.DifferentiationError, match="the reverse derivative given for `total` is wrong"):
+            y.sum().backward()
+
+
+@pytest.mark.usefixtures("cache")
+def test_large_arguments_of_another_size_are_not_copied_for_a_check(compile_source: Compile) -> None:
+    """A check makes copies: beyond 16 MiB only the first call is checked."""
+    counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
+    calls_of(counted, 1)
+    first, second = calls_of(counted, 2, 2**20 + 1)
+    assert second == first + 1
 
 
 @pytest.mark.usefixtures("cache")

@@ -47,7 +47,8 @@ class Options(TypedDict, total=False):
         Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the forward
         and the reverse one and, if need be, of one that saves (``docs/custom-derivatives.md``).
     verify : {"once", "always", "strict", "off"}
-        When the gradient is checked against forward mode and finite differences.
+        When the gradient is checked against forward mode and finite differences: at the first call with each of the first
+        eight sizes, at every call, as the first but with no doubt left, or never.
     loose_types : bool
         Let the engine guess types that it cannot deduce.
     arena : bool
