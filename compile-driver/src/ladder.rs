@@ -4,46 +4,36 @@
 //! none is left the caller gets the reasons, never a gradient.
 
 use crate::artifact::{self, Artifact, Wanted};
-use crate::blame;
 use crate::build;
-use crate::cache::{self, Lock};
+use crate::cache::Lock;
 use crate::call::{Call, Input};
-use crate::error::{Error, OUT_OF_MEMORY, Result};
+use crate::engine;
+use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
+use crate::proven::Derivative;
 use crate::sample::Point;
 use crate::scratch::Frame;
-use crate::sizes::{self, Sizes};
+use crate::sizes;
 use crate::verify::{self, Outcome};
 use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::manifest::{CheckRecord, Choice, FORMAT};
+use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// A derivative artifact in use.
-pub struct Derivative {
-    /// The code.
-    pub artifact: Arc<Artifact>,
-    /// Nothing more needs to be checked, at the sizes that were.
-    settled: AtomicBool,
-    /// Those sizes.
-    sizes: Sizes,
-}
-
 /// Code of the refusal to return a gradient that failed its check.
-const UNPROVEN: &str = "unproven-gradient";
+pub(crate) const UNPROVEN: &str = "unproven-gradient";
 
 /// Problems that no other preparation can mend: climbing on would only take time.
 const FINAL: [&str; 6] = [
     "engine-version",
     "missing-derivative",
     "inline-assembly",
-    "engine-timeout",
+    engine::TIMED_OUT,
     "engine-failed",
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
@@ -85,34 +75,6 @@ impl Function {
         }
     }
 
-    fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
-        if self.verifies_always() || !known.settled.load(Ordering::Acquire) {
-            return true;
-        }
-        // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
-        self.spec.options.verify != Verify::Off
-            && !self.spec.options.mpi
-            && self.pack.is_none()
-            && known.sizes.lack(sizes::digest(resolved))
-            && self.has_small_arguments(resolved)
-    }
-
-    fn has_small_arguments(&self, resolved: &Resolved) -> bool {
-        let arguments = self.manifest.plan.args.iter().enumerate();
-        sizes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
-    }
-
-    /// Whether nothing more needs to be checked before these derivatives are used, at sizes that they are known at.
-    pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
-        if self.verifies_always() {
-            return false;
-        }
-        let wanted = self.serving(wanted);
-        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        // What tuning chose, and a primal alone, are not among them.
-        all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
-    }
-
     /// A function that was refused is refused again without building everything once more.
     fn find_or_climb_once(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
@@ -120,11 +82,8 @@ impl Function {
             return Err(Error::Differentiation(diagnosis));
         }
         let outcome = self.find_or_climb(wanted, inputs, resolved);
-        // What was unproven at these arguments may pass at others.
-        if let Err(Error::Differentiation(diagnosis)) = &outcome
-            && ![UNPROVEN, blame::WRONG_DERIVATIVE, OUT_OF_MEMORY].contains(&diagnosis.code.as_str())
-        {
-            self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
+        if let Err(Error::Differentiation(diagnosis)) = &outcome {
+            self.remember_refusal(wanted, diagnosis);
         }
         outcome
     }
@@ -211,7 +170,7 @@ impl Function {
         }
         let Some((rung, mut diagnosis)) = refusal else { return Ok(()) };
         build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).insert(wanted, diagnosis.clone());
+        self.remember_refusal(wanted, &diagnosis);
         Err(Error::Differentiation(diagnosis))
     }
 
@@ -223,18 +182,6 @@ impl Function {
     fn has_artifact(&self, wanted: Wanted) -> bool {
         let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         self.rungs(wanted).into_iter().any(|rung| artifact::is_there(&folder(rung)))
-    }
-
-    /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
-    fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Vec<u64>)>> {
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
-        let checks = self.spec.options.verify;
-        // A kept check may have been a doubtful one, which `strict` does not accept.
-        let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
-        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
-        let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
-        Ok(artifact.map(|artifact| (artifact, choice.sizes)))
     }
 
     /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
@@ -278,19 +225,6 @@ impl Function {
             }
         }
         Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
-    }
-
-    pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
-        self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
-    }
-
-    fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool, sizes: &[u64]) -> Arc<Artifact> {
-        self.share_primal(&artifact);
-        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
-        let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
-        let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(wanted, Arc::new(derivative));
-        artifact
     }
 
     /// Tries rung after rung.
@@ -423,38 +357,6 @@ impl Function {
         }
     }
 
-    fn keep_choice(
-        &self,
-        wanted: Wanted,
-        rung: Rung,
-        check: Option<CheckRecord>,
-        passed_over: &[String],
-        sizes: &[u64],
-    ) -> Result<()> {
-        if self.pack.is_some() {
-            return Ok(());
-        }
-        let (passed_over, sizes) = (passed_over.to_vec(), sizes.to_vec());
-        cache::write_json(&self.choice_file(wanted), &Choice { format: FORMAT, rung, check, passed_over, sizes })
-    }
-
-    /// Counts these sizes as checked, here and in processes to come.
-    fn keep_size(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved) -> Result<()> {
-        let digest = sizes::digest(resolved);
-        if !known.sizes.lack(digest) {
-            return Ok(());
-        }
-        known.sizes.add(digest);
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        match choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung) {
-            Some(choice) if self.pack.is_none() => {
-                let sizes = known.sizes.list();
-                cache::write_json(&self.choice_file(wanted), &Choice { sizes, ..choice })
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// A derivative that is in use but not proven, or not at these sizes, or that is to be proven at every call.
     fn check_again(
         &self,
@@ -493,7 +395,7 @@ impl Function {
                 return Err(self.unproven(&passed_over, None));
             }
         }
-        self.keep_size(wanted, known, resolved)?;
+        self.keep_size(wanted, known, resolved);
         Ok(known.artifact.clone())
     }
 

@@ -40,6 +40,7 @@ pub mod openmp;
 pub mod options;
 pub mod pack;
 pub mod process;
+mod proven;
 mod recent;
 pub mod registry;
 mod rules;

@@ -122,6 +122,23 @@ def test_a_crash_on_one_rung_leaves_the_next_one(
     assert [path.name for path in cache.glob("v*/entries/*/d1-*")] == ["d1-1-o1"]
 
 
+def test_a_crash_of_the_worker_is_no_refusal_for_good(
+    cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What killed it, a machine short of memory perhaps, may be over at the next call of the same object."""
+    script = Path(crashing(tmp_path, '"job":"derive"', ""))
+    unless_calm = f'if [ -e "{tmp_path}/calm" ]; then printf "%s\\n" "$line"; else kill -SEGV $$; exit; fi'
+    script.write_text(script.read_text().replace("kill -SEGV $$; exit", unless_calm))
+    monkeypatch.setenv("FFGRAD_WORKER", str(script))
+    step = enzyme(write(MODEL, "model.cpp"), "model::step", SIGNATURE)
+    for _ in range(2):
+        with pytest.raises(ffgrad.DifferentiationError) as caught:
+            step.vjp(np.full(3, 2.0))[1](np.ones(3))
+        assert caught.value.code == "worker-failed"
+    (tmp_path / "calm").touch()
+    assert step.vjp(np.full(3, 2.0))[1](np.ones(3))[0].tolist() == [13.0, 13.0, 13.0]
+
+
 # Does the real thing up to a request, and says a word when it is told to end.
 HANGS = """\
 #!{python}

@@ -1,0 +1,139 @@
+//! Derivatives in use: what was proven of them, here and by earlier processes, and when they are checked again.
+
+use crate::artifact::{self, Artifact, Wanted};
+use crate::blame;
+use crate::cache;
+use crate::engine;
+use crate::error::{OUT_OF_MEMORY, Result};
+use crate::function::Function;
+use crate::ladder::UNPROVEN;
+use crate::options::Verify;
+use crate::sizes::{self, Sizes};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::{CheckRecord, Choice, FORMAT};
+use core_ad::protocol::Rung;
+use core_ad::shapes::Resolved;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+
+/// A derivative artifact in use.
+pub struct Derivative {
+    /// The code.
+    pub artifact: Arc<Artifact>,
+    /// Nothing more needs to be checked, at the sizes that were.
+    pub(crate) settled: AtomicBool,
+    /// Those sizes.
+    sizes: Sizes,
+}
+
+/// Problems that the next call need not have: other arguments, a machine with less to do.
+const PASSING: [&str; 6] = [
+    UNPROVEN,
+    blame::WRONG_DERIVATIVE,
+    OUT_OF_MEMORY,
+    engine::TIMED_OUT,
+    core_ad::diagnostics::worker::TIMED_OUT,
+    core_ad::diagnostics::worker::FAILED,
+];
+
+impl Function {
+    /// Whether a call of these sizes has to be checked.
+    pub(crate) fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
+        if self.verifies_always() || !known.settled.load(Ordering::Acquire) {
+            return true;
+        }
+        // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
+        self.spec.options.verify != Verify::Off
+            && !self.spec.options.mpi
+            && self.pack.is_none()
+            && known.sizes.lack(sizes::digest(resolved))
+            && self.has_small_arguments(resolved)
+    }
+
+    fn has_small_arguments(&self, resolved: &Resolved) -> bool {
+        let arguments = self.manifest.plan.args.iter().enumerate();
+        sizes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
+    }
+
+    /// Whether nothing more needs to be checked before these derivatives are used, at sizes that they are known at.
+    pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
+        if self.verifies_always() {
+            return false;
+        }
+        let wanted = self.serving(wanted);
+        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        // What tuning chose, and a primal alone, are not among them.
+        all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
+    }
+
+    /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
+    pub(crate) fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Vec<u64>)>> {
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+        let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
+        let checks = self.spec.options.verify;
+        // A kept check may have been a doubtful one, which `strict` does not accept.
+        let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
+        let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
+        Ok(artifact.map(|artifact| (artifact, choice.sizes)))
+    }
+
+    pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
+        self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
+    }
+
+    pub(crate) fn settle(
+        &self,
+        wanted: Wanted,
+        artifact: Arc<Artifact>,
+        settled: bool,
+        sizes: &[u64],
+    ) -> Arc<Artifact> {
+        self.share_primal(&artifact);
+        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
+        let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
+        let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(wanted, Arc::new(derivative));
+        artifact
+    }
+
+    pub(crate) fn keep_choice(
+        &self,
+        wanted: Wanted,
+        rung: Rung,
+        check: Option<CheckRecord>,
+        passed_over: &[String],
+        sizes: &[u64],
+    ) -> Result<()> {
+        if self.pack.is_some() {
+            return Ok(());
+        }
+        let (passed_over, sizes) = (passed_over.to_vec(), sizes.to_vec());
+        cache::write_json(&self.choice_file(wanted), &Choice { format: FORMAT, rung, check, passed_over, sizes })
+    }
+
+    /// Counts these sizes as checked, here and, where the cache can be written to, in processes to come.
+    pub(crate) fn keep_size(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved) {
+        let digest = sizes::digest(resolved);
+        if !known.sizes.lack(digest) {
+            return;
+        }
+        known.sizes.add(digest);
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+        let ours = choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung);
+        if let Some(choice) = ours.filter(|_| self.pack.is_none()) {
+            let more = Choice { sizes: known.sizes.list(), ..choice };
+            // Without it the next process checks once more.
+            let _ = cache::write_json(&self.choice_file(wanted), &more);
+        }
+    }
+
+    /// Refuses again without building everything once more, unless the next call may fare better.
+    pub(crate) fn remember_refusal(&self, wanted: Wanted, diagnosis: &Diagnosis) {
+        if !PASSING.contains(&diagnosis.code.as_str()) {
+            let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            refusals.insert(wanted, Box::new(diagnosis.clone()));
+        }
+    }
+}
