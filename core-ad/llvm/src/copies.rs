@@ -11,7 +11,7 @@
 //! writes becomes the call of a function that copies, and is nothing but a copy again once the engine is done.
 
 use crate::ir::{self, Block, Op, Value};
-use crate::objects::{Objects, is_neutral};
+use crate::objects::{Objects, allocates, is_neutral};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::FunctionValue;
@@ -51,14 +51,13 @@ fn is_copy(instruction: Value) -> bool {
 
 /// Whether the engine may differentiate a function of its own here, with the values that it returns or writes.
 fn is_differentiated_call(instruction: Value) -> bool {
-    if !instruction.is(Op::LLVMCall) && !instruction.is(Op::LLVMInvoke) {
+    let is_call = instruction.is(Op::LLVMCall) || instruction.is(Op::LLVMInvoke);
+    if !is_call || instruction.never_returns() {
         return false;
     }
+    let known = |name: String| name.starts_with("llvm.") || is_neutral(&name) || allocates(&name);
     // A function of the C library that only computes has a formula.
-    instruction
-        .callee()
-        .is_none_or(|name| !name.starts_with("llvm.") && !is_neutral(&name) && !instruction.only_computes())
-        || instruction.calls_a_body()
+    instruction.calls_a_body() || !(instruction.callee().is_some_and(known) || instruction.only_computes())
 }
 
 /// Whether anything but a fill writes to where the copy reads, as far as that can be seen.

@@ -9,7 +9,7 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 pub use llvm_sys::LLVMOpcode as Op;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMAttributeRef, LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind};
 
 /// Any value: an instruction, an argument, a constant.
@@ -232,17 +232,27 @@ impl Value {
 
     /// Whether a call touches no memory and always returns.
     pub fn only_computes(self) -> bool {
+        let memory = self.callee_attribute("memory");
+        let untouched = memory.is_some_and(|memory| unsafe { LLVMGetEnumAttributeValue(memory) } == 0);
+        untouched && self.callee_attribute("willreturn").is_some() && self.callee_attribute("nounwind").is_some()
+    }
+
+    /// Whether a call never comes back: it throws, or ends the program.
+    pub fn never_returns(self) -> bool {
+        self.callee_attribute("noreturn").is_some()
+    }
+
+    /// An attribute of the function that a call calls by name.
+    fn callee_attribute(self, name: &str) -> Option<LLVMAttributeRef> {
         let called = unsafe { LLVMGetCalledValue(self.0) };
         if unsafe { LLVMIsAFunction(called) }.is_null() {
-            return false;
+            return None;
         }
-        let has = |name: &str| unsafe {
+        let found = unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             LLVMGetEnumAttributeAtIndex(called, u32::MAX, kind)
         };
-        let memory = has("memory");
-        let untouched = !memory.is_null() && unsafe { LLVMGetEnumAttributeValue(memory) } == 0;
-        untouched && !has("willreturn").is_null() && !has("nounwind").is_null()
+        (!found.is_null()).then_some(found)
     }
 
     /// Whether what a call calls has a body here.

@@ -137,7 +137,7 @@ impl Object {
 }
 
 /// Functions that return memory of its own.
-fn allocates(name: &str) -> bool {
+pub fn allocates(name: &str) -> bool {
     matches!(name, "malloc" | "calloc" | "_Znwm" | "_Znam" | "ffgrad_malloc" | "ffgrad_calloc")
 }
 
