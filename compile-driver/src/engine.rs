@@ -95,7 +95,9 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 /// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. Values carried from one turn of a loop to the next, in place of a
 /// load, become carried values of the reverse loop, which can then neither be vectorised nor recognised as a stencil.
 /// The worker's own pipeline does the same, after the worker has seen the loop.
-const PIPELINE: [(&str, u32); 2] = [("enable-load-pre", 0), ("max-dependences", 0)];
+/// And ways that depend on a condition are not threaded through the turns of an unrolled loop: that leaves pointers merged of equal ones, of
+/// which Enzyme does not know where they point (the worker's `merged.rs`).
+const PIPELINE: [(&str, u32); 3] = [("enable-load-pre", 0), ("max-dependences", 0), ("jump-threading-threshold", 0)];
 
 /// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
 /// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has

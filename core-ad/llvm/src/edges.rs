@@ -29,9 +29,9 @@ pub fn join(module: &Module<'_>) {
 }
 
 /// The successors that are reached by more than one edge. Where no number comes by them yet, the engine's own clean-up may let one.
-fn repeated(block: Block) -> HashSet<Block> {
-    let mut seen = HashSet::new();
-    block.successors().into_iter().filter(|s| !seen.insert(*s)).collect()
+fn repeated(block: Block) -> Vec<Block> {
+    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
+    block.successors().into_iter().filter(|s| !once.insert(*s) && twice.insert(*s)).collect()
 }
 
 fn join_edges(module: &Module<'_>, from: Block, to: Block, number: usize) {

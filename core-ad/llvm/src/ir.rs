@@ -112,6 +112,11 @@ impl Value {
         self.is_instruction().then(|| unsafe { LLVMGetInstructionOpcode(self.0) })
     }
 
+    /// The instruction after it.
+    pub fn next(self) -> Value {
+        Value(unsafe { LLVMGetNextInstruction(self.0) })
+    }
+
     /// The block that an instruction stands in.
     pub fn parent(self) -> Block {
         Block(unsafe { LLVMGetInstructionParent(self.0) })

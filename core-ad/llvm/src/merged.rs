@@ -1,4 +1,11 @@
-//! Local memory that is written through a pointer which may point elsewhere, too.
+//! Memory behind a pointer that is merged from others: which way was taken, or which turn it is, says where it points.
+//!
+//! The engine takes such a pointer for one of its own, that points into no memory the function has been given or has allocated, as
+//! long as that memory is not captured: it does not ask what the pointer was merged from. So it does not see that a store through it
+//! overwrites what the reverse sweep needs (`tests/torture/found/p60143.c`, and iterators of C++). Memory with such pointers into
+//! it is therefore said to be captured. (LLVM, which the engine asks next, knows the pointer's origins.)
+//!
+//! *Local memory that is written through a pointer which may point elsewhere, too:*
 //!
 //! ```text
 //! p = inside ? scratch : y;  p[k] = v;
@@ -14,13 +21,107 @@
 //! stores that it sees go there. Those through merged pointers it does not see (`p50596.c`); [`crate::lifetimes`] lets such
 //! memory live.
 
+use crate::entries::capture_marker;
 use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// Marks it. To be called last before the engine.
+/// Says so. To be called last before the engine.
+pub fn mark_captured(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        let (start, mistaken) = (ir::blocks(function)[0], mistaken(function));
+        let instructions = ir::blocks(function).into_iter().flat_map(Block::instructions);
+        let in_order: Vec<Value> = ir::arguments(function).into_iter().chain(instructions).collect();
+        for memory in in_order.into_iter().filter(|value| mistaken.contains(value)) {
+            let place = match memory.op() {
+                // What is allocated by an invoke is there where it returns.
+                Some(Op::LLVMInvoke) => memory.parent().successors()[0].first_after_phis(),
+                Some(_) => memory.next(),
+                None => start.first_after_phis(),
+            };
+            capture(module, memory, place);
+        }
+    }
+}
+
+/// What is written by its own name and read through a merged pointer, or the other way round. Arguments are meant, too.
+fn mistaken(function: FunctionValue<'_>) -> HashSet<Value> {
+    let mut merged: HashMap<Value, Access> = HashMap::new();
+    for merge in
+        ir::blocks(function).into_iter().flat_map(Block::instructions).filter(|i| is_merge(*i) && i.is_pointer())
+    {
+        let access = Access::through(merge, true);
+        for origin in origins(merge) {
+            let all = merged.entry(origin).or_default();
+            (all.reads, all.writes) = (all.reads || access.reads, all.writes || access.writes);
+        }
+    }
+    let arguments = ir::arguments(function);
+    let is_memory = |origin: &Value| is_allocation(*origin) || arguments.contains(origin);
+    let clash = |(origin, merged): (Value, Access)| {
+        let direct = Access::through(origin, false);
+        (direct.reads && merged.writes || direct.writes && merged.reads).then_some(origin)
+    };
+    merged.into_iter().filter(|(origin, _)| is_memory(origin)).filter_map(clash).collect()
+}
+
+/// What is done through a pointer.
+#[derive(Clone, Copy, Default)]
+struct Access {
+    reads: bool,
+    writes: bool,
+}
+
+impl Access {
+    /// Through it and those derived from it, merged ones among them if that is wanted.
+    fn through(pointer: Value, merged: bool) -> Access {
+        let (mut access, mut seen, mut open) = (Access::default(), HashSet::new(), vec![pointer]);
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            for user in value.users() {
+                match user.op() {
+                    Some(Op::LLVMGetElementPtr) => open.push(user),
+                    Some(Op::LLVMPHI | Op::LLVMSelect) if merged => open.push(user),
+                    Some(Op::LLVMLoad) => access.reads = true,
+                    Some(Op::LLVMStore) => access.writes |= user.operand(1) == value,
+                    Some(Op::LLVMCall | Op::LLVMInvoke) if !is_neutral(user) => access.note_call(user, value),
+                    _ => {}
+                }
+            }
+        }
+        access
+    }
+
+    fn note_call(&mut self, call: Value, pointer: Value) {
+        let name = call.callee().unwrap_or_default();
+        let moves = name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
+        self.writes |= !moves || call.operand(0) == pointer;
+        self.reads |= !name.starts_with("llvm.memset.") && (!moves || call.operand(1) == pointer);
+    }
+}
+
+fn capture(module: &Module<'_>, memory: Value, before: Value) {
+    // What blocks of a GPU share is in an address space of its own.
+    // SAFETY: asked of a pointer.
+    if unsafe { LLVMGetPointerAddressSpace(memory.ty()) } != 0 {
+        return;
+    }
+    // SAFETY: live values of one function; the place comes after the definition.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, before.0);
+        let marker = capture_marker(module).as_value_ref();
+        let mut argument = memory.0;
+        LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut argument, 1, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Marks it as active. To be called last before the engine.
 pub fn mark_active(module: &Module<'_>) {
     for function in ir::functions(module) {
         for memory in written_through_merges(function) {

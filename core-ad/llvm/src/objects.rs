@@ -4,6 +4,7 @@
 //! Two objects never overlap. An object whose address goes anywhere but into loads, stores and their like is given
 //! up: it escapes.
 
+use crate::entries::{CAPTURE, CLOBBER};
 use crate::ir::{self, Op, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::values::FunctionValue;
@@ -143,7 +144,7 @@ pub fn allocates(name: &str) -> bool {
 
 /// Functions that neither read nor write what they are given.
 pub fn is_neutral(name: &str) -> bool {
-    matches!(name, "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "_ZdaPvm" | crate::entries::CLOBBER)
+    matches!(name, "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "_ZdaPvm" | CLOBBER | CAPTURE)
         || name.starts_with("llvm.lifetime.")
         || name.starts_with("__enzyme_double")
         || name.starts_with("__enzyme_float")

@@ -74,16 +74,12 @@ pub fn clean_up(module: &Module<'_>) -> Result<()> {
     run(module, passes, &emit::target_machine("generic")?, scalar_only())
 }
 
-/// The full pipeline for the real target, on a copy; without gathers where those cannot be trusted.
+/// The full pipeline for the real target, on a copy.
 pub fn after_differentiation<'ctx>(module: &Module<'ctx>, machine: &TargetMachine) -> Result<Module<'ctx>> {
-    let optimised = |copy: Module<'ctx>| run(&copy, "default<O3>", machine, everything()).map(|()| copy);
-    let with_gathers = optimised(module.clone())?;
-    if !gathers::may_be_wrong(&with_gathers) {
-        return Ok(with_gathers);
-    }
-    let without = module.clone();
-    gathers::forbid(&without);
-    optimised(without)
+    let copy = module.clone();
+    gathers::forbid(&copy);
+    run(&copy, "default<O3>", machine, everything())?;
+    Ok(copy)
 }
 
 fn everything() -> PassBuilderOptions {

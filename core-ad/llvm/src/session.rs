@@ -277,6 +277,7 @@ impl<'ctx> Session<'ctx> {
         copies::outline(&module);
         edges::join(&module);
         snapshots::wrap_arrays(&module);
+        merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)

@@ -62,6 +62,20 @@ fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     }
 }
 
+/// Name of the function that memory is captured by.
+pub const CAPTURE: &str = "ffgrad.capture";
+
+/// A function that may keep the pointer that it is given, and does nothing with it.
+pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(CAPTURE) {
+        return function;
+    }
+    // memory(inaccessiblemem: readwrite).
+    let function = declare(module, CAPTURE, pointer(module), 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
+    set_inactive(module, function);
+    function
+}
+
 const EDGE: &str = "ffgrad.edge";
 
 /// A function that says that the program came this way, and keeps the way a block of its own.
@@ -78,7 +92,7 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 
 /// Gives the marker functions empty bodies, so that the optimiser removes their calls.
 pub fn define_markers(module: &Module<'_>) -> Result<()> {
-    for name in [CLOBBER, EDGE, "__enzyme_float", "__enzyme_double"] {
+    for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
         let builder = context.create_builder();
