@@ -36,8 +36,14 @@ pub fn mark_captured(module: &Module<'_>) {
         let in_order: Vec<Value> = ir::arguments(function).into_iter().chain(instructions).collect();
         for memory in in_order.into_iter().filter(|value| mistaken.contains(value)) {
             let place = match memory.op() {
-                // What is allocated by an invoke is there where it returns.
-                Some(Op::LLVMInvoke) => memory.parent().successors()[0].first_after_phis(),
+                // What is allocated by an invoke is there where it returns, if nothing else leads there.
+                Some(Op::LLVMInvoke) => {
+                    let there = memory.parent().successors()[0];
+                    if there.predecessors().len() > 1 {
+                        continue;
+                    }
+                    there.first_after_phis()
+                }
                 Some(_) => memory.next(),
                 None => start.first_after_phis(),
             };
