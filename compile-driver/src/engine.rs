@@ -92,12 +92,24 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. Values carried from one turn of a loop to the next, in place of a
-/// load, become carried values of the reverse loop, which can then neither be vectorised nor recognised as a stencil.
-/// The worker's own pipeline does the same, after the worker has seen the loop.
-/// And ways that depend on a condition are not threaded through the turns of an unrolled loop: that leaves pointers merged of equal ones, of
-/// which Enzyme does not know where they point (the worker's `merged.rs`).
-const PIPELINE: [(&str, u32); 3] = [("enable-load-pre", 0), ("max-dependences", 0), ("jump-threading-threshold", 0)];
+/// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. The worker's own pipeline does what is switched off
+/// here, later or earlier.
+///
+/// Values carried from one turn of a loop to the next, in place of a load, become carried values of the reverse loop, which can then neither
+/// be vectorised nor recognised as a stencil. Ways that depend on a condition are not threaded through the turns of an unrolled loop: that
+/// leaves pointers merged of equal ones, of which Enzyme does not know where they point (the worker's `merged.rs`).
+///
+/// The last three keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
+/// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
+/// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then.
+const PIPELINE: [(&str, u32); 6] = [
+    ("enable-load-pre", 0),
+    ("max-dependences", 0),
+    ("jump-threading-threshold", 0),
+    ("enable-gvn-memdep", 0),
+    ("licm-mssa-optimization-cap", 0),
+    ("earlycse-mssa-optimization-cap", 0),
+];
 
 /// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
 /// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has

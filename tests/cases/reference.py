@@ -75,6 +75,10 @@ def copied_results(x: Array) -> Array:
     return x * w * w[0]
 
 
+def repeated_lookup(x: Array, bias: Array) -> Array:
+    return x**2 - np.eye(len(x))[0] * np.tanh(2.5 * bias)
+
+
 def early_return(x: Array) -> Array:
     r2 = (x[:, None] - x[None, :])[np.tril_indices(len(x), -1)] ** 2
     tail = np.where(r2 < 4.0, (1.0 - 0.25 * r2) ** 3, 0.0)
