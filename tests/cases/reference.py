@@ -79,6 +79,32 @@ def repeated_lookup(x: Array, bias: Array) -> Array:
     return x**2 - np.eye(len(x))[0] * np.tanh(2.5 * bias)
 
 
+def pair_updates(x: Array) -> Array:
+    y, v = list(x), x[1]
+    for i in range(len(x)):
+        for j in range(len(x)):
+            v = v * y[i] * y[j]
+            y[0] = y[0] + v
+    return np.prod([(1 + u * u) * (1 + u) for u in y[::2]]) * x
+
+
+def skipped_break(y: Array) -> Array:
+    y, scale = list(y), 1.5
+    for i in range(0, len(y), 3):
+        y[i] = np.sin(sum(y) * scale)
+        if i > 3:
+            break
+        scale = np.tanh(scale + y[i])
+    y[1] = y[1] * scale
+    return np.array(y)
+
+
+def rows_on_stack(x: Array) -> Array:
+    rows = np.array(x)
+    rows[len(x) // 2] = x[0]
+    return np.sum(x * x) + np.sum(x**3 * rows)
+
+
 def early_return(x: Array) -> Array:
     r2 = (x[:, None] - x[None, :])[np.tril_indices(len(x), -1)] ** 2
     tail = np.where(r2 < 4.0, (1.0 - 0.25 * r2) ** 3, 0.0)

@@ -6,6 +6,7 @@
 
 mod arena;
 mod arithmetic;
+mod bypasses;
 mod choices;
 mod claims;
 mod copies;
@@ -16,6 +17,7 @@ mod exceptions;
 mod fortran;
 mod gathers;
 mod globals;
+mod graph;
 mod improve;
 mod indirect;
 mod inlining;
@@ -41,6 +43,7 @@ mod turn;
 mod types;
 mod unread;
 mod vecmath;
+mod walks;
 
 use core_ad::protocol::{Request, Response};
 use inkwell::context::Context;

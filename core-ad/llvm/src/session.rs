@@ -1,9 +1,9 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, choices, claims, copies, edges, emit, entries, exceptions, fortran, globals, improve, indirect,
-    lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots, threads, trail,
-    types, vecmath,
+    arena, arithmetic, bypasses, choices, claims, copies, edges, emit, entries, exceptions, fortran, globals, improve,
+    indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots, threads,
+    trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -272,14 +272,17 @@ impl<'ctx> Session<'ctx> {
         if !self.installed.is_empty() || copies_allocatables || by_merges() {
             lifetimes::extend(&module, &entries::roots(&module, entries), &parts_of_rules);
         }
+        // Before copies of globals become calls.
+        globals::mark_inactive(&module, &entries::roots(&module, entries));
+        snapshots::wrap_arrays(&module);
         merged::mark_active(&module);
         choices::separate(&module);
         copies::outline(&module);
         edges::join(&module);
-        snapshots::wrap_arrays(&module);
+        bypasses::split(&module);
+        walks::part(&module);
         merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
-        globals::mark_inactive(&module, &entries::roots(&module, entries));
         Ok(module)
     }
 

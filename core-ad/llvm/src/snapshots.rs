@@ -9,19 +9,19 @@
 //! (`tests/torture/found/p56010.c`). It does so with arrays only. So such an array becomes the one member of a structure; of that the
 //! engine keeps what each loop reads.
 
-use crate::ir::{self, Block, Op, Value};
+use crate::graph::{Graph, Reached};
+use crate::ir::{self, Op, Value};
 use crate::objects::Objects;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind::LLVMArrayTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use std::collections::HashMap;
 
 /// Functions of more blocks are not looked at closely: their arrays are taken to be such.
 const MANY: usize = 2000;
 
-/// Wraps them. To be called last before the engine.
+/// Wraps them. To be called before allocations are marked: the marks would be lost.
 pub fn wrap_arrays(module: &Module<'_>) {
     for function in ir::functions(module) {
         for array in kept_wrongly(function) {
@@ -37,8 +37,12 @@ fn kept_wrongly(function: FunctionValue<'_>) -> Vec<Value> {
     if arrays.is_empty() {
         return Vec::new();
     }
+    if blocks.len() > MANY {
+        return arrays;
+    }
     let (objects, graph) = (Objects::of(function), Graph::of(&blocks));
-    arrays.into_iter().filter(|array| graph.sees_change(&objects, *array)).collect()
+    let reached = graph.reached(&vec![true; graph.len()], None);
+    arrays.into_iter().filter(|array| graph.sees_change(&reached, &objects, *array)).collect()
 }
 
 fn is_array(instruction: Value) -> bool {
@@ -53,40 +57,23 @@ fn elements_read(array: Value) -> Vec<Value> {
     steps.flat_map(Value::users).filter(|user| user.is(Op::LLVMLoad)).collect()
 }
 
-/// The blocks of a function, by number.
-struct Graph {
-    number: HashMap<Block, usize>,
-    successors: Vec<Vec<usize>>,
-}
-
-/// What is reached from each block of a part of the function, in at least one step.
-type Reached = Vec<Vec<bool>>;
-
 impl Graph {
-    fn of(blocks: &[Block]) -> Graph {
-        let number: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
-        let successors = blocks.iter().map(|b| b.successors().iter().map(|s| number[s]).collect()).collect();
-        Graph { number, successors }
-    }
-
-    fn sees_change(&self, objects: &Objects, array: Value) -> bool {
+    fn sees_change(&self, reached: &Reached, objects: &Objects, array: Value) -> bool {
         let &[object] = objects.behind(array) else { return true };
         let object = objects.get(object);
-        if object.escapes || self.successors.len() > MANY {
+        if object.escapes {
             return true;
         }
         let numbers = |all: &[Value]| {
-            let mut numbers: Vec<usize> = all.iter().map(|i| self.number[&i.parent()]).collect();
+            let mut numbers: Vec<usize> = all.iter().map(|i| self.number(i.parent())).collect();
             numbers.sort_unstable();
             numbers.dedup();
             numbers
         };
         let (reads, writes) = (numbers(&elements_read(array)), numbers(&object.writes));
-        let all: Vec<bool> = vec![true; self.successors.len()];
-        let reached = self.reached(&all, None);
         // Outside of loops nothing is kept that way.
         let reads: Vec<usize> = reads.into_iter().filter(|r| reached[*r][*r]).collect();
-        self.differ(&all, &reached, &reads, &writes)
+        self.differ(&vec![true; self.len()], reached, &reads, &writes)
     }
 
     /// Whether what is written may come between two reads within one turn of the loop that is the part `inside`.
@@ -115,21 +102,6 @@ impl Graph {
             head.is_some() && self.differ(&turn, &self.reached(&turn, head), &reads, writes)
         })
     }
-
-    fn reached(&self, inside: &[bool], head: Option<usize>) -> Reached {
-        let from = |start: usize| {
-            let (mut seen, mut open) = (vec![false; inside.len()], vec![start]);
-            while let Some(block) = open.pop() {
-                for &next in self.successors[block].iter().filter(|next| inside[**next] && Some(**next) != head) {
-                    if !std::mem::replace(&mut seen[next], true) {
-                        open.push(next);
-                    }
-                }
-            }
-            seen
-        };
-        (0..inside.len()).map(|b| if inside[b] { from(b) } else { Vec::new() }).collect()
-    }
 }
 
 fn wrap(module: &Module<'_>, array: Value) {
@@ -140,7 +112,7 @@ fn wrap(module: &Module<'_>, array: Value) {
         LLVMPositionBuilderBefore(builder, array.0);
         let mut member = LLVMGetAllocatedType(array.0);
         let structure = LLVMStructTypeInContext(context, &mut member, 1, 0);
-        let new = LLVMBuildAlloca(builder, structure, c"".as_ptr());
+        let new = LLVMBuildArrayAlloca(builder, structure, array.operand(0).0, c"".as_ptr());
         LLVMSetAlignment(new, LLVMGetAlignment(array.0));
         LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(array.0));
         LLVMReplaceAllUsesWith(array.0, new);

@@ -4,9 +4,9 @@ use crate::session::Result;
 use core_ad::DType;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::FunctionValue;
+use inkwell::values::{FunctionValue, GlobalValue};
 
 /// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
 /// removed by it. It is declared to touch no memory the program can see, so that it hinders nothing.
@@ -90,8 +90,23 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
-/// Gives the marker functions empty bodies, so that the optimiser removes their calls.
+const OFFSET: &str = "ffgrad.offset.";
+
+/// A constant of this number, which is 0, what the engine does not know.
+pub fn offset<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
+    let context = module.get_context();
+    let global = module.add_global(context.i64_type(), None, &format!("{OFFSET}{number}"));
+    global.set_constant(true);
+    global.set_metadata(context.metadata_node(&[]), context.get_kind_id("enzyme_inactive"));
+    global
+}
+
+/// Gives the marker functions empty bodies, so that the optimiser removes their calls, and the offsets their value.
 pub fn define_markers(module: &Module<'_>) -> Result<()> {
+    for global in module.get_globals().filter(|g| g.get_name().to_bytes().starts_with(OFFSET.as_bytes())) {
+        global.set_initializer(&module.get_context().i64_type().const_zero());
+        global.set_linkage(Linkage::Internal);
+    }
     for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();

@@ -1,0 +1,230 @@
+//! Loads that walk memory alike, each in a loop of its own.
+//!
+//! ```text
+//! for (i) for (j) { v *= y[i] * y[j];  y[0] += v; }      for (i += 2) a *= y[i];  for (i += 2) b += y[i];
+//! ```
+//!
+//! Here `y[i]` and `y[j]` begin at the same place, take the same steps and turn as often. So the engine takes what it keeps of the
+//! one for what it needs of the other, by the place that the one has in *its* loop: a wrong gradient, where one loop lies in the other,
+//! and where a step is not one element (`tests/torture/found/p72011.c`). (Loops behind each other that walk from element to element
+//! share a copy of the whole array; that is right.) So such loads get different beginnings: an offset that is 0, which the engine does
+//! not know.
+
+use crate::entries::offset;
+use crate::graph::{Dominators, Graph};
+use crate::ir::{self, Block, Op, Value};
+use crate::objects::Objects;
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::core::*;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Functions of more blocks are left alone.
+const MANY: usize = 2000;
+
+/// What is written about an address at most.
+const LONGEST: usize = 400;
+
+/// Parts them. To be called last before the engine.
+pub fn part(module: &Module<'_>) {
+    let mut done = 0;
+    for function in ir::functions(module) {
+        for group in mistaken(function) {
+            move_away(module, function, &group, done);
+            done += 1;
+        }
+    }
+}
+
+/// A load, and the loops that its address depends on.
+struct Walk {
+    load: Value,
+    heads: Vec<usize>,
+    /// It goes from element to element.
+    dense: bool,
+}
+
+/// Groups of loads that need beginnings of their own.
+fn mistaken(function: FunctionValue<'_>) -> Vec<Vec<Value>> {
+    let blocks = ir::blocks(function);
+    if blocks.len() < 2 || blocks.len() > MANY {
+        return Vec::new();
+    }
+    let graph = Graph::of(&blocks);
+    let loops = Loops { dominators: graph.dominators(), graph: &graph };
+    let mut alike: HashMap<String, Vec<Walk>> = HashMap::new();
+    for load in blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMLoad) && !i.is_special()) {
+        if let Some((address, walk)) = loops.walk(load) {
+            alike.entry(address).or_default().push(walk);
+        }
+    }
+    alike.retain(|_, walks| walks.iter().any(|walk| walk.heads != walks[0].heads));
+    if alike.is_empty() {
+        return Vec::new();
+    }
+    let objects = Objects::of(function);
+    let mut found: Vec<Vec<Value>> =
+        alike.into_values().filter(|walks| is_written(&objects, walks[0].load)).flat_map(|w| loops.apart(&w)).collect();
+    // In the order of the function: a map has none.
+    let place: HashMap<Value, usize> = blocks.iter().flat_map(|b| b.instructions()).zip(0..).collect();
+    found.sort_by_key(|group| place[&group[0]]);
+    found
+}
+
+/// Whether what a load reads may be overwritten: if not, the engine reads it again.
+fn is_written(objects: &Objects, load: Value) -> bool {
+    let behind = objects.behind(load.operand(0));
+    behind.is_empty() || behind.iter().map(|&o| objects.get(o)).any(|o| o.escapes || !o.writes.is_empty())
+}
+
+/// The loops of a function.
+struct Loops<'a> {
+    graph: &'a Graph,
+    dominators: Dominators,
+}
+
+impl Loops<'_> {
+    /// The address of a load, written down without the loops that it goes through, and these.
+    fn walk(&self, load: Value) -> Option<(String, Walk)> {
+        let pointer = load.operand(0);
+        let mut spelled = Spelled { loops: self, text: String::new(), heads: Vec::new() };
+        spelled.value(pointer)?;
+        let dense = is_dense(load, pointer);
+        (!spelled.heads.is_empty()).then_some((spelled.text, Walk { load, heads: spelled.heads, dense }))
+    }
+
+    /// The block of a loop's head, if the value counts its turns: where it begins, and its step.
+    fn counter(&self, phi: Value) -> Option<(usize, Value, Value)> {
+        let [(one, from), (other, back)] = phi.incoming()[..] else { return None };
+        let head = self.graph.number(phi.parent());
+        let is_back = |block: Block| self.dominators.dominates(head, self.graph.number(block));
+        let (start, next) = match (is_back(from), is_back(back)) {
+            (false, true) => (one, other),
+            (true, false) => (other, one),
+            _ => return None,
+        };
+        let step = match next.op() {
+            Some(Op::LLVMAdd | Op::LLVMGetElementPtr) if next.operand(0) == phi => next.operand(1),
+            Some(Op::LLVMAdd) if next.operand(1) == phi => next.operand(0),
+            _ => return None,
+        };
+        Some((head, start, step))
+    }
+
+    /// Of loads that walk alike those that are not to be taken for an earlier one.
+    fn apart(&self, walks: &[Walk]) -> Vec<Vec<Value>> {
+        let mut kinds: Vec<Vec<&Walk>> = Vec::new();
+        for walk in walks {
+            match kinds.iter_mut().find(|kind| kind[0].heads == walk.heads) {
+                Some(kind) => kind.push(walk),
+                None => kinds.push(vec![walk]),
+            }
+        }
+        let clash = |i: &usize| (0..*i).any(|earlier| self.clash(kinds[earlier][0], kinds[*i][0]));
+        let clashing = (1..kinds.len()).filter(clash);
+        clashing.map(|i| kinds[i].iter().map(|walk| walk.load).collect()).collect()
+    }
+
+    fn clash(&self, a: &Walk, b: &Walk) -> bool {
+        let differing = a.heads.iter().zip(&b.heads).filter(|(x, y)| x != y);
+        let mut nested = differing.map(|(&x, &y)| self.is_inside(x, y) || self.is_inside(y, x));
+        nested.any(|nested| nested) || !(a.dense && b.dense)
+    }
+
+    /// Whether the loop with this head lies in the one with the other.
+    fn is_inside(&self, inner: usize, outer: usize) -> bool {
+        let leads_back = |p: &&usize| self.dominators.dominates(outer, **p);
+        let ends: Vec<usize> = self.graph.predecessors[outer].iter().filter(leads_back).copied().collect();
+        self.dominators.dominates(outer, inner) && {
+            let reached = self.graph.reached_from(inner, |block| block != outer);
+            ends.iter().any(|end| reached[*end] || *end == inner)
+        }
+    }
+}
+
+/// Whether an address is that of an array's next element in each turn.
+fn is_dense(load: Value, pointer: Value) -> bool {
+    // SAFETY: asked of a step only.
+    let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == load.ty();
+    let counts_by_one = |phi: Value| {
+        let next = |value: Value| value.is(Op::LLVMAdd) && value.operand(1).constant() == Some(1);
+        phi.is(Op::LLVMPHI) && phi.incoming().iter().any(|(value, _)| next(*value) && value.operand(0) == phi)
+    };
+    pointer.is(Op::LLVMGetElementPtr)
+        && pointer.operands().len() == 2
+        && elements(pointer)
+        && counts_by_one(pointer.operand(1))
+}
+
+/// An address as text: equal for equal addresses, whichever loops they count.
+struct Spelled<'a> {
+    loops: &'a Loops<'a>,
+    text: String,
+    heads: Vec<usize>,
+}
+
+impl Spelled<'_> {
+    fn value(&mut self, value: Value) -> Option<()> {
+        if self.text.len() > LONGEST {
+            return None;
+        }
+        match value.op() {
+            Some(Op::LLVMSExt | Op::LLVMZExt | Op::LLVMTrunc) => self.value(value.operand(0)),
+            Some(op @ (Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul | Op::LLVMShl | Op::LLVMOr)) => {
+                self.operation(&format!("{op:?}"), value)
+            }
+            Some(Op::LLVMGetElementPtr) => {
+                // SAFETY: asked of a step only.
+                let element = unsafe { LLVMGetGEPSourceElementType(value.0) };
+                self.operation(&format!("step {element:?}"), value)
+            }
+            Some(Op::LLVMPHI) => match self.loops.counter(value) {
+                Some((head, start, step)) => {
+                    self.heads.push(head);
+                    self.text.push_str("turn(");
+                    self.value(start)?;
+                    self.leaf(step)
+                }
+                None => self.leaf(value),
+            },
+            _ => self.leaf(value),
+        }
+    }
+
+    fn operation(&mut self, name: &str, value: Value) -> Option<()> {
+        let _ = write!(self.text, "{name}(");
+        value.operands().into_iter().try_for_each(|operand| self.value(operand))?;
+        self.text.push(')');
+        Some(())
+    }
+
+    fn leaf(&mut self, value: Value) -> Option<()> {
+        let _ = match value.constant() {
+            // Of whatever width.
+            Some(number) => write!(self.text, "#{number} "),
+            None => write!(self.text, "{:?} ", value.0),
+        };
+        Some(())
+    }
+}
+
+/// Lets loads begin at an offset of their own.
+fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
+    let start = ir::blocks(function)[0].first_after_phis();
+    // SAFETY: live values of one function; what the first block begins with comes before all loads in loops.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderBefore(builder, start.0);
+        let word = LLVMInt64TypeInContext(context);
+        let mut by = LLVMBuildLoad2(builder, word, offset(module, number).as_value_ref(), c"".as_ptr());
+        for load in loads {
+            LLVMPositionBuilderBefore(builder, load.0);
+            let bytes = LLVMInt8TypeInContext(context);
+            let moved = LLVMBuildGEP2(builder, bytes, load.operand(0).0, &mut by, 1, c"".as_ptr());
+            LLVMSetOperand(load.0, 0, moved);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}

@@ -1,0 +1,15 @@
+// Turns of a loop that are skipped do not come to where the loop may be left: it ends in a skipped turn, is left, or runs none.
+#include <math.h>
+
+void shrink(double *y, int n) {
+  double scale = 1.5;
+  for (int i = 0; i < n; i++) {
+    if (i % 3) continue;
+    double sum = 0.0;
+    for (int j = 0; j < n; j++) sum += y[j] * scale;
+    y[i] = sin(sum);
+    if (i > 3) break;
+    scale = tanh(scale + y[i]);
+  }
+  y[1] *= scale;
+}
