@@ -91,7 +91,7 @@ pub fn for_back_end(ir: &str) -> String {
     // Where nothing is allocated nobody asks for the pool's address.
     let dropped = |l: &&str| l.starts_with("!llvm.dbg.cu") || (l.contains(POOL) && (!allocates || l.starts_with('@')));
     for line in ir.lines().filter(|l| !dropped(l)) {
-        let mut line = with_libdevice(&without_debug(line));
+        let mut line = with_libdevice(&without(&without_debug(line), " !invariant.group !"));
         if line.contains(" load atomic ") || line.contains(" store atomic ") {
             for order in [" seq_cst,", " acquire,", " release,"] {
                 line = line.replace(order, " monotonic,");
@@ -130,13 +130,21 @@ pub fn for_back_end(ir: &str) -> String {
 
 /// A line without its debug location: with one, the GPU's code would be compiled for a debugger.
 fn without_debug(line: &str) -> String {
+    let line = without(line, " !dbg !");
+    if line.contains("@llvm.dbg.") { String::new() } else { line }
+}
+
+/// A line without metadata of one kind. (That memory is invariant the engine claims of each load for itself, and LLVM takes it for
+/// all loads by one address: see the worker's `claims.rs`.)
+fn without(line: &str, kind: &str) -> String {
     let mut line = line.to_owned();
-    while let Some(at) = line.find(" !dbg !") {
-        let digits = line[at + 7..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| at + 7 + n);
+    while let Some(at) = line.find(kind) {
+        let begin = at + kind.len();
+        let digits = line[begin..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| begin + n);
         let start = if line[..at].ends_with(',') { at - 1 } else { at };
         line.replace_range(start..digits, "");
     }
-    if line.contains("@llvm.dbg.") { String::new() } else { line }
+    line
 }
 
 /// Whether a launch of this PTX needs the pool.
