@@ -117,6 +117,11 @@ const PIPELINE: [(&str, u32); 6] = [
 /// On a GPU memory to keep it in is dear, and such kernels are rare.
 const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
 
+/// What engines are asked for by default, for keys.
+pub fn defaults() -> String {
+    format!("{PIPELINE:?} {ON_CPU:?}")
+}
+
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
 /// ours follow the primal's mode.
 fn enzyme_options(job: &Job<'_>, more: &[(&str, u32)]) -> Vec<String> {

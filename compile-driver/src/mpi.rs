@@ -22,6 +22,9 @@ use std::time::Duration;
 const HELPER: &str = include_str!("../runtime/mpi.c");
 const FORTRAN: &str = include_str!("../runtime/mpi_fortran.c");
 
+/// Both, for keys.
+pub const SOURCES: [&str; 2] = [HELPER, FORTRAN];
+
 /// MPI's flags, where the function wants them.
 ///
 /// # Errors

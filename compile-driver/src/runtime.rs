@@ -16,6 +16,9 @@ const OPENMP: &str = include_str!("../runtime/openmp.c");
 
 const LAUNCH: &str = include_str!("../runtime/launch.c");
 
+/// All of them, for keys.
+pub const SOURCES: [&str; 3] = [ARENA, OPENMP, LAUNCH];
+
 /// Bitcode of the tape arena.
 ///
 /// # Errors

@@ -164,6 +164,7 @@ impl Tools {
             ("worker", of(&self.worker)),
             ("engine", self.engine.version()),
             ("rules", crate::library::digest()),
+            ("driver", driver()),
         ];
         all.extend(self.fortran.as_ref().map(Fortran::identity));
         all
@@ -183,6 +184,17 @@ impl Tools {
         worker::with_libraries(&mut command, &self.llvm_lib_dirs);
         command
     }
+}
+
+/// What of ffgrad itself takes part in derivatives beside the worker and the rules: its version, what it asks of the engine, and the
+/// runtime that it links.
+fn driver() -> String {
+    let mut hash = blake3::Hasher::new();
+    hash.update(crate::engine::defaults().as_bytes());
+    for text in crate::runtime::SOURCES.iter().chain(&crate::mpi::SOURCES) {
+        hash.update(text.as_bytes()).update(&[0]);
+    }
+    format!("{} {}", env!("CARGO_PKG_VERSION"), &hash.finalize().to_hex()[..12])
 }
 
 /// Finds every tool a build needs.
