@@ -101,7 +101,8 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 ///
 /// The last three keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
 /// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
-/// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then.
+/// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
+/// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
 const PIPELINE: [(&str, u32); 6] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),

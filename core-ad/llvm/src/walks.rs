@@ -41,8 +41,6 @@ pub fn part(module: &Module<'_>) {
 struct Walk {
     load: Value,
     heads: Vec<usize>,
-    /// It goes from element to element.
-    dense: bool,
 }
 
 /// Groups of loads that need beginnings of their own.
@@ -87,11 +85,9 @@ struct Loops<'a> {
 impl Loops<'_> {
     /// The address of a load, written down without the loops that it goes through, and these.
     fn walk(&self, load: Value) -> Option<(String, Walk)> {
-        let pointer = load.operand(0);
         let mut spelled = Spelled { loops: self, text: String::new(), heads: Vec::new() };
-        spelled.value(pointer)?;
-        let dense = is_dense(load, pointer);
-        (!spelled.heads.is_empty()).then_some((spelled.text, Walk { load, heads: spelled.heads, dense }))
+        spelled.value(load.operand(0))?;
+        (!spelled.heads.is_empty()).then_some((spelled.text, Walk { load, heads: spelled.heads }))
     }
 
     /// The block of a loop's head, if the value counts its turns: where it begins, and its step.
@@ -126,10 +122,39 @@ impl Loops<'_> {
         clashing.map(|i| kinds[i].iter().map(|walk| walk.load).collect()).collect()
     }
 
+    /// Whether one would be taken for the other. The innermost loop says where a walk begins: if it depends on other loops than the
+    /// other walk, then it begins elsewhere.
     fn clash(&self, a: &Walk, b: &Walk) -> bool {
-        let differing = a.heads.iter().zip(&b.heads).filter(|(x, y)| x != y);
-        let mut nested = differing.map(|(&x, &y)| self.is_inside(x, y) || self.is_inside(y, x));
-        nested.any(|nested| nested) || !(a.dense && b.dense)
+        let mut differing: Vec<(usize, usize)> =
+            a.heads.iter().copied().zip(b.heads.iter().copied()).filter(|(x, y)| x != y).collect();
+        differing.dedup();
+        let [(x, y)] = differing[..] else { return false };
+        let is_innermost = |head: usize, walk: &Walk| walk.heads.iter().all(|&h| h == head || self.is_inside(head, h));
+        if !is_innermost(x, a) || !is_innermost(y, b) {
+            return false;
+        }
+        self.is_inside(x, y) || self.is_inside(y, x) || !self.is_dense(a, x) || !self.is_dense(b, y)
+    }
+
+    /// Whether a walk goes from an array's element to the next with each turn of a loop.
+    fn is_dense(&self, walk: &Walk, head: usize) -> bool {
+        let pointer = walk.load.operand(0);
+        let once = walk.heads.iter().filter(|h| **h == head).count() == 1;
+        // SAFETY: asked of a step only.
+        let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == walk.load.ty();
+        let is_step = pointer.is(Op::LLVMGetElementPtr) && pointer.operands().len() == 2 && elements(pointer);
+        once && is_step && self.steps_by_one(pointer.operand(1), head)
+    }
+
+    fn steps_by_one(&self, index: Value, head: usize) -> bool {
+        match index.op() {
+            Some(Op::LLVMSExt | Op::LLVMZExt) => self.steps_by_one(index.operand(0), head),
+            Some(Op::LLVMAdd | Op::LLVMOr) => index.operands().into_iter().any(|part| self.steps_by_one(part, head)),
+            Some(Op::LLVMPHI) => {
+                self.counter(index).is_some_and(|(h, _, step)| h == head && step.constant() == Some(1))
+            }
+            _ => false,
+        }
     }
 
     /// Whether the loop with this head lies in the one with the other.
@@ -141,20 +166,6 @@ impl Loops<'_> {
             ends.iter().any(|end| reached[*end] || *end == inner)
         }
     }
-}
-
-/// Whether an address is that of an array's next element in each turn.
-fn is_dense(load: Value, pointer: Value) -> bool {
-    // SAFETY: asked of a step only.
-    let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == load.ty();
-    let counts_by_one = |phi: Value| {
-        let next = |value: Value| value.is(Op::LLVMAdd) && value.operand(1).constant() == Some(1);
-        phi.is(Op::LLVMPHI) && phi.incoming().iter().any(|(value, _)| next(*value) && value.operand(0) == phi)
-    };
-    pointer.is(Op::LLVMGetElementPtr)
-        && pointer.operands().len() == 2
-        && elements(pointer)
-        && counts_by_one(pointer.operand(1))
 }
 
 /// An address as text: equal for equal addresses, whichever loops they count.
