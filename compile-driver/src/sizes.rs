@@ -54,12 +54,14 @@ impl Sizes {
     }
 }
 
-/// A number that stands for all shapes and sizes of a call, never 0: FNV-1a over their numbers.
+/// A number that stands for all shapes and sizes of a call, and for a kernel's launch, never 0: FNV-1a over their numbers.
 pub fn digest(resolved: &Resolved) -> u64 {
     let mix = |hash: u64, number: i64| (hash ^ number.cast_unsigned()).wrapping_mul(0x0100_0000_01b3);
     let numbers = |hash: u64, all: &[i64]| all.iter().fold(mix(hash, -1), |hash, number| mix(hash, *number));
     let shapes = resolved.shapes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, shape| numbers(hash, shape));
-    numbers(shapes, &resolved.sizes).max(1)
+    let sizes = numbers(shapes, &resolved.sizes);
+    // Which threads there are decides about ways through a kernel as sizes do about those through a function.
+    resolved.launch.map_or(sizes, |launch| numbers(sizes, &launch.words())).max(1)
 }
 
 /// Whether a check of another size may take the memory that it needs.
@@ -70,6 +72,7 @@ pub fn are_small(bytes: impl Iterator<Item = usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core_ad::cuda::Launch;
 
     fn resolved(shapes: &[&[i64]], sizes: &[i64]) -> Resolved {
         Resolved { shapes: shapes.iter().map(|s| s.to_vec()).collect(), sizes: sizes.to_vec(), launch: None }
@@ -87,6 +90,17 @@ mod tests {
         let digests: std::collections::HashSet<u64> = all.iter().map(digest).collect();
         assert_eq!(digests.len(), all.len());
         assert_eq!(digest(&all[0]), digest(&all[0].clone()));
+    }
+
+    #[test]
+    fn a_kernel_of_the_same_shapes_has_a_digest_for_each_launch() {
+        let launched = |grid, block, shared| {
+            let launch = Launch { grid: [grid, 1, 1], block: [block, 1, 1], shared };
+            digest(&Resolved { launch: Some(launch), ..resolved(&[&[6]], &[0]) })
+        };
+        let all = [launched(2, 3, 0), launched(3, 2, 0), launched(2, 3, 8), digest(&resolved(&[&[6]], &[0]))];
+        assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
+        assert_eq!(launched(2, 3, 0), all[0]);
     }
 
     #[test]
