@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
-use crate::proven::Derivative;
+use crate::proven::{self, Derivative};
 use crate::sample::Point;
 use crate::scratch::Frame;
 use crate::sizes;
@@ -37,6 +37,36 @@ const FINAL: [&str; 6] = [
     "engine-failed",
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
+
+/// What a climb has met.
+#[derive(Default)]
+struct Climb {
+    /// Rungs that serve nobody, and why.
+    passed_over: Vec<String>,
+    /// What the engine refused first, and on which rung.
+    refusal: Option<(Rung, Box<Diagnosis>)>,
+    /// The numbers of the first gradient that was wrong.
+    wrong: Option<CheckRecord>,
+    /// Whether a rung failed by what the next climb need not meet.
+    may_fare_better: bool,
+}
+
+impl Climb {
+    /// Notes what the engine refused; `true` where to climb on would only take time.
+    fn refuse(&mut self, rung: Rung, diagnosis: Box<Diagnosis>) -> bool {
+        let is_final = FINAL.contains(&diagnosis.code.as_str());
+        self.passed_over.push(format!("{}: {}", rung.name(), diagnosis.headline));
+        self.may_fare_better |= proven::is_passing(&diagnosis);
+        self.refusal.get_or_insert((rung, diagnosis));
+        is_final
+    }
+
+    /// Notes a gradient that failed its check.
+    fn fail(&mut self, rung: Rung, record: CheckRecord, text: &str) {
+        self.passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
+        self.wrong.get_or_insert(record);
+    }
+}
 
 impl Function {
     /// The proven derivative artifact for the inputs in `wanted.mask`.
@@ -81,11 +111,7 @@ impl Function {
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
-        let outcome = self.find_or_climb(wanted, inputs, resolved);
-        if let Err(Error::Differentiation(diagnosis)) = &outcome {
-            self.remember_refusal(wanted, diagnosis);
-        }
-        outcome
+        self.find_or_climb(wanted, inputs, resolved)
     }
 
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
@@ -151,7 +177,7 @@ impl Function {
             return Ok(());
         }
         let _lock = self.lock(wanted)?;
-        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
+        let mut climb = Climb::default();
         for rung in self.rungs(wanted) {
             if self.has_artifact(wanted) {
                 return Ok(());
@@ -159,19 +185,17 @@ impl Function {
             match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
-                    let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert((rung, d));
-                    if is_final {
+                    if climb.refuse(rung, d) {
                         break;
                     }
                 }
                 Err(other) => return Err(other),
             }
         }
-        let Some((rung, mut diagnosis)) = refusal else { return Ok(()) };
-        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
-        self.remember_refusal(wanted, &diagnosis);
-        Err(Error::Differentiation(diagnosis))
+        match self.explained(&climb, wanted)? {
+            Some(diagnosis) => Err(self.remembered(wanted, &climb, diagnosis)),
+            None => Ok(()),
+        }
     }
 
     fn is_known(&self, wanted: Wanted) -> bool {
@@ -229,35 +253,72 @@ impl Function {
 
     /// Tries rung after rung.
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let mut passed_over: Vec<String> = Vec::new();
-        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
-        let mut wrong: Option<CheckRecord> = None;
-        for rung in self.rungs(wanted) {
-            match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong) {
-                Ok(Some(artifact)) => return Ok(artifact),
+        let mut climb = Climb::default();
+        if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
+            return Ok(artifact);
+        }
+        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
+        Err(self.remembered(wanted, &climb, diagnosis))
+    }
+
+    /// Tries these rungs; `None` where none of them serves.
+    fn climb_over(
+        &self,
+        rungs: Vec<Rung>,
+        climb: &mut Climb,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<Artifact>>> {
+        for rung in rungs {
+            match self.try_rung(wanted, rung, inputs, resolved, climb) {
+                Ok(Some(artifact)) => return Ok(Some(artifact)),
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
-                    passed_over.push(format!("{}: {}", rung.name(), d.headline));
-                    let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert((rung, d));
-                    if is_final {
+                    if climb.refuse(rung, d) {
                         break;
                     }
                 }
+                // The user's wish to end, a full disk, an exception of the foreign code: nothing about the gradient.
                 Err(other) => return Err(other),
             }
         }
-        if let Some(record) = &wrong
-            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))
+        Ok(None)
+    }
+
+    /// Why nothing is returned after a climb that found nothing.
+    fn refusal(
+        &self,
+        climb: &Climb,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Box<Diagnosis>> {
+        if let Some(record) = &climb.wrong
+            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))?
         {
-            return Err(Error::Differentiation(Box::new(diagnosis)));
+            return Ok(Box::new(diagnosis));
         }
-        let Some((rung, mut diagnosis)) = refusal else { return Err(self.unproven(&passed_over, None)) };
+        let refused = self.explained(climb, wanted)?;
+        match (refused, &climb.wrong) {
+            (Some(diagnosis), None) => Ok(diagnosis),
+            (refused, _) => Ok(self.unproven(&climb.passed_over, refused)),
+        }
+    }
+
+    /// What the engine refused first, with its place.
+    fn explained(&self, climb: &Climb, wanted: Wanted) -> Result<Option<Box<Diagnosis>>> {
+        let Some((rung, mut diagnosis)) = climb.refusal.clone() else { return Ok(None) };
         build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
-        match wrong {
-            Some(_) => Err(self.unproven(&passed_over, Some(diagnosis))),
-            None => Err(Error::Differentiation(diagnosis)),
+        Ok(Some(diagnosis))
+    }
+
+    /// The refusal, remembered unless a rung failed by what the next climb need not meet: that rung may then be right.
+    fn remembered(&self, wanted: Wanted, climb: &Climb, diagnosis: Box<Diagnosis>) -> Error {
+        if !climb.may_fare_better {
+            self.remember_refusal(wanted, &diagnosis);
         }
+        Error::Differentiation(diagnosis)
     }
 
     /// Every rung, the one that the user prefers first.
@@ -272,7 +333,7 @@ impl Function {
     }
 
     /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
-    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Error {
+    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
         let function = &self.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
@@ -285,7 +346,7 @@ impl Function {
                 (refused.location, refused.inside, refused.callers);
             diagnosis.kept = refused.kept;
         }
-        Error::Differentiation(Box::new(diagnosis))
+        Box::new(diagnosis)
     }
 
     /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
@@ -295,25 +356,24 @@ impl Function {
         rung: Rung,
         inputs: &[Input<'_>],
         resolved: &Resolved,
-        passed_over: &mut Vec<String>,
-        wrong: &mut Option<CheckRecord>,
+        climb: &mut Climb,
     ) -> Result<Option<Arc<Artifact>>> {
         let artifact = self.built(wanted, rung)?;
         if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, passed_over, &[])?;
+            self.keep_choice(wanted, rung, None, &climb.passed_over, &[])?;
             return Ok(Some(self.settle(wanted, artifact, true, &[])));
         }
         let here = [sizes::digest(resolved)];
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
+                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
             Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
                 self.warn(self.doubt(&text));
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
+                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
             Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &[]))),
@@ -325,8 +385,7 @@ impl Function {
                 Ok(Some(self.settle(wanted, artifact, false, &[])))
             }
             Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
-                wrong.get_or_insert(record);
+                climb.fail(rung, record, &text);
                 Ok(None)
             }
         }
@@ -376,24 +435,18 @@ impl Function {
             // Nothing is proven at these sizes: the next call looks again.
             Outcome::Undecided(_) | Outcome::Vacuous => return Ok(known.artifact.clone()),
             Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                let mut wrong = Some(record);
-                let mut passed_over = Vec::new();
+                let mut climb = Climb::default();
                 let tried = known.artifact.record.rung;
-                passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
+                if let Some(rung) = tried {
+                    climb.fail(rung, record, &text);
+                }
                 let _lock = self.lock_unless_mpi(wanted)?;
                 // The rungs after it may still be right.
-                let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1);
-                for rung in rest {
-                    if let Ok(Some(artifact)) =
-                        self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong)
-                    {
-                        return Ok(artifact);
-                    }
+                let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
+                if let Some(artifact) = self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
+                    return Ok(artifact);
                 }
-                if let Some(diagnosis) = self.blame(wanted, inputs, resolved, wrong.as_ref()) {
-                    return Err(Error::Differentiation(Box::new(diagnosis)));
-                }
-                return Err(self.unproven(&passed_over, None));
+                return Err(Error::Differentiation(self.refusal(&climb, wanted, inputs, resolved)?));
             }
         }
         self.keep_size(wanted, known, resolved);
@@ -431,5 +484,30 @@ impl Function {
             values.push(memory);
         }
         Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::OUT_OF_MEMORY;
+
+    fn refused(code: &str) -> Box<Diagnosis> {
+        Box::new(Diagnosis::new(code, "f", "it went wrong"))
+    }
+
+    #[test]
+    fn a_refusal_lasts_only_if_no_rung_failed_by_what_passes() {
+        let mut climb = Climb::default();
+        assert!(!climb.refuse(Rung::Inlined, refused("allocation")));
+        assert!(!climb.may_fare_better);
+        assert!(!climb.refuse(Rung::O1, refused(OUT_OF_MEMORY)));
+        assert!(climb.may_fare_better);
+        assert_eq!(
+            climb.refusal.as_ref().map(|(rung, d)| (*rung, d.code.as_str())),
+            Some((Rung::Inlined, "allocation"))
+        );
+        assert!(climb.refuse(Rung::O2, refused(engine::TIMED_OUT)), "others would take as long");
+        assert_eq!(climb.passed_over, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }
 }

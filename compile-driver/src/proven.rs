@@ -27,15 +27,23 @@ pub struct Derivative {
     sizes: Sizes,
 }
 
-/// Problems that the next call need not have: other arguments, a machine with less to do.
-const PASSING: [&str; 6] = [
+/// Problems that the next call need not have: other arguments, a machine with less to do, room on the disk.
+const PASSING: [&str; 9] = [
     UNPROVEN,
     blame::WRONG_DERIVATIVE,
     OUT_OF_MEMORY,
+    "engine-memory",
+    "engine-failed",
+    "staging",
     engine::TIMED_OUT,
     core_ad::diagnostics::worker::TIMED_OUT,
     core_ad::diagnostics::worker::FAILED,
 ];
+
+/// Whether the next call may fare better.
+pub(crate) fn is_passing(refusal: &Diagnosis) -> bool {
+    PASSING.contains(&refusal.code.as_str())
+}
 
 impl Function {
     /// Whether a call of these sizes has to be checked.
@@ -65,6 +73,12 @@ impl Function {
         let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
         // What tuning chose, and a primal alone, are not among them.
         all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
+    }
+
+    /// Whether these derivatives have passed a check, where the function itself serves them.
+    pub(crate) fn has_proof(&self, wanted: Wanted) -> bool {
+        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&wanted).is_some_and(|known| known.settled.load(Ordering::Acquire))
     }
 
     /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
@@ -131,9 +145,22 @@ impl Function {
 
     /// Refuses again without building everything once more, unless the next call may fare better.
     pub(crate) fn remember_refusal(&self, wanted: Wanted, diagnosis: &Diagnosis) {
-        if !PASSING.contains(&diagnosis.code.as_str()) {
+        if !is_passing(diagnosis) {
             let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
             refusals.insert(wanted, Box::new(diagnosis.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core_ad::diagnostics::codes;
+
+    #[test]
+    fn what_passes_is_known_by_codes_that_there_are() {
+        for code in PASSING {
+            assert!(codes::ALL.iter().any(|known| known.name == code), "{code}");
         }
     }
 }
