@@ -12,17 +12,15 @@ use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
-use crate::proven::{self, Derivative};
+use crate::proven;
 use crate::sample::Point;
-use crate::scratch::Frame;
 use crate::sizes;
-use crate::verify::{self, Outcome};
+use crate::verify::Outcome;
 use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// Code of the refusal to return a gradient that failed its check.
@@ -40,13 +38,15 @@ const FINAL: [&str; 6] = [
 
 /// What a climb has met.
 #[derive(Default)]
-struct Climb {
+pub(crate) struct Climb {
     /// Rungs that serve nobody, and why.
     passed_over: Vec<String>,
     /// What the engine refused first, and on which rung.
     refusal: Option<(Rung, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
+    /// The first gradient of which nothing can be said at these arguments, and why.
+    undecided: Option<(Arc<Artifact>, String)>,
     /// Whether a rung failed by what the next climb need not meet.
     may_fare_better: bool,
 }
@@ -62,9 +62,21 @@ impl Climb {
     }
 
     /// Notes a gradient that failed its check.
-    fn fail(&mut self, rung: Rung, record: CheckRecord, text: &str) {
+    pub fn fail(&mut self, rung: Rung, record: CheckRecord, text: &str) {
         self.passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
         self.wrong.get_or_insert(record);
+    }
+
+    /// Notes a gradient of which nothing can be said.
+    fn doubt(&mut self, rung: Rung, artifact: Arc<Artifact>, text: String) {
+        self.passed_over.push(format!("{}: not proven: {text}", rung.name()));
+        self.undecided.get_or_insert((artifact, text));
+    }
+
+    /// Whether only the arguments are to blame: of another rung there would be as little to say. After a gradient that is wrong
+    /// there may be.
+    fn is_undecidable(&self) -> bool {
+        self.undecided.is_some() && self.wrong.is_none()
     }
 }
 
@@ -141,7 +153,7 @@ impl Function {
     }
 
     /// Of an MPI program only what is built alone happens under the cache's lock, see [`Self::built`].
-    fn lock_unless_mpi(&self, wanted: Wanted) -> Result<Option<Lock>> {
+    pub(crate) fn lock_unless_mpi(&self, wanted: Wanted) -> Result<Option<Lock>> {
         match self.spec.options.mpi {
             true => Ok(None),
             false => self.lock(wanted).map(Some),
@@ -262,7 +274,7 @@ impl Function {
     }
 
     /// Tries these rungs; `None` where none of them serves.
-    fn climb_over(
+    pub(crate) fn climb_over(
         &self,
         rungs: Vec<Rung>,
         climb: &mut Climb,
@@ -273,6 +285,7 @@ impl Function {
         for rung in rungs {
             match self.try_rung(wanted, rung, inputs, resolved, climb) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
+                Ok(None) if climb.is_undecidable() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
                     if climb.refuse(rung, d) {
@@ -283,11 +296,18 @@ impl Function {
                 Err(other) => return Err(other),
             }
         }
-        Ok(None)
+        if self.is_strict() {
+            return Ok(None);
+        }
+        Ok(climb.undecided.take().map(|(artifact, text)| {
+            let artifact = self.settle(wanted, artifact, false, &[]);
+            self.tell_undecided(wanted, resolved, &text);
+            artifact
+        }))
     }
 
     /// Why nothing is returned after a climb that found nothing.
-    fn refusal(
+    pub(crate) fn refusal(
         &self,
         climb: &Climb,
         wanted: Wanted,
@@ -298,6 +318,9 @@ impl Function {
             && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))?
         {
             return Ok(Box::new(diagnosis));
+        }
+        if let Some((_, text)) = climb.undecided.as_ref().filter(|_| climb.is_undecidable()) {
+            return Ok(self.undecided(text));
         }
         let refused = self.explained(climb, wanted)?;
         match (refused, &climb.wrong) {
@@ -349,7 +372,7 @@ impl Function {
         Box::new(diagnosis)
     }
 
-    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
+    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong, or nothing can be said of it.
     fn try_rung(
         &self,
         wanted: Wanted,
@@ -370,32 +393,23 @@ impl Function {
                 self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
-            Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
-                self.warn(self.doubt(&text));
+            Outcome::Doubtful(record, text) if !self.is_strict() => {
                 self.tell(rung, &artifact);
                 self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
-                Ok(Some(self.settle(wanted, artifact, true, &here)))
+                let artifact = self.settle(wanted, artifact, true, &here);
+                self.tell_doubt(wanted, resolved, &text);
+                Ok(Some(artifact))
             }
             Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &[]))),
             Outcome::Undecided(text) => {
-                let function = &self.spec.function;
-                self.warn(format!(
-                    "the gradient of `{function}` is not proven yet: {text}; the next call checks again"
-                ));
-                Ok(Some(self.settle(wanted, artifact, false, &[])))
+                climb.doubt(rung, artifact, text);
+                Ok(None)
             }
             Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
                 climb.fail(rung, record, &text);
                 Ok(None)
             }
         }
-    }
-
-    fn doubt(&self, text: &str) -> String {
-        let function = &self.spec.function;
-        format!(
-            "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
-        )
     }
 
     fn tell(&self, rung: Rung, artifact: &Artifact) {
@@ -414,52 +428,6 @@ impl Function {
                 "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
-    }
-
-    /// A derivative that is in use but not proven, or not at these sizes, or that is to be proven at every call.
-    fn check_again(
-        &self,
-        wanted: Wanted,
-        known: &Derivative,
-        inputs: &[Input<'_>],
-        resolved: &Resolved,
-    ) -> Result<Arc<Artifact>> {
-        match self.check(&known.artifact, inputs, resolved)? {
-            Outcome::Passed(record) => {
-                let is_news = !known.settled.swap(true, Ordering::AcqRel);
-                if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
-                    self.keep_choice(wanted, rung, Some(record), &[], &[])?;
-                }
-            }
-            Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
-            // Nothing is proven at these sizes: the next call looks again.
-            Outcome::Undecided(_) | Outcome::Vacuous => return Ok(known.artifact.clone()),
-            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                let mut climb = Climb::default();
-                let tried = known.artifact.record.rung;
-                if let Some(rung) = tried {
-                    climb.fail(rung, record, &text);
-                }
-                let _lock = self.lock_unless_mpi(wanted)?;
-                // The rungs after it may still be right.
-                let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
-                if let Some(artifact) = self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
-                    return Ok(artifact);
-                }
-                return Err(Error::Differentiation(self.refusal(&climb, wanted, inputs, resolved)?));
-            }
-        }
-        self.keep_size(wanted, known, resolved);
-        Ok(known.artifact.clone())
-    }
-
-    fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {
-        static SEED: AtomicU64 = AtomicU64::new(1);
-        let frame = Frame::open();
-        let call = self.call(resolved, &frame);
-        let values = self.gather(&call, inputs)?;
-        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
-        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
     }
 
     /// Private copies of everything the caller gave, one buffer an argument.
@@ -508,6 +476,7 @@ mod tests {
             Some((Rung::Inlined, "allocation"))
         );
         assert!(climb.refuse(Rung::O2, refused(engine::TIMED_OUT)), "others would take as long");
+        assert!(!climb.is_undecidable(), "nothing was checked");
         assert_eq!(climb.passed_over, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }
 }

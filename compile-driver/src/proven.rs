@@ -24,7 +24,7 @@ pub struct Derivative {
     /// Nothing more needs to be checked, at the sizes that were.
     pub(crate) settled: AtomicBool,
     /// Those sizes.
-    sizes: Sizes,
+    pub(crate) sizes: Sizes,
 }
 
 /// Problems that the next call need not have: other arguments, a machine with less to do, room on the disk.

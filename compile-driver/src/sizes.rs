@@ -5,10 +5,15 @@
 //! hand, and as long as the copies that a check makes are small.
 
 use core_ad::shapes::Resolved;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How many are looked at; a function that sees more of them is taken to be right at the rest.
 const MOST: usize = 8;
+
+/// How many sizes warnings are given at.
+const MOST_TOLD: usize = 64;
 
 /// Bytes of arguments beyond which only the first call is checked.
 const LARGEST: usize = 16 << 20;
@@ -17,6 +22,8 @@ const LARGEST: usize = 16 << 20;
 #[derive(Default)]
 pub struct Sizes {
     known: [AtomicU64; MOST],
+    /// Those that a warning was given at.
+    told: Mutex<HashSet<u64>>,
 }
 
 impl Sizes {
@@ -48,7 +55,13 @@ impl Sizes {
         }
     }
 
-    /// All of them.
+    /// Whether a warning at these sizes is the first. After many nobody needs another one.
+    pub fn tell(&self, digest: u64) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < MOST_TOLD && told.insert(digest)
+    }
+
+    /// All that were checked.
     pub fn list(&self) -> Vec<u64> {
         self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0).collect()
     }
@@ -87,7 +100,7 @@ mod tests {
             resolved(&[&[2, 3]], &[1]),
             resolved(&[&[2, 3], &[]], &[0, 0]),
         ];
-        let digests: std::collections::HashSet<u64> = all.iter().map(digest).collect();
+        let digests: HashSet<u64> = all.iter().map(digest).collect();
         assert_eq!(digests.len(), all.len());
         assert_eq!(digest(&all[0]), digest(&all[0].clone()));
     }
@@ -99,8 +112,15 @@ mod tests {
             digest(&Resolved { launch: Some(launch), ..resolved(&[&[6]], &[0]) })
         };
         let all = [launched(2, 3, 0), launched(3, 2, 0), launched(2, 3, 8), digest(&resolved(&[&[6]], &[0]))];
-        assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
         assert_eq!(launched(2, 3, 0), all[0]);
+    }
+
+    #[test]
+    fn a_size_is_warned_of_once() {
+        let sizes = Sizes::default();
+        assert!(sizes.tell(1) && sizes.tell(2) && !sizes.tell(1));
+        assert_eq!((3..1000).filter(|digest| sizes.tell(*digest)).count(), MOST_TOLD - 2);
     }
 
     #[test]
