@@ -34,10 +34,16 @@ impl Function {
             }
             // Nothing is proven at these sizes: the next call looks again.
             Outcome::Vacuous => {}
-            Outcome::Undecided(text) if self.is_strict() => return Err(Error::Differentiation(self.undecided(&text))),
+            Outcome::Undecided(text) if self.is_strict() => {
+                self.keep_refused(wanted, known, resolved, false);
+                return Err(Error::Differentiation(self.undecided(&text)));
+            }
             Outcome::Undecided(text) => self.tell_undecided(wanted, resolved, &text),
-            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                return self.replace(wanted, known, (record, &text), inputs, resolved);
+            Outcome::Doubtful(record, text) => {
+                return self.replace(wanted, known, (record, &text, false), inputs, resolved);
+            }
+            Outcome::Wrong(record, text) => {
+                return self.replace(wanted, known, (record, &text, true), inputs, resolved);
             }
         }
         Ok(known.artifact.clone())
@@ -47,32 +53,46 @@ impl Function {
     fn count_proof(&self, wanted: Wanted, known: &Derivative, record: CheckRecord, resolved: &Resolved) -> Result<()> {
         let is_news = !known.settled.swap(true, Ordering::AcqRel);
         if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
-            self.keep_choice(wanted, rung, Some(record), &[], &[])?;
+            let mut sizes = known.sizes.kept();
+            sizes.refuse(&self.refused_before(wanted));
+            self.keep_choice(wanted, rung, Some(record), &[], &sizes)?;
         }
         self.keep_size(wanted, known, resolved);
         Ok(())
     }
 
-    /// A derivative in use is wrong at these arguments. The rungs after it may still be right.
+    /// A derivative in use is wrong at these arguments, or under `strict` not right enough. The rungs after it may still be right;
+    /// that none is is found out once in a process and for a size.
     fn replace(
         &self,
         wanted: Wanted,
         known: &Derivative,
-        (record, text): (CheckRecord, &str),
+        (record, text, is_wrong): (CheckRecord, &str, bool),
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let mut climb = Climb::default();
+        if let Some(diagnosis) = known.sizes.explanation(sizes::digest(resolved)) {
+            return Err(Error::Differentiation(diagnosis));
+        }
+        let _lock = self.lock_if_alone(wanted)?;
+        let mut before = known.sizes.kept();
+        before.refuse(&self.refused_before(wanted));
+        // Before the climb, which may be interrupted: the rung stays in use at other sizes.
+        self.keep_refused(wanted, known, resolved, is_wrong);
+        let mut climb = Climb::beside(before.refused);
         let tried = known.artifact.record.rung;
         if let Some(rung) = tried {
             climb.fail(rung, record, text);
         }
-        let _lock = self.lock_unless_mpi(wanted)?;
         let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
-        match self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
-            Some(artifact) => Ok(artifact),
-            None => Err(Error::Differentiation(self.refusal(&climb, wanted, inputs, resolved)?)),
+        if let Some(artifact) = self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
+            return Ok(artifact);
         }
+        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
+        if climb.is_final() {
+            known.sizes.explain(sizes::digest(resolved), &diagnosis);
+        }
+        Err(Error::Differentiation(diagnosis))
     }
 
     pub(crate) fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {

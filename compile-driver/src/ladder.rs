@@ -14,7 +14,7 @@ use crate::openmp;
 use crate::options::Verify;
 use crate::proven;
 use crate::sample::Point;
-use crate::sizes;
+use crate::sizes::{self, Kept};
 use crate::verify::Outcome;
 use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
@@ -49,9 +49,26 @@ pub(crate) struct Climb {
     undecided: Option<(Arc<Artifact>, String)>,
     /// Whether a rung failed by what the next climb need not meet.
     may_fare_better: bool,
+    /// Sizes that were refused before.
+    refused: Vec<u64>,
 }
 
 impl Climb {
+    /// A climb after which these sizes stay refused.
+    pub fn beside(refused: Vec<u64>) -> Climb {
+        Climb { refused, ..Climb::default() }
+    }
+
+    /// What is known of sizes where a rung proves nothing.
+    fn sizes(&self) -> Kept {
+        Kept { checked: Vec::new(), refused: self.refused.clone() }
+    }
+
+    /// Whether the next climb would come to the same end.
+    pub fn is_final(&self) -> bool {
+        !self.may_fare_better
+    }
+
     /// Notes what the engine refused; `true` where to climb on would only take time.
     fn refuse(&mut self, rung: Rung, diagnosis: Box<Diagnosis>) -> bool {
         let is_final = FINAL.contains(&diagnosis.code.as_str());
@@ -129,7 +146,7 @@ impl Function {
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
             return match pack.proven(wanted, self.spec.options.verify) {
-                Some(artifact) => Ok(self.settle(wanted, artifact, true, &[])),
+                Some(artifact) => Ok(self.settle(wanted, artifact, true, &Kept::default())),
                 None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
                 None => Err(pack.lacks(wanted, &self.manifest.plan)),
             };
@@ -148,13 +165,13 @@ impl Function {
                 _ => Ok(artifact),
             };
         }
-        let _lock = self.lock_unless_mpi(wanted)?;
+        let _lock = self.lock_if_alone(wanted)?;
         self.climb(wanted, inputs, resolved)
     }
 
-    /// Of an MPI program only what is built alone happens under the cache's lock, see [`Self::built`].
-    pub(crate) fn lock_unless_mpi(&self, wanted: Wanted) -> Result<Option<Lock>> {
-        match self.spec.options.mpi {
+    /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.
+    pub(crate) fn lock_if_alone(&self, wanted: Wanted) -> Result<Option<Lock>> {
+        match self.spec.options.mpi || self.pack.is_some() {
             true => Ok(None),
             false => self.lock(wanted).map(Some),
         }
@@ -225,7 +242,7 @@ impl Function {
     fn climb_together(
         &self,
         wanted: Wanted,
-        kept: Option<(Artifact, Vec<u64>)>,
+        kept: Option<(Artifact, Kept)>,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
@@ -239,7 +256,7 @@ impl Function {
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
             && found
         {
-            return Ok(self.settle(wanted, artifact, true, &[]));
+            return Ok(self.settle(wanted, artifact, true, &Kept::default()));
         }
         self.climb(wanted, inputs, resolved)
     }
@@ -265,7 +282,7 @@ impl Function {
 
     /// Tries rung after rung.
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let mut climb = Climb::default();
+        let mut climb = Climb::beside(self.refused_before(wanted));
         if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
@@ -300,7 +317,7 @@ impl Function {
             return Ok(None);
         }
         Ok(climb.undecided.take().map(|(artifact, text)| {
-            let artifact = self.settle(wanted, artifact, false, &[]);
+            let artifact = self.settle(wanted, artifact, false, &climb.sizes());
             self.tell_undecided(wanted, resolved, &text);
             artifact
         }))
@@ -338,7 +355,7 @@ impl Function {
 
     /// The refusal, remembered unless a rung failed by what the next climb need not meet: that rung may then be right.
     fn remembered(&self, wanted: Wanted, climb: &Climb, diagnosis: Box<Diagnosis>) -> Error {
-        if !climb.may_fare_better {
+        if climb.is_final() {
             self.remember_refusal(wanted, &diagnosis);
         }
         Error::Differentiation(diagnosis)
@@ -383,10 +400,10 @@ impl Function {
     ) -> Result<Option<Arc<Artifact>>> {
         let artifact = self.built(wanted, rung)?;
         if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, &climb.passed_over, &[])?;
-            return Ok(Some(self.settle(wanted, artifact, true, &[])));
+            self.keep_choice(wanted, rung, None, &climb.passed_over, &climb.sizes())?;
+            return Ok(Some(self.settle(wanted, artifact, true, &climb.sizes())));
         }
-        let here = [sizes::digest(resolved)];
+        let here = Kept::one(sizes::digest(resolved), &climb.refused);
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.tell(rung, &artifact);
@@ -400,7 +417,7 @@ impl Function {
                 self.tell_doubt(wanted, resolved, &text);
                 Ok(Some(artifact))
             }
-            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &[]))),
+            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &climb.sizes()))),
             Outcome::Undecided(text) => {
                 climb.doubt(rung, artifact, text);
                 Ok(None)

@@ -8,7 +8,7 @@ use crate::error::{OUT_OF_MEMORY, Result};
 use crate::function::Function;
 use crate::ladder::UNPROVEN;
 use crate::options::Verify;
-use crate::sizes::{self, Sizes};
+use crate::sizes::{self, Kept, Sizes};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
 use core_ad::protocol::Rung;
@@ -48,7 +48,7 @@ pub(crate) fn is_passing(refusal: &Diagnosis) -> bool {
 impl Function {
     /// Whether a call of these sizes has to be checked.
     pub(crate) fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
-        if self.verifies_always() || !known.settled.load(Ordering::Acquire) {
+        if self.is_each_checked(known, resolved) || !known.settled.load(Ordering::Acquire) {
             return true;
         }
         // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
@@ -57,6 +57,15 @@ impl Function {
             && self.pack.is_none()
             && known.sizes.lack(sizes::digest(resolved))
             && self.has_small_arguments(resolved)
+    }
+
+    /// Whether every call of these sizes has to be checked.
+    fn is_each_checked(&self, known: &Derivative, resolved: &Resolved) -> bool {
+        match self.spec.options.verify {
+            Verify::Always => true,
+            Verify::Off => false,
+            Verify::Once | Verify::Strict => known.sizes.are_refused(resolved),
+        }
     }
 
     fn has_small_arguments(&self, resolved: &Resolved) -> bool {
@@ -82,7 +91,7 @@ impl Function {
     }
 
     /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
-    pub(crate) fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Vec<u64>)>> {
+    pub(crate) fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Kept)>> {
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
         let checks = self.spec.options.verify;
@@ -90,20 +99,23 @@ impl Function {
         let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
         let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
-        Ok(artifact.map(|artifact| (artifact, choice.sizes)))
+        Ok(artifact.map(|artifact| (artifact, Kept { checked: choice.sizes, refused: choice.refused })))
     }
 
     pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
-    pub(crate) fn settle(
-        &self,
-        wanted: Wanted,
-        artifact: Arc<Artifact>,
-        settled: bool,
-        sizes: &[u64],
-    ) -> Arc<Artifact> {
+    /// Sizes at which the derivative, on whatever rung, was proven wrong by earlier calls, here or in other processes.
+    pub(crate) fn refused_before(&self, wanted: Wanted) -> Vec<u64> {
+        if let Some(pack) = &self.pack {
+            return pack.refused(wanted);
+        }
+        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+        choice.filter(|c| c.format == FORMAT).map(|c| c.refused).unwrap_or_default()
+    }
+
+    pub(crate) fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool, sizes: &Kept) -> Arc<Artifact> {
         self.share_primal(&artifact);
         let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
         let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
@@ -118,26 +130,49 @@ impl Function {
         rung: Rung,
         check: Option<CheckRecord>,
         passed_over: &[String],
-        sizes: &[u64],
+        sizes: &Kept,
     ) -> Result<()> {
         if self.pack.is_some() {
             return Ok(());
         }
-        let (passed_over, sizes) = (passed_over.to_vec(), sizes.to_vec());
-        cache::write_json(&self.choice_file(wanted), &Choice { format: FORMAT, rung, check, passed_over, sizes })
+        let (passed_over, Kept { checked, refused }) = (passed_over.to_vec(), sizes.clone());
+        let choice = Choice { format: FORMAT, rung, check, passed_over, sizes: checked, refused };
+        cache::write_json(&self.choice_file(wanted), &choice)
     }
 
     /// Counts these sizes as checked, here and, where the cache can be written to, in processes to come.
     pub(crate) fn keep_size(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved) {
         let digest = sizes::digest(resolved);
-        if !known.sizes.lack(digest) {
+        if !known.sizes.lack(digest) || known.sizes.are_refused(resolved) {
             return;
         }
         known.sizes.add(digest);
+        // Another process may add what it refused.
+        if let Ok(_lock) = self.lock_if_alone(wanted) {
+            self.keep_sizes(wanted, known);
+        }
+    }
+
+    /// Counts these sizes as refused; where the derivative `is_wrong` there, in processes to come too. The cache's lock is held.
+    /// Not among the ranks of an MPI program, which have sizes of their own and would have to agree on a check.
+    pub(crate) fn keep_refused(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved, is_wrong: bool) {
+        if self.spec.options.mpi {
+            return;
+        }
+        known.sizes.refuse(sizes::digest(resolved), is_wrong);
+        if is_wrong {
+            self.keep_sizes(wanted, known);
+        }
+    }
+
+    /// Adds what is known of sizes to what is kept, if that is of the same rung.
+    fn keep_sizes(&self, wanted: Wanted, known: &Derivative) {
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let ours = choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung);
         if let Some(choice) = ours.filter(|_| self.pack.is_none()) {
-            let more = Choice { sizes: known.sizes.list(), ..choice };
+            let mut kept = known.sizes.kept();
+            kept.refuse(&choice.refused);
+            let more = Choice { sizes: kept.checked, refused: kept.refused, ..choice };
             // Without it the next process checks once more.
             let _ = cache::write_json(&self.choice_file(wanted), &more);
         }

@@ -111,6 +111,9 @@ pub struct Choice {
     /// What stands for each of the sizes that were checked.
     #[serde(default)]
     pub sizes: Vec<u64>,
+    /// The same for sizes at which this rung, and every one after it, was proven wrong.
+    #[serde(default)]
+    pub refused: Vec<u64>,
 }
 
 /// The numbers of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
@@ -188,11 +191,18 @@ mod tests {
     fn a_choice_whose_numbers_are_not_finite_can_be_read_again() {
         let check = CheckRecord { forward: 0.1, reverse: f64::INFINITY, differences: f64::NAN, tolerance: 1e-7 };
         let (check, rung) = (Some(check), Rung::Inlined);
-        let choice = Choice { format: FORMAT, rung, check, passed_over: Vec::new(), sizes: vec![1] };
+        let choice = Choice { format: FORMAT, rung, check, passed_over: Vec::new(), sizes: vec![1], refused: vec![2] };
         let text = serde_json::to_string(&choice).expect("numbers can be written");
         let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
         let numbers = read.check.expect("there was a check");
         assert_eq!((numbers.forward, numbers.tolerance), (0.1, 1e-7));
         assert!(numbers.reverse.is_nan() && numbers.differences.is_nan());
+    }
+
+    #[test]
+    fn a_choice_of_an_older_program_has_refused_no_size() {
+        let text = format!(r#"{{"format": {FORMAT}, "rung": "inlined", "check": null, "passed_over": []}}"#);
+        let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
+        assert!(read.sizes.is_empty() && read.refused.is_empty());
     }
 }
