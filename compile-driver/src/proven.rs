@@ -27,6 +27,17 @@ pub struct Derivative {
     pub(crate) sizes: Sizes,
 }
 
+/// What calls have to be checked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Enough was proven.
+    Nothing,
+    /// Until one of them proves something.
+    Proof,
+    /// Each for itself.
+    Each,
+}
+
 /// Problems that the next call need not have: other arguments, a machine with less to do, room on the disk.
 const PASSING: [&str; 9] = [
     UNPROVEN,
@@ -73,15 +84,32 @@ impl Function {
         sizes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
     }
 
-    /// Whether nothing more needs to be checked before these derivatives are used, at sizes that they are known at.
-    pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
-        if self.verifies_always() {
-            return false;
-        }
+    /// What calls of these sizes still have to be checked for, by the function that serves them.
+    pub(crate) fn due(&self, wanted: Wanted, resolved: &Resolved) -> Due {
         let wanted = self.serving(wanted);
-        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        // What tuning chose, and a primal alone, are not among them.
-        all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
+        if let Some(other) = self.server(wanted, resolved) {
+            return other.due(wanted, resolved);
+        }
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        match known {
+            Some(known) if self.is_each_checked(&known, resolved) => Due::Each,
+            Some(known) if self.is_check_due(&known, resolved) => Due::Proof,
+            // A primal alone is not among them.
+            _ => Due::Nothing,
+        }
+    }
+
+    /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
+    fn server(&self, wanted: Wanted, resolved: &Resolved) -> Option<Arc<Function>> {
+        if let Some(variant) = self.pack.as_ref().and_then(|pack| pack.variant(wanted, resolved)) {
+            return Some(variant.clone());
+        }
+        let options = &self.spec.options;
+        match (options.mpi, options.specialize, options.tune) {
+            (false, true, _) => self.specialised_before(wanted, resolved),
+            (false, false, true) => self.tuned_before(wanted, resolved),
+            _ => None,
+        }
     }
 
     /// Whether these derivatives have passed a check, where the function itself serves them.
