@@ -45,6 +45,8 @@ pub(crate) struct Climb {
     refusal: Option<(Rung, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
+    /// Whether any was wrong, and not only, under `strict`, doubtful.
+    is_wrong: bool,
     /// The first gradient of which nothing can be said at these arguments, and why.
     undecided: Option<(Arc<Artifact>, String)>,
     /// Whether a rung failed by what the next climb need not meet.
@@ -286,6 +288,9 @@ impl Function {
         if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
+        if climb.is_wrong {
+            self.refuse_at_first(wanted, resolved);
+        }
         let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
         Err(self.remembered(wanted, &climb, diagnosis))
     }
@@ -422,7 +427,12 @@ impl Function {
                 climb.doubt(rung, artifact, text);
                 Ok(None)
             }
-            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
+            Outcome::Doubtful(record, text) => {
+                climb.fail(rung, record, &text);
+                Ok(None)
+            }
+            Outcome::Wrong(record, text) => {
+                climb.is_wrong = true;
                 climb.fail(rung, record, &text);
                 Ok(None)
             }

@@ -127,7 +127,9 @@ impl Function {
         let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
         let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
-        Ok(artifact.map(|artifact| (artifact, Kept { checked: choice.sizes, refused: choice.refused })))
+        let mut sizes = Kept { checked: choice.sizes, refused: choice.refused };
+        sizes.refuse(&self.refused_at_first(wanted).refused);
+        Ok(artifact.map(|artifact| (artifact, sizes)))
     }
 
     pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
@@ -136,11 +138,28 @@ impl Function {
 
     /// Sizes at which the derivative, on whatever rung, was proven wrong by earlier calls, here or in other processes.
     pub(crate) fn refused_before(&self, wanted: Wanted) -> Vec<u64> {
+        let mut sizes = self.refused_at_first(wanted);
         if let Some(pack) = &self.pack {
-            return pack.refused(wanted);
+            sizes.refuse(&pack.refused(wanted));
+        } else if let Some(choice) =
+            cache::read_json::<Choice>(&self.choice_file(wanted)).filter(|c| c.format == FORMAT)
+        {
+            sizes.refuse(&choice.refused);
         }
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        choice.filter(|c| c.format == FORMAT).map(|c| c.refused).unwrap_or_default()
+        sizes.refused
+    }
+
+    fn refused_at_first(&self, wanted: Wanted) -> Kept {
+        let all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&wanted).cloned().unwrap_or_default()
+    }
+
+    /// Remembers sizes at which every rung is wrong where none serves others yet. Of an MPI program nothing, as in [`Self::keep_refused`].
+    pub(crate) fn refuse_at_first(&self, wanted: Wanted, resolved: &Resolved) {
+        if !self.spec.options.mpi {
+            let mut all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+            all.entry(wanted).or_default().refuse(&[sizes::digest(resolved)]);
+        }
     }
 
     pub(crate) fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool, sizes: &Kept) -> Arc<Artifact> {

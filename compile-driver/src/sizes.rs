@@ -60,10 +60,11 @@ impl Kept {
         Kept { checked: vec![digest], refused: refused.to_vec() }
     }
 
-    /// Counts more sizes as refused.
+    /// Counts more sizes as refused, up to the number beyond which all others are checked anyway.
     pub fn refuse(&mut self, more: &[u64]) {
         let new: Vec<u64> = more.iter().filter(|digest| !self.refused.contains(digest)).copied().collect();
         self.refused.extend(new);
+        self.refused.truncate(MOST_REFUSED);
     }
 }
 

@@ -162,6 +162,18 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
 
 
 @pytest.mark.usefixtures("cache")
+def test_a_size_that_was_refused_at_the_first_call_stays_refused(compile_source: Compile) -> None:
+    """When others were right afterwards, more than are checked."""
+    source = RIGHT_FOR_THREE.replace("i < 3", "i < n && i < 8")
+    f = compile_source(source, "f", "x[n] -> y[1]", derivatives={"total": ("total_fwd", "total_rev")})
+    for sizes in (range(1, 9), range(0)):
+        with pytest.raises(ffgrad.DifferentiationError, match="derivative given for `total` is wrong"):
+            total_of_ones(f, 9)
+        for size in sizes:
+            assert total_of_ones(f, size) == [2.0] * size
+
+
+@pytest.mark.usefixtures("cache")
 def test_large_arguments_of_another_size_are_not_copied_for_a_check(compile_source: Compile) -> None:
     """A check makes copies: beyond 16 MiB only the first call is checked."""
     counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
