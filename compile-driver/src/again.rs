@@ -2,15 +2,17 @@
 //! every call. And what is told of a check that was no plain yes or no.
 
 use crate::artifact::{Artifact, Wanted};
-use crate::call::Input;
+use crate::call::{Call, Input};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::ladder::{Climb, UNPROVEN};
 use crate::options::Verify;
 use crate::proven::Derivative;
+use crate::sample::Point;
 use crate::scratch::Frame;
 use crate::sizes;
 use crate::verify::{self, Outcome};
+use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::shapes::Resolved;
@@ -102,6 +104,30 @@ impl Function {
         let values = self.gather(&call, inputs)?;
         let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
         verify::check(&call, artifact, values, self.manifest.single_precision, seed)
+    }
+
+    /// Private copies of everything the caller gave, one buffer an argument.
+    pub(crate) fn gather(&self, call: &Call<'_>, inputs: &[Input<'_>]) -> Result<Point> {
+        let plan = &self.manifest.plan;
+        let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
+        for (arg, a) in plan.args.iter().enumerate() {
+            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
+            let target = memory.as_mut_ptr().cast::<u8>();
+            match a.role {
+                Role::Input | Role::InOut => {
+                    let position = plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
+                    call.copy_input(&inputs[position], arg, target)?;
+                }
+                Role::Size => {
+                    let place = call.size(arg)?;
+                    // SAFETY: both hold at least one integer of the parameter's type.
+                    unsafe { target.copy_from_nonoverlapping(place, a.dtype.size()) };
+                }
+                Role::Output | Role::Scratch | Role::Return => {}
+            }
+            values.push(memory);
+        }
+        Ok(values)
     }
 
     /// Whether what would be a warning is a refusal.

@@ -6,17 +6,15 @@
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build;
 use crate::cache::Lock;
-use crate::call::{Call, Input};
+use crate::call::Input;
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
 use crate::proven;
-use crate::sample::Point;
 use crate::sizes::{self, Kept};
 use crate::verify::Outcome;
-use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Rung;
@@ -455,30 +453,6 @@ impl Function {
                 "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
-    }
-
-    /// Private copies of everything the caller gave, one buffer an argument.
-    pub(crate) fn gather(&self, call: &Call<'_>, inputs: &[Input<'_>]) -> Result<Point> {
-        let plan = &self.manifest.plan;
-        let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
-        for (arg, a) in plan.args.iter().enumerate() {
-            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
-            let target = memory.as_mut_ptr().cast::<u8>();
-            match a.role {
-                Role::Input | Role::InOut => {
-                    let position = plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
-                    call.copy_input(&inputs[position], arg, target)?;
-                }
-                Role::Size => {
-                    let place = call.size(arg)?;
-                    // SAFETY: both hold at least one integer of the parameter's type.
-                    unsafe { target.copy_from_nonoverlapping(place, a.dtype.size()) };
-                }
-                Role::Output | Role::Scratch | Role::Return => {}
-            }
-            values.push(memory);
-        }
-        Ok(values)
     }
 }
 
