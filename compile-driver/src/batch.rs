@@ -15,12 +15,16 @@ use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::lanes::{self, Job, Lane, Target};
+use crate::proven::Due;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::shapes::batch::{self, Lead};
 use core_ad::{CallPlan, Role};
 use std::sync::Arc;
+
+/// How many elements are tried until one proves something.
+const MOST_TRIED: usize = 64;
 
 /// Which arrays of a call have leading batch dimensions. They have all of them, each of the batch's size or 1; the
 /// others are shared by all elements. Bit i stands for the i-th.
@@ -184,7 +188,8 @@ impl Function {
         })
     }
 
-    /// The artifact, proven at the first element, or at as many as it takes.
+    /// The artifact, proven at the first element, or at as many as it takes: of the first ones, for a function of which there is
+    /// nothing to prove would be checked at all. Where each call is checked each element is.
     fn prove_over(
         &self,
         split: &Split<'_>,
@@ -196,7 +201,7 @@ impl Function {
         let mut artifact = self.artifact_for(first, wanted, resolved)?;
         let differentiates = first.entry != Entry::Primal;
         let mut element = 1;
-        while differentiates && element < count && !self.is_settled(wanted) {
+        while differentiates && element < count && self.is_to_be_proven_at(element, wanted, resolved) {
             let mut inputs = split.inputs.first.clone();
             lanes::advance_inputs(&mut inputs, &split.inputs.lanes, &lanes::index_of(element, &split.shape));
             let task = Task { inputs: &inputs, ..*first };
@@ -204,6 +209,14 @@ impl Function {
             element += 1;
         }
         Ok(artifact)
+    }
+
+    fn is_to_be_proven_at(&self, element: usize, wanted: Wanted, resolved: &Resolved) -> bool {
+        match self.due(wanted, resolved) {
+            Due::Nothing => false,
+            Due::Proof => element < MOST_TRIED,
+            Due::Each => true,
+        }
     }
 
     /// Takes memory for every result and says where each element's part of it lies.

@@ -6,8 +6,10 @@
 
 use crate::artifact::Wanted;
 use crate::call::Input;
+use crate::error::{Error, Result};
 use crate::frontend;
 use crate::function::Function;
+use crate::options::Verify;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::names;
@@ -29,18 +31,28 @@ pub fn half(record: &CheckRecord) -> &'static str {
 
 impl Function {
     /// The refusal of a gradient that failed its check, where it goes through derivatives that the user gave.
+    ///
+    /// # Errors
+    ///
+    /// What has nothing to do with them, see [`Function::passes_without`].
     pub(crate) fn blame(
         &self,
         wanted: Wanted,
         inputs: &[Input<'_>],
         resolved: &Resolved,
         record: Option<&CheckRecord>,
-    ) -> Option<Diagnosis> {
+    ) -> Result<Option<Diagnosis>> {
         let rules = &self.manifest.rules;
         if rules.is_empty() || !self.spec.options.ignored_derivatives.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let guilty = rules.iter().find(|rule| self.passes_without(&rule.symbol, wanted, inputs, resolved));
+        let mut guilty = None;
+        for rule in rules {
+            if self.passes_without(&rule.symbol, wanted, inputs, resolved)? {
+                guilty = Some(rule);
+                break;
+            }
+        }
         let function = &self.spec.function;
         let half = record.map_or("given", half);
         let diagnosis = match guilty.or(rules.first().filter(|_| rules.len() == 1)) {
@@ -74,21 +86,32 @@ impl Function {
             ),
             _ => diagnosis,
         };
-        Some(match record {
+        Ok(Some(match record {
             Some(r) => diagnosis.mismatch(
                 format!("{:.6e} (finite differences)", r.differences),
                 format!("{:.6e} (forward), {:.6e} (reverse)", r.forward, r.reverse),
             ),
             None => diagnosis,
-        })
+        }))
     }
 
-    /// Whether the gradient is right when the given derivative of one function is left aside.
-    fn passes_without(&self, rule: &str, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> bool {
+    /// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
+    /// built or differentiated then is a no; an interrupt or a full disk says nothing and is an error.
+    fn passes_without(&self, rule: &str, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
         let mut spec = self.spec.clone();
         spec.options.ignored_derivatives = vec![rule.to_owned()];
-        let other = Function::open(spec);
-        other.is_ok_and(|other| other.derivative(wanted, inputs, resolved).is_ok())
+        // Else what was proven at other arguments would stand for these.
+        if spec.options.verify == Verify::Once {
+            spec.options.verify = Verify::Always;
+        }
+        let checked = Function::open(spec).and_then(|other| {
+            other.derivative(wanted, inputs, resolved)?;
+            Ok(other.has_proof(wanted))
+        });
+        match checked {
+            Err(error @ (Error::Interrupted | Error::Cache(_))) => Err(error),
+            outcome => Ok(outcome.unwrap_or(false)),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::pack::{self, Loaded, Opened};
 use crate::proven::Derivative;
 use crate::recent::Recent;
 use crate::scratch::Frame;
+use crate::sizes::Kept;
 use crate::sources;
 use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
@@ -50,6 +51,8 @@ pub struct Function {
     pub(crate) tuning: Turn,
     pub(crate) variants: Variants,
     pub(crate) refusals: Mutex<HashMap<Wanted, Box<Diagnosis>>>,
+    /// Sizes at which a first call found every rung wrong, for the rung that serves others.
+    pub(crate) refused_sizes: Mutex<HashMap<Wanted, Kept>>,
     /// Keeps the entry from being removed.
     _held: Option<Lock>,
     pub(crate) launcher: Option<Launcher>,
@@ -142,6 +145,7 @@ impl Function {
             tuning: Turn::default(),
             variants: Variants::default(),
             refusals: Mutex::default(),
+            refused_sizes: Mutex::default(),
             _held: None,
             launcher,
             tapeless: AtomicBool::new(false),

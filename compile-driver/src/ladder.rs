@@ -6,23 +6,19 @@
 use crate::artifact::{self, Artifact, Wanted};
 use crate::build;
 use crate::cache::Lock;
-use crate::call::{Call, Input};
+use crate::call::Input;
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::openmp;
 use crate::options::Verify;
-use crate::proven::Derivative;
-use crate::sample::Point;
-use crate::scratch::Frame;
-use crate::sizes;
-use crate::verify::{self, Outcome};
-use core_ad::Role;
+use crate::proven;
+use crate::sizes::{self, Kept};
+use crate::verify::Outcome;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Rung;
 use core_ad::shapes::Resolved;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// Code of the refusal to return a gradient that failed its check.
@@ -37,6 +33,69 @@ const FINAL: [&str; 6] = [
     "engine-failed",
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
+
+/// What a climb has met.
+#[derive(Default)]
+pub(crate) struct Climb {
+    /// Rungs that serve nobody, and why.
+    passed_over: Vec<String>,
+    /// What the engine refused first, and on which rung.
+    refusal: Option<(Rung, Box<Diagnosis>)>,
+    /// The numbers of the first gradient that was wrong.
+    wrong: Option<CheckRecord>,
+    /// Whether any was wrong, and not only, under `strict`, doubtful.
+    is_wrong: bool,
+    /// The first gradient of which nothing can be said at these arguments, and why.
+    undecided: Option<(Arc<Artifact>, String)>,
+    /// Whether a rung failed by what the next climb need not meet.
+    may_fare_better: bool,
+    /// Sizes that were refused before.
+    refused: Vec<u64>,
+}
+
+impl Climb {
+    /// A climb after which these sizes stay refused.
+    pub fn beside(refused: Vec<u64>) -> Climb {
+        Climb { refused, ..Climb::default() }
+    }
+
+    /// What is known of sizes where a rung proves nothing.
+    fn sizes(&self) -> Kept {
+        Kept { checked: Vec::new(), refused: self.refused.clone() }
+    }
+
+    /// Whether the next climb would come to the same end.
+    pub fn is_final(&self) -> bool {
+        !self.may_fare_better
+    }
+
+    /// Notes what the engine refused; `true` where to climb on would only take time.
+    fn refuse(&mut self, rung: Rung, diagnosis: Box<Diagnosis>) -> bool {
+        let is_final = FINAL.contains(&diagnosis.code.as_str());
+        self.passed_over.push(format!("{}: {}", rung.name(), diagnosis.headline));
+        self.may_fare_better |= proven::is_passing(&diagnosis);
+        self.refusal.get_or_insert((rung, diagnosis));
+        is_final
+    }
+
+    /// Notes a gradient that failed its check.
+    pub fn fail(&mut self, rung: Rung, record: CheckRecord, text: &str) {
+        self.passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
+        self.wrong.get_or_insert(record);
+    }
+
+    /// Notes a gradient of which nothing can be said.
+    fn doubt(&mut self, rung: Rung, artifact: Arc<Artifact>, text: String) {
+        self.passed_over.push(format!("{}: not proven: {text}", rung.name()));
+        self.undecided.get_or_insert((artifact, text));
+    }
+
+    /// Whether only the arguments are to blame: of another rung there would be as little to say. After a gradient that is wrong
+    /// there may be.
+    fn is_undecidable(&self) -> bool {
+        self.undecided.is_some() && self.wrong.is_none()
+    }
+}
 
 impl Function {
     /// The proven derivative artifact for the inputs in `wanted.mask`.
@@ -81,17 +140,13 @@ impl Function {
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
-        let outcome = self.find_or_climb(wanted, inputs, resolved);
-        if let Err(Error::Differentiation(diagnosis)) = &outcome {
-            self.remember_refusal(wanted, diagnosis);
-        }
-        outcome
+        self.find_or_climb(wanted, inputs, resolved)
     }
 
     fn find_or_climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
             return match pack.proven(wanted, self.spec.options.verify) {
-                Some(artifact) => Ok(self.settle(wanted, artifact, true, &[])),
+                Some(artifact) => Ok(self.settle(wanted, artifact, true, &Kept::default())),
                 None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
                 None => Err(pack.lacks(wanted, &self.manifest.plan)),
             };
@@ -110,13 +165,13 @@ impl Function {
                 _ => Ok(artifact),
             };
         }
-        let _lock = self.lock_unless_mpi(wanted)?;
+        let _lock = self.lock_if_alone(wanted)?;
         self.climb(wanted, inputs, resolved)
     }
 
-    /// Of an MPI program only what is built alone happens under the cache's lock, see [`Self::built`].
-    fn lock_unless_mpi(&self, wanted: Wanted) -> Result<Option<Lock>> {
-        match self.spec.options.mpi {
+    /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.
+    pub(crate) fn lock_if_alone(&self, wanted: Wanted) -> Result<Option<Lock>> {
+        match self.spec.options.mpi || self.pack.is_some() {
             true => Ok(None),
             false => self.lock(wanted).map(Some),
         }
@@ -151,7 +206,7 @@ impl Function {
             return Ok(());
         }
         let _lock = self.lock(wanted)?;
-        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
+        let mut climb = Climb::default();
         for rung in self.rungs(wanted) {
             if self.has_artifact(wanted) {
                 return Ok(());
@@ -159,19 +214,17 @@ impl Function {
             match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
-                    let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert((rung, d));
-                    if is_final {
+                    if climb.refuse(rung, d) {
                         break;
                     }
                 }
                 Err(other) => return Err(other),
             }
         }
-        let Some((rung, mut diagnosis)) = refusal else { return Ok(()) };
-        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
-        self.remember_refusal(wanted, &diagnosis);
-        Err(Error::Differentiation(diagnosis))
+        match self.explained(&climb, wanted)? {
+            Some(diagnosis) => Err(self.remembered(wanted, &climb, diagnosis)),
+            None => Ok(()),
+        }
     }
 
     fn is_known(&self, wanted: Wanted) -> bool {
@@ -189,7 +242,7 @@ impl Function {
     fn climb_together(
         &self,
         wanted: Wanted,
-        kept: Option<(Artifact, Vec<u64>)>,
+        kept: Option<(Artifact, Kept)>,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
@@ -203,7 +256,7 @@ impl Function {
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
             && found
         {
-            return Ok(self.settle(wanted, artifact, true, &[]));
+            return Ok(self.settle(wanted, artifact, true, &Kept::default()));
         }
         self.climb(wanted, inputs, resolved)
     }
@@ -229,35 +282,86 @@ impl Function {
 
     /// Tries rung after rung.
     fn climb(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let mut passed_over: Vec<String> = Vec::new();
-        let mut refusal: Option<(Rung, Box<Diagnosis>)> = None;
-        let mut wrong: Option<CheckRecord> = None;
-        for rung in self.rungs(wanted) {
-            match self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong) {
-                Ok(Some(artifact)) => return Ok(artifact),
+        let mut climb = Climb::beside(self.refused_before(wanted));
+        if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
+            return Ok(artifact);
+        }
+        if climb.is_wrong {
+            self.refuse_at_first(wanted, resolved);
+        }
+        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
+        Err(self.remembered(wanted, &climb, diagnosis))
+    }
+
+    /// Tries these rungs; `None` where none of them serves.
+    pub(crate) fn climb_over(
+        &self,
+        rungs: Vec<Rung>,
+        climb: &mut Climb,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<Artifact>>> {
+        for rung in rungs {
+            match self.try_rung(wanted, rung, inputs, resolved, climb) {
+                Ok(Some(artifact)) => return Ok(Some(artifact)),
+                Ok(None) if climb.is_undecidable() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
-                    passed_over.push(format!("{}: {}", rung.name(), d.headline));
-                    let is_final = FINAL.contains(&d.code.as_str());
-                    refusal.get_or_insert((rung, d));
-                    if is_final {
+                    if climb.refuse(rung, d) {
                         break;
                     }
                 }
+                // The user's wish to end, a full disk, an exception of the foreign code: nothing about the gradient.
                 Err(other) => return Err(other),
             }
         }
-        if let Some(record) = &wrong
-            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))
+        if self.is_strict() {
+            return Ok(None);
+        }
+        Ok(climb.undecided.take().map(|(artifact, text)| {
+            let artifact = self.settle(wanted, artifact, false, &climb.sizes());
+            self.tell_undecided(wanted, resolved, &text);
+            artifact
+        }))
+    }
+
+    /// Why nothing is returned after a climb that found nothing.
+    pub(crate) fn refusal(
+        &self,
+        climb: &Climb,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Box<Diagnosis>> {
+        if let Some(record) = &climb.wrong
+            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))?
         {
-            return Err(Error::Differentiation(Box::new(diagnosis)));
+            return Ok(Box::new(diagnosis));
         }
-        let Some((rung, mut diagnosis)) = refusal else { return Err(self.unproven(&passed_over, None)) };
+        if let Some((_, text)) = climb.undecided.as_ref().filter(|_| climb.is_undecidable()) {
+            return Ok(self.undecided(text));
+        }
+        let refused = self.explained(climb, wanted)?;
+        match (refused, &climb.wrong) {
+            (Some(diagnosis), None) => Ok(diagnosis),
+            (refused, _) => Ok(self.unproven(&climb.passed_over, refused)),
+        }
+    }
+
+    /// What the engine refused first, with its place.
+    fn explained(&self, climb: &Climb, wanted: Wanted) -> Result<Option<Box<Diagnosis>>> {
+        let Some((rung, mut diagnosis)) = climb.refusal.clone() else { return Ok(None) };
         build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
-        match wrong {
-            Some(_) => Err(self.unproven(&passed_over, Some(diagnosis))),
-            None => Err(Error::Differentiation(diagnosis)),
+        Ok(Some(diagnosis))
+    }
+
+    /// The refusal, remembered unless a rung failed by what the next climb need not meet: that rung may then be right.
+    fn remembered(&self, wanted: Wanted, climb: &Climb, diagnosis: Box<Diagnosis>) -> Error {
+        if climb.is_final() {
+            self.remember_refusal(wanted, &diagnosis);
         }
+        Error::Differentiation(diagnosis)
     }
 
     /// Every rung, the one that the user prefers first.
@@ -272,7 +376,7 @@ impl Function {
     }
 
     /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
-    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Error {
+    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
         let function = &self.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
@@ -285,58 +389,52 @@ impl Function {
                 (refused.location, refused.inside, refused.callers);
             diagnosis.kept = refused.kept;
         }
-        Error::Differentiation(Box::new(diagnosis))
+        Box::new(diagnosis)
     }
 
-    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong.
+    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong, or nothing can be said of it.
     fn try_rung(
         &self,
         wanted: Wanted,
         rung: Rung,
         inputs: &[Input<'_>],
         resolved: &Resolved,
-        passed_over: &mut Vec<String>,
-        wrong: &mut Option<CheckRecord>,
+        climb: &mut Climb,
     ) -> Result<Option<Arc<Artifact>>> {
         let artifact = self.built(wanted, rung)?;
         if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, passed_over, &[])?;
-            return Ok(Some(self.settle(wanted, artifact, true, &[])));
+            self.keep_choice(wanted, rung, None, &climb.passed_over, &climb.sizes())?;
+            return Ok(Some(self.settle(wanted, artifact, true, &climb.sizes())));
         }
-        let here = [sizes::digest(resolved)];
+        let here = Kept::one(sizes::digest(resolved), &climb.refused);
         match self.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
+                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
-            Outcome::Doubtful(record, text) if self.spec.options.verify != Verify::Strict => {
-                self.warn(self.doubt(&text));
+            Outcome::Doubtful(record, text) if !self.is_strict() => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), passed_over, &here)?;
-                Ok(Some(self.settle(wanted, artifact, true, &here)))
+                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
+                let artifact = self.settle(wanted, artifact, true, &here);
+                self.tell_doubt(wanted, resolved, &text);
+                Ok(Some(artifact))
             }
-            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &[]))),
+            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &climb.sizes()))),
             Outcome::Undecided(text) => {
-                let function = &self.spec.function;
-                self.warn(format!(
-                    "the gradient of `{function}` is not proven yet: {text}; the next call checks again"
-                ));
-                Ok(Some(self.settle(wanted, artifact, false, &[])))
+                climb.doubt(rung, artifact, text);
+                Ok(None)
             }
-            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
-                wrong.get_or_insert(record);
+            Outcome::Doubtful(record, text) => {
+                climb.fail(rung, record, &text);
+                Ok(None)
+            }
+            Outcome::Wrong(record, text) => {
+                climb.is_wrong = true;
+                climb.fail(rung, record, &text);
                 Ok(None)
             }
         }
-    }
-
-    fn doubt(&self, text: &str) -> String {
-        let function = &self.spec.function;
-        format!(
-            "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
-        )
     }
 
     fn tell(&self, rung: Rung, artifact: &Artifact) {
@@ -356,80 +454,30 @@ impl Function {
             ));
         }
     }
+}
 
-    /// A derivative that is in use but not proven, or not at these sizes, or that is to be proven at every call.
-    fn check_again(
-        &self,
-        wanted: Wanted,
-        known: &Derivative,
-        inputs: &[Input<'_>],
-        resolved: &Resolved,
-    ) -> Result<Arc<Artifact>> {
-        match self.check(&known.artifact, inputs, resolved)? {
-            Outcome::Passed(record) => {
-                let is_news = !known.settled.swap(true, Ordering::AcqRel);
-                if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
-                    self.keep_choice(wanted, rung, Some(record), &[], &[])?;
-                }
-            }
-            Outcome::Doubtful(_, text) if self.spec.options.verify != Verify::Strict => self.warn(self.doubt(&text)),
-            // Nothing is proven at these sizes: the next call looks again.
-            Outcome::Undecided(_) | Outcome::Vacuous => return Ok(known.artifact.clone()),
-            Outcome::Doubtful(record, text) | Outcome::Wrong(record, text) => {
-                let mut wrong = Some(record);
-                let mut passed_over = Vec::new();
-                let tried = known.artifact.record.rung;
-                passed_over.extend(tried.map(|r| format!("{}: wrong gradient: {text}", r.name())));
-                let _lock = self.lock_unless_mpi(wanted)?;
-                // The rungs after it may still be right.
-                let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1);
-                for rung in rest {
-                    if let Ok(Some(artifact)) =
-                        self.try_rung(wanted, rung, inputs, resolved, &mut passed_over, &mut wrong)
-                    {
-                        return Ok(artifact);
-                    }
-                }
-                if let Some(diagnosis) = self.blame(wanted, inputs, resolved, wrong.as_ref()) {
-                    return Err(Error::Differentiation(Box::new(diagnosis)));
-                }
-                return Err(self.unproven(&passed_over, None));
-            }
-        }
-        self.keep_size(wanted, known, resolved);
-        Ok(known.artifact.clone())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::OUT_OF_MEMORY;
+
+    fn refused(code: &str) -> Box<Diagnosis> {
+        Box::new(Diagnosis::new(code, "f", "it went wrong"))
     }
 
-    fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {
-        static SEED: AtomicU64 = AtomicU64::new(1);
-        let frame = Frame::open();
-        let call = self.call(resolved, &frame);
-        let values = self.gather(&call, inputs)?;
-        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
-        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
-    }
-
-    /// Private copies of everything the caller gave, one buffer an argument.
-    pub(crate) fn gather(&self, call: &Call<'_>, inputs: &[Input<'_>]) -> Result<Point> {
-        let plan = &self.manifest.plan;
-        let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
-        for (arg, a) in plan.args.iter().enumerate() {
-            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
-            let target = memory.as_mut_ptr().cast::<u8>();
-            match a.role {
-                Role::Input | Role::InOut => {
-                    let position = plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
-                    call.copy_input(&inputs[position], arg, target)?;
-                }
-                Role::Size => {
-                    let place = call.size(arg)?;
-                    // SAFETY: both hold at least one integer of the parameter's type.
-                    unsafe { target.copy_from_nonoverlapping(place, a.dtype.size()) };
-                }
-                Role::Output | Role::Scratch | Role::Return => {}
-            }
-            values.push(memory);
-        }
-        Ok(values)
+    #[test]
+    fn a_refusal_lasts_only_if_no_rung_failed_by_what_passes() {
+        let mut climb = Climb::default();
+        assert!(!climb.refuse(Rung::Inlined, refused("allocation")));
+        assert!(!climb.may_fare_better);
+        assert!(!climb.refuse(Rung::O1, refused(OUT_OF_MEMORY)));
+        assert!(climb.may_fare_better);
+        assert_eq!(
+            climb.refusal.as_ref().map(|(rung, d)| (*rung, d.code.as_str())),
+            Some((Rung::Inlined, "allocation"))
+        );
+        assert!(climb.refuse(Rung::O2, refused(engine::TIMED_OUT)), "others would take as long");
+        assert!(!climb.is_undecidable(), "nothing was checked");
+        assert_eq!(climb.passed_over, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }
 }

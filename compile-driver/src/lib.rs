@@ -10,6 +10,7 @@
 //! shared object ─ artifact ─ ladder (verify) ─► vjp, jvp                             function, call
 //! ```
 
+mod again;
 mod apart;
 pub mod artifact;
 mod batch;

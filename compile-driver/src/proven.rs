@@ -8,7 +8,7 @@ use crate::error::{OUT_OF_MEMORY, Result};
 use crate::function::Function;
 use crate::ladder::UNPROVEN;
 use crate::options::Verify;
-use crate::sizes::{self, Sizes};
+use crate::sizes::{self, Kept, Sizes};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
 use core_ad::protocol::Rung;
@@ -24,23 +24,42 @@ pub struct Derivative {
     /// Nothing more needs to be checked, at the sizes that were.
     pub(crate) settled: AtomicBool,
     /// Those sizes.
-    sizes: Sizes,
+    pub(crate) sizes: Sizes,
 }
 
-/// Problems that the next call need not have: other arguments, a machine with less to do.
-const PASSING: [&str; 6] = [
+/// What calls have to be checked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Enough was proven.
+    Nothing,
+    /// Until one of them proves something.
+    Proof,
+    /// Each for itself.
+    Each,
+}
+
+/// Problems that the next call need not have: other arguments, a machine with less to do, room on the disk.
+const PASSING: [&str; 9] = [
     UNPROVEN,
     blame::WRONG_DERIVATIVE,
     OUT_OF_MEMORY,
+    "engine-memory",
+    "engine-failed",
+    "staging",
     engine::TIMED_OUT,
     core_ad::diagnostics::worker::TIMED_OUT,
     core_ad::diagnostics::worker::FAILED,
 ];
 
+/// Whether the next call may fare better.
+pub(crate) fn is_passing(refusal: &Diagnosis) -> bool {
+    PASSING.contains(&refusal.code.as_str())
+}
+
 impl Function {
     /// Whether a call of these sizes has to be checked.
     pub(crate) fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
-        if self.verifies_always() || !known.settled.load(Ordering::Acquire) {
+        if self.is_each_checked(known, resolved) || !known.settled.load(Ordering::Acquire) {
             return true;
         }
         // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
@@ -51,24 +70,56 @@ impl Function {
             && self.has_small_arguments(resolved)
     }
 
+    /// Whether every call of these sizes has to be checked.
+    fn is_each_checked(&self, known: &Derivative, resolved: &Resolved) -> bool {
+        match self.spec.options.verify {
+            Verify::Always => true,
+            Verify::Off => false,
+            Verify::Once | Verify::Strict => known.sizes.are_refused(resolved),
+        }
+    }
+
     fn has_small_arguments(&self, resolved: &Resolved) -> bool {
         let arguments = self.manifest.plan.args.iter().enumerate();
         sizes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
     }
 
-    /// Whether nothing more needs to be checked before these derivatives are used, at sizes that they are known at.
-    pub(crate) fn is_settled(&self, wanted: Wanted) -> bool {
-        if self.verifies_always() {
-            return false;
-        }
+    /// What calls of these sizes still have to be checked for, by the function that serves them.
+    pub(crate) fn due(&self, wanted: Wanted, resolved: &Resolved) -> Due {
         let wanted = self.serving(wanted);
+        if let Some(other) = self.server(wanted, resolved) {
+            return other.due(wanted, resolved);
+        }
+        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        match known {
+            Some(known) if self.is_each_checked(&known, resolved) => Due::Each,
+            Some(known) if self.is_check_due(&known, resolved) => Due::Proof,
+            // A primal alone is not among them.
+            _ => Due::Nothing,
+        }
+    }
+
+    /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
+    fn server(&self, wanted: Wanted, resolved: &Resolved) -> Option<Arc<Function>> {
+        if let Some(variant) = self.pack.as_ref().and_then(|pack| pack.variant(wanted, resolved)) {
+            return Some(variant.clone());
+        }
+        let options = &self.spec.options;
+        match (options.mpi, options.specialize, options.tune) {
+            (false, true, _) => self.specialised_before(wanted, resolved),
+            (false, false, true) => self.tuned_before(wanted, resolved),
+            _ => None,
+        }
+    }
+
+    /// Whether these derivatives have passed a check, where the function itself serves them.
+    pub(crate) fn has_proof(&self, wanted: Wanted) -> bool {
         let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        // What tuning chose, and a primal alone, are not among them.
-        all.get(&wanted).is_none_or(|known| known.settled.load(Ordering::Acquire))
+        all.get(&wanted).is_some_and(|known| known.settled.load(Ordering::Acquire))
     }
 
     /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
-    pub(crate) fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Vec<u64>)>> {
+    pub(crate) fn kept(&self, wanted: Wanted) -> Result<Option<(Artifact, Kept)>> {
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
         let checks = self.spec.options.verify;
@@ -76,20 +127,42 @@ impl Function {
         let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
         let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
-        Ok(artifact.map(|artifact| (artifact, choice.sizes)))
+        let mut sizes = Kept { checked: choice.sizes, refused: choice.refused };
+        sizes.refuse(&self.refused_at_first(wanted).refused);
+        Ok(artifact.map(|artifact| (artifact, sizes)))
     }
 
     pub(crate) fn choice_file(&self, wanted: Wanted) -> PathBuf {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
-    pub(crate) fn settle(
-        &self,
-        wanted: Wanted,
-        artifact: Arc<Artifact>,
-        settled: bool,
-        sizes: &[u64],
-    ) -> Arc<Artifact> {
+    /// Sizes at which the derivative, on whatever rung, was proven wrong by earlier calls, here or in other processes.
+    pub(crate) fn refused_before(&self, wanted: Wanted) -> Vec<u64> {
+        let mut sizes = self.refused_at_first(wanted);
+        if let Some(pack) = &self.pack {
+            sizes.refuse(&pack.refused(wanted));
+        } else if let Some(choice) =
+            cache::read_json::<Choice>(&self.choice_file(wanted)).filter(|c| c.format == FORMAT)
+        {
+            sizes.refuse(&choice.refused);
+        }
+        sizes.refused
+    }
+
+    fn refused_at_first(&self, wanted: Wanted) -> Kept {
+        let all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&wanted).cloned().unwrap_or_default()
+    }
+
+    /// Remembers sizes at which every rung is wrong where none serves others yet. Of an MPI program nothing, as in [`Self::keep_refused`].
+    pub(crate) fn refuse_at_first(&self, wanted: Wanted, resolved: &Resolved) {
+        if !self.spec.options.mpi {
+            let mut all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+            all.entry(wanted).or_default().refuse(&[sizes::digest(resolved)]);
+        }
+    }
+
+    pub(crate) fn settle(&self, wanted: Wanted, artifact: Arc<Artifact>, settled: bool, sizes: &Kept) -> Arc<Artifact> {
         self.share_primal(&artifact);
         let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
         let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
@@ -104,26 +177,49 @@ impl Function {
         rung: Rung,
         check: Option<CheckRecord>,
         passed_over: &[String],
-        sizes: &[u64],
+        sizes: &Kept,
     ) -> Result<()> {
         if self.pack.is_some() {
             return Ok(());
         }
-        let (passed_over, sizes) = (passed_over.to_vec(), sizes.to_vec());
-        cache::write_json(&self.choice_file(wanted), &Choice { format: FORMAT, rung, check, passed_over, sizes })
+        let (passed_over, Kept { checked, refused }) = (passed_over.to_vec(), sizes.clone());
+        let choice = Choice { format: FORMAT, rung, check, passed_over, sizes: checked, refused };
+        cache::write_json(&self.choice_file(wanted), &choice)
     }
 
     /// Counts these sizes as checked, here and, where the cache can be written to, in processes to come.
     pub(crate) fn keep_size(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved) {
         let digest = sizes::digest(resolved);
-        if !known.sizes.lack(digest) {
+        if !known.sizes.lack(digest) || known.sizes.are_refused(resolved) {
             return;
         }
         known.sizes.add(digest);
+        // Another process may add what it refused.
+        if let Ok(_lock) = self.lock_if_alone(wanted) {
+            self.keep_sizes(wanted, known);
+        }
+    }
+
+    /// Counts these sizes as refused; where the derivative `is_wrong` there, in processes to come too. The cache's lock is held.
+    /// Not among the ranks of an MPI program, which have sizes of their own and would have to agree on a check.
+    pub(crate) fn keep_refused(&self, wanted: Wanted, known: &Derivative, resolved: &Resolved, is_wrong: bool) {
+        if self.spec.options.mpi {
+            return;
+        }
+        known.sizes.refuse(sizes::digest(resolved), is_wrong);
+        if is_wrong {
+            self.keep_sizes(wanted, known);
+        }
+    }
+
+    /// Adds what is known of sizes to what is kept, if that is of the same rung.
+    fn keep_sizes(&self, wanted: Wanted, known: &Derivative) {
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let ours = choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung);
         if let Some(choice) = ours.filter(|_| self.pack.is_none()) {
-            let more = Choice { sizes: known.sizes.list(), ..choice };
+            let mut kept = known.sizes.kept();
+            kept.refuse(&choice.refused);
+            let more = Choice { sizes: kept.checked, refused: kept.refused, ..choice };
             // Without it the next process checks once more.
             let _ = cache::write_json(&self.choice_file(wanted), &more);
         }
@@ -131,9 +227,22 @@ impl Function {
 
     /// Refuses again without building everything once more, unless the next call may fare better.
     pub(crate) fn remember_refusal(&self, wanted: Wanted, diagnosis: &Diagnosis) {
-        if !PASSING.contains(&diagnosis.code.as_str()) {
+        if !is_passing(diagnosis) {
             let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
             refusals.insert(wanted, Box::new(diagnosis.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core_ad::diagnostics::codes;
+
+    #[test]
+    fn what_passes_is_known_by_codes_that_there_are() {
+        for code in PASSING {
+            assert!(codes::ALL.iter().any(|known| known.name == code), "{code}");
         }
     }
 }

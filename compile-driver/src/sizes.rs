@@ -3,12 +3,24 @@
 //! Which branches a function takes, and how often its loops turn, depends on the sizes more than on anything else that changes
 //! from call to call. So a derivative is checked where it meets a size for the first time, for as many sizes as one would try by
 //! hand, and as long as the copies that a check makes are small.
+//!
+//! A size at which the derivative was refused is never taken to be right again, not even after a check that passes, for that may
+//! have had other values: each call at that size is checked.
 
+use core_ad::diagnostics::Diagnosis;
 use core_ad::shapes::Resolved;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many are looked at; a function that sees more of them is taken to be right at the rest.
 const MOST: usize = 8;
+
+/// How many refused sizes are told apart. Once there are more, every size that is not known to be right is checked.
+const MOST_REFUSED: usize = 64;
+
+/// How many sizes warnings are given at.
+const MOST_TOLD: usize = 64;
 
 /// Bytes of arguments beyond which only the first call is checked.
 const LARGEST: usize = 16 << 20;
@@ -17,14 +29,95 @@ const LARGEST: usize = 16 << 20;
 #[derive(Default)]
 pub struct Sizes {
     known: [AtomicU64; MOST],
+    /// Whether there are any in `refused`: who has none takes no lock at a call.
+    any_refused: AtomicBool,
+    refused: Mutex<Vec<Refused>>,
+    /// Those that a warning was given at.
+    told: Mutex<HashSet<u64>>,
+}
+
+/// A size at which a derivative was not returned.
+struct Refused {
+    digest: u64,
+    /// Whether it was wrong there, which other processes must know too, or only not right enough for who asked.
+    is_wrong: bool,
+    /// Why no rung serves there, where a climb has come to its end in this process.
+    diagnosis: Option<Box<Diagnosis>>,
+}
+
+/// What is kept of sizes from process to process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Those that were checked.
+    pub checked: Vec<u64>,
+    /// Those that were proven wrong.
+    pub refused: Vec<u64>,
+}
+
+impl Kept {
+    /// One size that was checked, and those that were refused before.
+    pub fn one(digest: u64, refused: &[u64]) -> Kept {
+        Kept { checked: vec![digest], refused: refused.to_vec() }
+    }
+
+    /// Counts more sizes as refused, up to the number beyond which all others are checked anyway.
+    pub fn refuse(&mut self, more: &[u64]) {
+        let new: Vec<u64> = more.iter().filter(|digest| !self.refused.contains(digest)).copied().collect();
+        self.refused.extend(new);
+        self.refused.truncate(MOST_REFUSED);
+    }
 }
 
 impl Sizes {
-    /// Those that earlier processes checked.
-    pub fn from_kept(kept: &[u64]) -> Sizes {
+    /// What earlier processes found.
+    pub fn from_kept(kept: &Kept) -> Sizes {
         let sizes = Sizes::default();
-        kept.iter().for_each(|digest| sizes.add(*digest));
+        kept.checked.iter().for_each(|digest| sizes.add(*digest));
+        kept.refused.iter().for_each(|digest| sizes.refuse(*digest, true));
         sizes
+    }
+
+    /// Whether the derivative was refused at the sizes of a call, or so often that it must count as refused.
+    pub fn are_refused(&self, resolved: &Resolved) -> bool {
+        self.any_refused.load(Ordering::Acquire) && self.is_refused(digest(resolved))
+    }
+
+    fn is_refused(&self, digest: u64) -> bool {
+        let refused = self.refused();
+        let is_known = || self.known.iter().any(|known| known.load(Ordering::Relaxed) == digest);
+        refused.iter().any(|one| one.digest == digest) || refused.len() >= MOST_REFUSED && !is_known()
+    }
+
+    /// Counts these sizes as refused. What is only not right enough makes room for what is wrong, which later processes must know of.
+    pub fn refuse(&self, digest: u64, is_wrong: bool) {
+        let mut refused = self.refused();
+        self.any_refused.store(true, Ordering::Release);
+        if let Some(one) = refused.iter_mut().find(|one| one.digest == digest) {
+            one.is_wrong |= is_wrong;
+            return;
+        }
+        let new = Refused { digest, is_wrong, diagnosis: None };
+        if refused.len() < MOST_REFUSED {
+            refused.push(new);
+        } else if let Some(other) = refused.iter_mut().find(|one| is_wrong && !one.is_wrong) {
+            *other = new;
+        }
+    }
+
+    /// Remembers why no rung serves at these sizes, which were refused.
+    pub fn explain(&self, digest: u64, diagnosis: &Diagnosis) {
+        if let Some(one) = self.refused().iter_mut().find(|one| one.digest == digest) {
+            one.diagnosis = Some(Box::new(diagnosis.clone()));
+        }
+    }
+
+    /// Why no rung serves at these sizes, where that was found out in this process.
+    pub fn explanation(&self, digest: u64) -> Option<Box<Diagnosis>> {
+        self.refused().iter().find(|one| one.digest == digest)?.diagnosis.clone()
+    }
+
+    fn refused(&self) -> MutexGuard<'_, Vec<Refused>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether these sizes are to be checked.
@@ -48,18 +141,28 @@ impl Sizes {
         }
     }
 
-    /// All of them.
-    pub fn list(&self) -> Vec<u64> {
-        self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0).collect()
+    /// Whether a warning at these sizes is the first. After many nobody needs another one.
+    pub fn tell(&self, digest: u64) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < MOST_TOLD && told.insert(digest)
+    }
+
+    /// What later processes should know.
+    pub fn kept(&self) -> Kept {
+        let checked = self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0);
+        let refused = self.refused().iter().filter(|one| one.is_wrong).map(|one| one.digest).collect();
+        Kept { checked: checked.collect(), refused }
     }
 }
 
-/// A number that stands for all shapes and sizes of a call, never 0: FNV-1a over their numbers.
+/// A number that stands for all shapes and sizes of a call, and for a kernel's launch, never 0: FNV-1a over their numbers.
 pub fn digest(resolved: &Resolved) -> u64 {
     let mix = |hash: u64, number: i64| (hash ^ number.cast_unsigned()).wrapping_mul(0x0100_0000_01b3);
     let numbers = |hash: u64, all: &[i64]| all.iter().fold(mix(hash, -1), |hash, number| mix(hash, *number));
     let shapes = resolved.shapes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, shape| numbers(hash, shape));
-    numbers(shapes, &resolved.sizes).max(1)
+    let sizes = numbers(shapes, &resolved.sizes);
+    // Which threads there are decides about ways through a kernel as sizes do about those through a function.
+    resolved.launch.map_or(sizes, |launch| numbers(sizes, &launch.words())).max(1)
 }
 
 /// Whether a check of another size may take the memory that it needs.
@@ -70,6 +173,7 @@ pub fn are_small(bytes: impl Iterator<Item = usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core_ad::cuda::Launch;
 
     fn resolved(shapes: &[&[i64]], sizes: &[i64]) -> Resolved {
         Resolved { shapes: shapes.iter().map(|s| s.to_vec()).collect(), sizes: sizes.to_vec(), launch: None }
@@ -84,14 +188,61 @@ mod tests {
             resolved(&[&[2, 3]], &[1]),
             resolved(&[&[2, 3], &[]], &[0, 0]),
         ];
-        let digests: std::collections::HashSet<u64> = all.iter().map(digest).collect();
+        let digests: HashSet<u64> = all.iter().map(digest).collect();
         assert_eq!(digests.len(), all.len());
         assert_eq!(digest(&all[0]), digest(&all[0].clone()));
     }
 
     #[test]
+    fn a_kernel_of_the_same_shapes_has_a_digest_for_each_launch() {
+        let launched = |grid, block, shared| {
+            let launch = Launch { grid: [grid, 1, 1], block: [block, 1, 1], shared };
+            digest(&Resolved { launch: Some(launch), ..resolved(&[&[6]], &[0]) })
+        };
+        let all = [launched(2, 3, 0), launched(3, 2, 0), launched(2, 3, 8), digest(&resolved(&[&[6]], &[0]))];
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+        assert_eq!(launched(2, 3, 0), all[0]);
+    }
+
+    #[test]
+    fn a_refused_size_stays_refused_whatever_else_is_checked() {
+        let (bad, good) = (resolved(&[&[9]], &[0]), resolved(&[&[8]], &[0]));
+        let sizes = Sizes::default();
+        assert!(!sizes.are_refused(&bad));
+        sizes.refuse(digest(&bad), true);
+        sizes.refuse(5, false);
+        (10..20).for_each(|digest| sizes.add(digest));
+        sizes.add(digest(&bad));
+        assert!(sizes.are_refused(&bad) && !sizes.are_refused(&good));
+        assert_eq!(sizes.kept().refused, [digest(&bad)], "what strict alone refuses is no one else's business");
+        assert!(Sizes::from_kept(&sizes.kept()).are_refused(&bad));
+        assert!(sizes.explanation(digest(&bad)).is_none());
+        sizes.explain(digest(&bad), &Diagnosis::new("unproven-gradient", "f", "wrong"));
+        assert_eq!(sizes.explanation(digest(&bad)).map(|d| d.headline), Some("wrong".to_owned()));
+        assert!(sizes.explanation(5).is_none());
+    }
+
+    #[test]
+    fn after_many_refusals_only_known_sizes_are_taken_to_be_right() {
+        let (known, unknown) = (resolved(&[&[1]], &[0]), resolved(&[&[2]], &[0]));
+        let sizes = Sizes::from_kept(&Kept::one(digest(&known), &[]));
+        (0..MOST_REFUSED as u64).for_each(|digest| sizes.refuse(digest, digest > 0));
+        assert!(!sizes.are_refused(&known) && sizes.are_refused(&unknown));
+        assert_eq!(sizes.kept().refused.len(), MOST_REFUSED - 1);
+        sizes.refuse(1000, true);
+        assert_eq!(sizes.kept().refused.len(), MOST_REFUSED, "so that later processes check as much");
+    }
+
+    #[test]
+    fn a_size_is_warned_of_once() {
+        let sizes = Sizes::default();
+        assert!(sizes.tell(1) && sizes.tell(2) && !sizes.tell(1));
+        assert_eq!((3..1000).filter(|digest| sizes.tell(*digest)).count(), MOST_TOLD - 2);
+    }
+
+    #[test]
     fn eight_sizes_are_checked_and_no_more() {
-        let sizes = Sizes::from_kept(&[7]);
+        let sizes = Sizes::from_kept(&Kept::one(7, &[]));
         assert!(!sizes.lack(7));
         for digest in 1..=8 {
             assert!(sizes.lack(digest) || digest == 7);
@@ -99,6 +250,6 @@ mod tests {
             assert!(!sizes.lack(digest));
         }
         assert!(!sizes.lack(9), "the ninth is taken to be right");
-        assert_eq!(sizes.list().len(), 8);
+        assert_eq!(sizes.kept().checked.len(), 8);
     }
 }

@@ -29,6 +29,10 @@ pub(crate) const PAYS: f64 = 0.95;
 /// For these inputs at these sizes.
 type Case = (Wanted, Vec<i64>);
 
+fn case(wanted: Wanted, sizes: &BTreeMap<String, i64>) -> Case {
+    (wanted, sizes.values().copied().collect())
+}
+
 /// The variants of a function.
 #[derive(Default)]
 pub(crate) struct Variants {
@@ -46,7 +50,7 @@ impl Function {
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         let sizes = self.sizes(resolved);
-        let key = (wanted, sizes.values().copied().collect::<Vec<i64>>());
+        let key = case(wanted, &sizes);
         let function = match self.variants.chosen(&key) {
             Some(function) => function,
             None => {
@@ -65,6 +69,11 @@ impl Function {
         let artifact = function.derivative(wanted, inputs, resolved)?;
         function.take_warnings().into_iter().for_each(|text| self.warn(text));
         Ok(artifact)
+    }
+
+    /// The function that was chosen for these sizes, if one was.
+    pub(crate) fn specialised_before(&self, wanted: Wanted, resolved: &Resolved) -> Option<Arc<Function>> {
+        self.variants.chosen(&case(wanted, &self.sizes(resolved)))
     }
 
     /// The sizes of a call, by parameter name.

@@ -59,7 +59,7 @@ impl Winner {
         self.special.iter().map(|special| &special.function).chain([&self.general]).cloned().collect()
     }
 
-    fn serving(&self, resolved: &Resolved) -> &Function {
+    fn serving(&self, resolved: &Resolved) -> &Arc<Function> {
         match &self.special {
             Some(special) if special.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => &special.function,
             _ => &self.general,
@@ -86,10 +86,16 @@ impl Function {
         let artifact = serving.derivative(wanted, inputs, resolved)?;
         serving.take_warnings().into_iter().for_each(|text| self.warn(text));
         // A primal in which sizes are constants serves no other call.
-        if std::ptr::eq(serving, &*winner.general) {
+        if Arc::ptr_eq(serving, &winner.general) {
             self.share_primal(&artifact);
         }
         Ok(artifact)
+    }
+
+    /// The function that was chosen for these sizes, if one was.
+    pub(crate) fn tuned_before(&self, wanted: Wanted, resolved: &Resolved) -> Option<Arc<Function>> {
+        let tuned = self.tuned.read().unwrap_or_else(PoisonError::into_inner);
+        tuned.get(&wanted).map(|winner| winner.serving(resolved).clone())
     }
 
     fn choose(&self, wanted: Wanted, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Winner>> {

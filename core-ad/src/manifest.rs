@@ -2,7 +2,7 @@
 
 use crate::protocol::{Entry, GivenRule, Math, Rung};
 use crate::{CallPlan, Prototype};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
@@ -111,19 +111,31 @@ pub struct Choice {
     /// What stands for each of the sizes that were checked.
     #[serde(default)]
     pub sizes: Vec<u64>,
+    /// The same for sizes at which this rung, and every one after it, was proven wrong.
+    #[serde(default)]
+    pub refused: Vec<u64>,
 }
 
-/// The numbers of a passed check.
+/// The numbers of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
+/// NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {
     /// The forward mode's ⟨v, J t⟩.
+    #[serde(deserialize_with = "number")]
     pub forward: f64,
     /// The reverse mode's ⟨Jᵀ v, t⟩.
+    #[serde(deserialize_with = "number")]
     pub reverse: f64,
     /// The same from central finite differences.
+    #[serde(deserialize_with = "number")]
     pub differences: f64,
     /// What both may differ by.
+    #[serde(deserialize_with = "number")]
     pub tolerance: f64,
+}
+
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 /// What a variant for fixed sizes was worth.
@@ -169,4 +181,28 @@ pub struct Trial {
     pub microseconds: Option<f64>,
     /// Why it has no time.
     pub refused: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_whose_numbers_are_not_finite_can_be_read_again() {
+        let check = CheckRecord { forward: 0.1, reverse: f64::INFINITY, differences: f64::NAN, tolerance: 1e-7 };
+        let (check, rung) = (Some(check), Rung::Inlined);
+        let choice = Choice { format: FORMAT, rung, check, passed_over: Vec::new(), sizes: vec![1], refused: vec![2] };
+        let text = serde_json::to_string(&choice).expect("numbers can be written");
+        let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
+        let numbers = read.check.expect("there was a check");
+        assert_eq!((numbers.forward, numbers.tolerance), (0.1, 1e-7));
+        assert!(numbers.reverse.is_nan() && numbers.differences.is_nan());
+    }
+
+    #[test]
+    fn a_choice_of_an_older_program_has_refused_no_size() {
+        let text = format!(r#"{{"format": {FORMAT}, "rung": "inlined", "check": null, "passed_over": []}}"#);
+        let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
+        assert!(read.sizes.is_empty() && read.refused.is_empty());
+    }
 }

@@ -236,3 +236,53 @@ def test_what_proves_nothing_at_the_first_element_is_checked_at_the_next(compile
     (gradient,) = gate._native.vjp((x,), (torch.ones_like(x),), 1, Batch((2,), inputs=1, cotangents=1))
     torch.testing.assert_close(gradient, torch.where(x > 100, 2 * x, 0.0))
     assert math.isfinite(gradient.sum().item())
+
+
+# The derivative is right for three numbers, and where the first one is small there is none.
+GATED = """
+double total(const double* x, int n) {
+  double s = 0;
+  if (x[0] > 100) for (int i = 0; i < n; i++) s += x[i] * x[i];
+  return s;
+}
+double total_fwd(const double* x, const double* dx, int n, double* dreturn) {
+  *dreturn = 0;
+  if (x[0] > 100) for (int i = 0; i < n; i++) *dreturn += 2 * x[i] * dx[i];
+  return total(x, n);
+}
+void total_rev(const double* x, double* dx, int n, double dreturn) {
+  if (x[0] > 100) for (int i = 0; i < 3; i++) dx[i] += 2 * x[i] * dreturn;
+}
+void f(const double* x, int n, double* y) { y[0] = total(x, n); }
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"specialize": True}])
+def test_a_new_size_that_proves_nothing_at_the_first_element_is_checked_at_the_next(
+    compile_source: Compile, options: dict[str, Any]
+) -> None:
+    """Though the derivative was proven at another size."""
+    rules = {"total": ("total_fwd", "total_rev")}
+    native = compile_source(f"{GATED}// {options}", "f", "x[n] -> y[1]", derivatives=rules, **options)._native
+    native.vjp((torch.full((3,), 200.0, dtype=torch.float64),), (torch.ones(1, dtype=torch.float64),), 1)
+    x = torch.full((4, 5), 200.0, dtype=torch.float64)
+    x[0] = 1
+    with pytest.raises(ffgrad.DifferentiationError, match="the reverse derivative given for `total` is wrong"):
+        native.vjp((x,), (torch.ones(4, 1, dtype=torch.float64),), 1, Batch((4,), inputs=1, cotangents=1))
+
+
+def test_of_a_batch_that_proves_nothing_only_some_elements_are_checked(compile_source: Compile) -> None:
+    """Else a function that is constant would take many times as long. Its own calls are counted."""
+    source = """
+    void constant(const double* x, int n, double* y, long long* calls) {
+      static long long count;
+      *calls = ++count;
+      for (int i = 0; i < n; i++) y[i] = x[i] > 100 ? x[i] * x[i] : 1.0;
+    }
+    """
+    native = compile_source(source, "constant", "x[n] -> y[n], calls[1]")._native
+    x, elements = torch.ones(20_000, 2, dtype=torch.float64), Batch((20_000,), inputs=1, cotangents=1)
+    (gradient,) = native.vjp((x,), (torch.ones_like(x), None), 1, elements)
+    assert not gradient.any()
+    _, calls = native.primal((x[0],), 0)
+    assert calls.item() < 100_000

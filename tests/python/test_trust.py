@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import warnings
+from pathlib import Path
 
 import ffgrad
 import pytest
@@ -109,6 +112,65 @@ def test_a_gradient_that_is_wrong_at_another_size_is_refused(compile_source: Com
         y = f.apply(torch.ones(5, dtype=torch.float64, requires_grad=True))
         with pytest.raises(ffgrad.DifferentiationError, match="the reverse derivative given for `total` is wrong"):
             y.sum().backward()
+
+
+def total_of_ones(f: Enzyme, size: int) -> list[float]:
+    """Calls forward and backward."""
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    f.apply(x).sum().backward()
+    assert x.grad is not None
+    gradient: list[float] = x.grad.tolist()
+    return gradient
+
+
+def test_a_size_that_was_refused_is_never_taken_to_be_right(
+    cache: Path, compile_source: Compile, tmp_path: Path
+) -> None:
+    """Not when eight others were checked, nor by who finds those in the cache, nor in a pack. What was found out is not sought again."""
+    source = RIGHT_FOR_THREE.replace("i < 3", "i < n && i < 8")
+    rules = {"total": ("total_fwd", "total_rev")}
+    f = compile_source(source, "f", "x[n] -> y[1]", derivatives=rules)
+    wrong = "the reverse derivative given for `total` is wrong"
+    assert total_of_ones(f, 1) == [2.0]
+    with pytest.raises(ffgrad.DifferentiationError, match=wrong):
+        total_of_ones(f, 9)
+    for size in range(2, 9):
+        assert total_of_ones(f, size) == [2.0] * size
+    # That of the function without the derivative, which finds out what is wrong, lies there too.
+    choices = [(path, json.loads(path.read_text())) for path in cache.rglob("choice-d1-1.json")]
+    ((choice, kept),) = [(path, kept) for path, kept in choices if kept["refused"]]
+    assert (len(kept["sizes"]), len(kept["refused"])) == (8, 1)
+    for rung in choice.parent.glob("d1-1-*"):
+        if rung.name != f"d1-1-{kept['rung']}":
+            shutil.rmtree(rung)
+    with pytest.raises(ffgrad.DifferentiationError, match=wrong):
+        total_of_ones(f, 9)
+    assert len(list(choice.parent.glob("d1-1-*"))) == 1
+    assert total_of_ones(f, 10)[8:] == [0.0, 0.0], "the tenth size is not checked, as README.md says"
+
+    again = compile_source(source, "f", "x[n] -> y[1]", derivatives=rules, timeout=299)
+    assert total_of_ones(again, 8) == [2.0] * 8
+    with pytest.raises(ffgrad.DifferentiationError, match=wrong):
+        total_of_ones(again, 9)
+
+    (packed,) = ffgrad.export(tmp_path / "f.ffpack", f)["functions"]["f"]["derivatives"]
+    assert packed["check"] is None and packed["refused"] == kept["refused"] and len(packed["rungs"]) > 1
+    there = enzyme(tmp_path / "f.ffpack", "f")
+    assert total_of_ones(there, 8) == [2.0] * 8
+    with pytest.raises(ffgrad.DifferentiationError, match=wrong):
+        total_of_ones(there, 9)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_size_that_was_refused_at_the_first_call_stays_refused(compile_source: Compile) -> None:
+    """When others were right afterwards, more than are checked."""
+    source = RIGHT_FOR_THREE.replace("i < 3", "i < n && i < 8")
+    f = compile_source(source, "f", "x[n] -> y[1]", derivatives={"total": ("total_fwd", "total_rev")})
+    for sizes in (range(1, 9), range(0)):
+        with pytest.raises(ffgrad.DifferentiationError, match="derivative given for `total` is wrong"):
+            total_of_ones(f, 9)
+        for size in sizes:
+            assert total_of_ones(f, size) == [2.0] * size
 
 
 @pytest.mark.usefixtures("cache")

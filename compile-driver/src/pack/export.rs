@@ -1,7 +1,8 @@
 //! Writing a pack: builds what is missing in the cache, copies it, lists it.
 //!
-//! Derivatives that have passed their check here are packed on the rung that passed, with its numbers. Of others every rung that
-//! the engine takes is packed, and the first call checks, from the pack, as it would from the cache.
+//! Derivatives that have passed their check here are packed on the rung that passed, with its numbers. Of others, and of those that
+//! were proven wrong at some sizes, every rung that the engine takes is packed, and the first call checks, from the pack, as it would
+//! from the cache; so do all calls at those sizes.
 
 use super::archive::{self, Form};
 use super::open::{self, Files};
@@ -193,11 +194,12 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     }
     for wanted in wanted {
         let (rungs, check) = function.built_rungs(wanted)?;
+        let refused = function.refused_before(wanted);
         for &rung in &rungs {
             let folder = artifact::derivative_folder(&function.cache, &manifest.key, wanted, rung);
             take(&mut packed, &folder, &artifact::folder_name(wanted, rung))?;
         }
-        packed.derivatives.push(Derivatives { wanted, rungs, check });
+        packed.derivatives.push(Derivatives { wanted, rungs, check, refused });
     }
     packed.needs = needs.into_iter().collect();
     Ok(packed)
@@ -247,7 +249,8 @@ impl Function {
     fn built_rungs(&self, wanted: Wanted) -> Result<(Vec<Rung>, Option<CheckRecord>)> {
         let folder = |rung| artifact::derivative_folder(&self.cache, &self.manifest().key, wanted, rung);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        if let Some(Choice { rung, check: Some(check), .. }) = choice.filter(|c| c.format == FORMAT)
+        let proven = choice.filter(|c| c.format == FORMAT && c.refused.is_empty());
+        if let Some(Choice { rung, check: Some(check), .. }) = proven
             && artifact::whole(&folder(rung)).is_some()
         {
             return Ok((vec![rung], Some(check)));

@@ -101,6 +101,9 @@ pub struct Derivatives {
     pub rungs: Vec<Rung>,
     /// The check that has passed before it was packed. Without one the first call checks, from the pack.
     pub check: Option<CheckRecord>,
+    /// What stands for each of the sizes at which they were proven wrong before they were packed: calls at those are checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<u64>,
 }
 
 /// Where the source of a function is a pack: its place.
@@ -165,6 +168,11 @@ impl Loaded {
         let settled = derivatives.check.is_some() && verify == Verify::Once || verify == Verify::Off;
         let rung = derivatives.rungs.first().filter(|_| settled)?;
         self.code(wanted, *rung)
+    }
+
+    /// Sizes at which they were proven wrong before they were packed.
+    pub fn refused(&self, wanted: Wanted) -> Vec<u64> {
+        self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.refused.clone()).unwrap_or_default()
     }
 
     /// Code of one way of preparing the function.

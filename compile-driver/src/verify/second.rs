@@ -12,6 +12,9 @@ use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 use std::ffi::c_void;
 
+/// How many operations are rounded in a gradient, for what is left of one that cancels.
+const OPERATIONS: f64 = 32.0;
+
 /// What second derivatives say, where `first` was said of the first ones at this point.
 ///
 /// # Errors
@@ -121,6 +124,9 @@ impl Probe<'_> {
             })
         };
         self.difference(&along, &mut look)?;
+        // A gradient is not one operation: where its parts cancel, more is left of them than the rounding of its sum.
+        look.rounding *= OPERATIONS;
+        look.noise *= OPERATIONS;
         Ok(look)
     }
 

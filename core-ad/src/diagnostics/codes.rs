@@ -227,7 +227,7 @@ pub const ALL: &[Code] = codes! {
     "Check the name; C++ functions have their parameters."
     "unknown-type" "DifferentiationError" "The engine cannot tell whether memory that is moved holds numbers or addresses."
     "Copy element by element, give local arrays their element type, or allow a guess with loose_types=True: it is checked."
-    "unproven-gradient" "DifferentiationError" "Every way of preparing the function gave a gradient that failed its check. It is never returned. The message has the numbers of each."
+    "unproven-gradient" "DifferentiationError" "Every way of preparing the function gave a gradient that failed its check, or (verify=\"strict\") nothing can be said at these arguments. It is never returned. The message has the numbers of each."
     "Move what the engine cannot treat into a function of its own and mark it inactive, or rewrite it: copy buffers instead of swapping pointers."
     "unproven-in-capture" "DifferentiationError" "A derivative is checked once before it is used, which waits, and a CUDA graph is being captured."
     "Compute the derivative once before the capture."

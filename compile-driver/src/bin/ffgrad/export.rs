@@ -215,7 +215,12 @@ fn derivative(derivatives: &Derivatives) -> String {
         Some(check) => format!("proven: forward {:.8e}, reverse {:.8e}", check.forward, check.reverse),
         None => {
             let rungs: Vec<&str> = derivatives.rungs.iter().map(|r| r.name()).collect();
-            format!("checked at the first call ({})", rungs.join(", "))
+            let wrong = match derivatives.refused.len() {
+                0 => String::new(),
+                1 => ", and at every call of one size, at which it was wrong here".to_owned(),
+                more => format!(", and at every call of {more} sizes, at which it was wrong here"),
+            };
+            format!("checked at the first call ({}){wrong}", rungs.join(", "))
         }
     };
     format!("{} ({}), {state}", pack::name(derivatives.wanted.order), derivatives.wanted.name())
