@@ -28,7 +28,7 @@ use crate::specialize::Variants;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
 use crate::tune::Winner;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::manifest::Manifest;
+use core_ad::manifest::{Manifest, Source};
 use core_ad::protocol::Rung;
 use core_ad::shapes::{self, Resolved};
 use std::collections::HashMap;
@@ -200,7 +200,7 @@ impl Function {
             return Err(pack.needs_compiler());
         }
         let other = Function::open(spec)?;
-        if other.manifest.sources == self.manifest.sources {
+        if contents(&other.manifest.sources) == contents(&self.manifest.sources) {
             return Ok(other);
         }
         let headline = format!("the source of `{}` was edited after it was opened", self.spec.function);
@@ -416,6 +416,13 @@ fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Loc
 fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainError> {
     let tools = toolchain::find(&choice(&spec.options.engine))?;
     if fortran::is_fortran(spec) { tools.with_fortran() } else { Ok(tools) }
+}
+
+/// The content of sources wherever they lie: a folder that was moved, or copied, is no other source.
+fn contents(sources: &[Source]) -> Vec<&str> {
+    let mut all: Vec<&str> = sources.iter().map(|source| source.digest.as_str()).collect();
+    all.sort_unstable();
+    all
 }
 
 /// The engine meant by the option's text.

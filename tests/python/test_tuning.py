@@ -105,3 +105,15 @@ def test_a_function_that_cannot_be_differentiated_is_refused_as_without_tuning(t
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)
     with pytest.raises(ffgrad.DifferentiationError, match="`f` calls `lookup`"):
         enzyme(path, "f", tune=True).apply(x)
+
+
+@pytest.mark.parametrize("option", ["tune", "specialize"])
+def test_a_source_may_lie_in_two_places(tmp_path: Path, option: str) -> None:
+    """A folder that was moved: what was built of it stays, and variants are built from where it lies now."""
+    x = torch.linspace(0.1, 0.9, 7, dtype=torch.float64).requires_grad_()
+    text = SOURCE.replace("0.1", "0.15" if option == "tune" else "0.35")
+    for place, options in [("old", {}), ("new", {option: True})]:
+        source = tmp_path / place / "relax.c"
+        source.parent.mkdir()
+        source.write_text(text)
+        assert torch.autograd.gradcheck(enzyme(source, "relax", **options).apply, (x,))
