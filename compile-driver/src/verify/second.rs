@@ -13,7 +13,7 @@ use core_ad::protocol::Entry;
 use std::ffi::c_void;
 
 /// How many operations are rounded in a gradient, for what is left of one that cancels.
-const OPERATIONS: f64 = 32.0;
+const OPERATIONS: f64 = 256.0;
 
 /// What second derivatives say, where `first` was said of the first ones at this point.
 ///
