@@ -105,6 +105,21 @@ def rows_on_stack(x: Array) -> Array:
     return np.sum(x * x) + np.sum(x**3 * rows)
 
 
+def trailing_writes(x: Array) -> Array:
+    n, a = len(x), 0.7
+    t = [0.2 * x[i % n] for i in range(20)]
+    for i in range(2, n + 1):
+        a = np.tanh(a + a * t[i])
+        t[i - 1] = 0.3 * a
+    for i in range(n, 1, -1):
+        a = np.sin(a * t[i] + 1.0)
+        t[i + 1] = 0.5 * a
+    for i in [*range(0, n, 2)] * 3:
+        a = np.tanh(a + a * t[i])
+    t = [u * a if i < n else u for i, u in enumerate(t)]
+    return np.array(t[:n]) + np.array(t[1 : n + 1])
+
+
 def early_return(x: Array) -> Array:
     r2 = (x[:, None] - x[None, :])[np.tril_indices(len(x), -1)] ** 2
     tail = np.where(r2 < 4.0, (1.0 - 0.25 * r2) ** 3, 0.0)

@@ -19,6 +19,7 @@ import gradients  # noqa: E402
 import kills  # noqa: E402
 import malformed  # noqa: E402
 import races  # noqa: E402
+import walks  # noqa: E402
 from hyperdual import Reference  # noqa: E402
 
 
@@ -35,6 +36,11 @@ def test_generated_programs_are_never_silently_wrong() -> None:
     assert len(verdicts) == 6
     assert not [v for v in verdicts if v.kind in ("wrong", "died", "failed")], verdicts
     assert sum(v.points for v in verdicts if v.kind == "right") >= 6
+
+
+def test_loops_that_walk_the_same_arrays_are_told_apart() -> None:
+    """A few of the nests that ``torture/walks.py`` makes; among the first hundred three were wrong once."""
+    assert not walks.run(41, 1) | walks.run(82, 1) | walks.run(97, 1) | walks.run(1_000_000, 5)
 
 
 def test_the_check_of_generated_programs_sees_a_wrong_gradient(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ import longrun  # noqa: E402
 import malformed  # noqa: E402
 import races  # noqa: E402
 import signals  # noqa: E402
+import walks  # noqa: E402
 
-PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "gradients"]
+PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "walks", "gradients"]
 
 
 def parse() -> argparse.Namespace:
@@ -76,6 +77,11 @@ def main() -> int:
         r = longrun.run(size(given.calls, 20_000, 1_000_000))
         return longrun.report(r), r.problems, r.passed
 
+    def walk() -> tuple[str, list[str], bool]:
+        count = size(given.programs, 20, 2_000)
+        found = walks.run(given.first, count, given.jobs)
+        return walks.report(count, found), [f"{seed}: {what}" for seed, what in found.items()], not found
+
     def differentiate() -> tuple[str, list[str], bool]:
         verdicts = gradients.run(given.first, size(given.programs, 20, 10_000), given.jobs, log=given.log)
         bad = [v for v in verdicts if v.kind in ("wrong", "died", "failed")]
@@ -88,6 +94,7 @@ def main() -> int:
         "faults": fault,
         "signals": interrupt,
         "calls": call,
+        "walks": walk,
         "gradients": differentiate,
     }
     all_well = True

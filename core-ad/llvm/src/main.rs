@@ -39,6 +39,7 @@ mod snapshots;
 mod stencil;
 mod threads;
 mod trail;
+mod trailing;
 mod turn;
 mod types;
 mod unread;

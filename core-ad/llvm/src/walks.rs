@@ -14,10 +14,12 @@ use crate::entries::offset;
 use crate::graph::{Dominators, Graph};
 use crate::ir::{self, Block, Op, Value};
 use crate::objects::Objects;
+use crate::trailing;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
-use std::collections::HashMap;
+use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Functions of more blocks are left alone.
@@ -30,11 +32,22 @@ const LONGEST: usize = 400;
 pub fn part(module: &Module<'_>) {
     let mut done = 0;
     for function in ir::functions(module) {
-        for group in mistaken(function) {
+        let Mistaken { groups, around } = mistaken(function);
+        for group in groups {
             move_away(module, function, &group, done);
             done += 1;
         }
+        around.into_iter().for_each(|end| keep_rolled(module, end));
     }
+}
+
+/// What is to be done about a function.
+#[derive(Default)]
+struct Mistaken {
+    /// Groups of loads that need beginnings of their own.
+    groups: Vec<Vec<Value>>,
+    /// The ends of loops around walks with gaps: unrolled, they would make several of one.
+    around: Vec<Value>,
 }
 
 /// A load, and the loops that its address depends on.
@@ -43,31 +56,36 @@ struct Walk {
     heads: Vec<usize>,
 }
 
-/// Groups of loads that need beginnings of their own.
-fn mistaken(function: FunctionValue<'_>) -> Vec<Vec<Value>> {
+fn mistaken(function: FunctionValue<'_>) -> Mistaken {
     let blocks = ir::blocks(function);
     if blocks.len() < 2 || blocks.len() > MANY {
-        return Vec::new();
+        return Mistaken::default();
     }
     let graph = Graph::of(&blocks);
     let loops = Loops { dominators: graph.dominators(), graph: &graph };
+    let behind = trailing::overwritten(&loops, &blocks, &graph);
     let mut alike: HashMap<String, Vec<Walk>> = HashMap::new();
     for load in blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMLoad) && !i.is_special()) {
         if let Some((address, walk)) = loops.walk(load) {
             alike.entry(address).or_default().push(walk);
         }
     }
-    alike.retain(|_, walks| walks.iter().any(|walk| walk.heads != walks[0].heads));
-    if alike.is_empty() {
-        return Vec::new();
+    if alike.is_empty() && behind.is_empty() {
+        return Mistaken::default();
     }
     let objects = Objects::of(function);
+    let gapped = alike.values().flatten().filter(|walk| loops.has_gaps(walk) && is_written(&objects, walk.load));
+    let around = loops.ends_around(gapped);
+    alike.retain(|_, walks| walks.iter().any(|walk| walk.heads != walks[0].heads));
     let mut found: Vec<Vec<Value>> =
         alike.into_values().filter(|walks| is_written(&objects, walks[0].load)).flat_map(|w| loops.apart(&w)).collect();
+    if !behind.is_empty() {
+        found.push(behind);
+    }
     // In the order of the function: a map has none.
     let place: HashMap<Value, usize> = blocks.iter().flat_map(|b| b.instructions()).zip(0..).collect();
     found.sort_by_key(|group| place[&group[0]]);
-    found
+    Mistaken { groups: found, around: around.into_iter().map(|end| blocks[end].terminator()).collect() }
 }
 
 /// Whether what a load reads may be overwritten: if not, the engine reads it again.
@@ -77,7 +95,7 @@ fn is_written(objects: &Objects, load: Value) -> bool {
 }
 
 /// The loops of a function.
-struct Loops<'a> {
+pub struct Loops<'a> {
     graph: &'a Graph,
     dominators: Dominators,
 }
@@ -91,7 +109,7 @@ impl Loops<'_> {
     }
 
     /// The block of a loop's head, if the value counts its turns: where it begins, and its step.
-    fn counter(&self, phi: Value) -> Option<(usize, Value, Value)> {
+    pub fn counter(&self, phi: Value) -> Option<(usize, Value, Value)> {
         let [(one, from), (other, back)] = phi.incoming()[..] else { return None };
         let head = self.graph.number(phi.parent());
         let is_back = |block: Block| self.dominators.dominates(head, self.graph.number(block));
@@ -144,6 +162,28 @@ impl Loops<'_> {
         let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == walk.load.ty();
         let is_step = pointer.is(Op::LLVMGetElementPtr) && pointer.operands().len() == 2 && elements(pointer);
         once && is_step && self.steps_by_one(pointer.operand(1), head)
+    }
+
+    /// Whether it leaves something out, in the innermost of its loops.
+    fn has_gaps(&self, walk: &Walk) -> bool {
+        let innermost = walk
+            .heads
+            .iter()
+            .find(|head| walk.heads.iter().all(|other| other == *head || self.is_inside(**head, *other)));
+        innermost.is_some_and(|head| !self.is_dense(walk, *head))
+    }
+
+    /// The last blocks of the loops that lie around those that walks go through.
+    fn ends_around<'w>(&self, walks: impl Iterator<Item = &'w Walk>) -> BTreeSet<usize> {
+        let mut inner: Vec<usize> = walks.flat_map(|walk| walk.heads.iter().copied()).collect();
+        inner.sort_unstable();
+        inner.dedup();
+        let ends = |head: usize| {
+            let is_end = move |end: &usize| self.dominators.dominates(head, *end);
+            self.graph.predecessors[head].iter().copied().filter(is_end)
+        };
+        let is_around = |head: &usize| inner.iter().any(|i| i != head && self.is_inside(*i, *head));
+        (0..self.graph.len()).filter(is_around).flat_map(ends).collect()
     }
 
     fn steps_by_one(&self, index: Value, head: usize) -> bool {
@@ -237,5 +277,21 @@ fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], 
             LLVMSetOperand(load.0, 0, moved);
         }
         LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Has LLVM not unroll the loop that ends here.
+fn keep_rolled(module: &Module<'_>, end: Value) {
+    let (kind, hint) = ("llvm.loop", "llvm.loop.unroll.disable");
+    // SAFETY: a live instruction of the module; the node is the first operand of itself, as LLVM wants it.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let mut text = LLVMMDStringInContext2(context, hint.as_ptr().cast(), hint.len());
+        let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
+        let mut parts = [itself, LLVMMDNodeInContext2(context, &mut text, 1)];
+        let node = LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        LLVMMetadataReplaceAllUsesWith(itself, node);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        LLVMSetMetadata(end.0, kind, LLVMMetadataAsValue(context, node));
     }
 }
