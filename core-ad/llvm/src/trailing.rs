@@ -40,14 +40,20 @@ pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Va
     let all = || blocks.iter().flat_map(|b| b.instructions());
     let comes_again: Vec<bool> = (0..graph.len()).map(|block| graph.reached_from(block, |_| true)[block]).collect();
     let in_loop = |i: &Value| comes_again[graph.number(i.parent())];
-    let mut stores: BTreeMap<usize, Vec<Address>> = BTreeMap::new();
-    for address in all().filter(|i| i.is(Op::LLVMStore) && in_loop(i)).filter_map(|s| of(s.operand(1))) {
-        stores.entry(address.base.0 as usize).or_default().push(address);
+    let heads = loops.heads();
+    let around = |i: Value| heads.iter().copied().filter(|h| loops.is_inside(graph.number(i.parent()), *h)).collect();
+    let mut stores: BTreeMap<usize, Vec<(Address, Vec<usize>)>> = BTreeMap::new();
+    for store in all().filter(|i| i.is(Op::LLVMStore) && in_loop(i)) {
+        if let Some(address) = of(store.operand(1)) {
+            stores.entry(address.base.0 as usize).or_default().push((address, around(store)));
+        }
     }
     let is_overwritten = |load: &Value| {
         let Some(read) = of(load.operand(0)) else { return false };
         let written = stores.get(&(read.base.0 as usize)).map_or(&[][..], Vec::as_slice);
-        written.iter().any(|written| written.follows(&read))
+        let here: Vec<usize> = if written.is_empty() { Vec::new() } else { around(*load) };
+        let common = |loops: &[usize]| loops.iter().copied().filter(|h| here.contains(h)).collect::<Vec<_>>();
+        written.iter().any(|(written, loops)| written.comes_again(&read, &common(loops)) || written.follows(&read))
     };
     all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special() && in_loop(i)).filter(is_overwritten).collect()
 }
@@ -66,6 +72,13 @@ impl Address {
         address.base = address.follow(loops, layout, pointer)?;
         address.terms.retain(|_, factor| *factor != 0);
         Some(address)
+    }
+
+    /// Whether a loop around both that neither address counts writes to the same places once more.
+    fn comes_again(&self, read: &Address, common: &[usize]) -> bool {
+        let counts = |address: &Address, head: &usize| address.terms.contains_key(&Term::Turn(*head));
+        common.iter().any(|head| counts(self, head) && counts(read, head))
+            && common.iter().any(|head| !counts(self, head) && !counts(read, head))
     }
 
     /// Whether this place, that of a store, is one that the load's was in an earlier turn.
@@ -138,6 +151,12 @@ impl Address {
             Some(Op::LLVMAdd) => part(value.operand(0), times).and_then(|()| part(value.operand(1), times)),
             Some(Op::LLVMOr) if value.is_disjoint() => {
                 part(value.operand(0), times).and_then(|()| part(value.operand(1), times))
+            }
+            // The complement: -x - 1.
+            Some(Op::LLVMXor) if value.operand(1).constant() == Some(-1) => {
+                part(value.operand(0), -times)?;
+                self.constant = self.constant.checked_sub(times)?;
+                Some(())
             }
             Some(Op::LLVMSub) => part(value.operand(0), times).and_then(|()| part(value.operand(1), -times)),
             Some(Op::LLVMMul) if value.operand(1).constant().is_some() => {

@@ -164,6 +164,12 @@ impl Loops<'_> {
         once && is_step && self.steps_by_one(pointer.operand(1), head)
     }
 
+    /// The heads of all loops.
+    pub fn heads(&self) -> Vec<usize> {
+        let is_head = |b: &usize| self.graph.predecessors[*b].iter().any(|p| self.dominators.dominates(*b, *p));
+        (0..self.graph.len()).filter(is_head).collect()
+    }
+
     /// Whether it leaves something out, in the innermost of its loops.
     fn has_gaps(&self, walk: &Walk) -> bool {
         let innermost = walk
@@ -198,7 +204,7 @@ impl Loops<'_> {
     }
 
     /// Whether the loop with this head lies in the one with the other.
-    fn is_inside(&self, inner: usize, outer: usize) -> bool {
+    pub fn is_inside(&self, inner: usize, outer: usize) -> bool {
         let leads_back = |p: &&usize| self.dominators.dominates(outer, **p);
         let ends: Vec<usize> = self.graph.predecessors[outer].iter().filter(leads_back).copied().collect();
         self.dominators.dominates(outer, inner) && {
@@ -222,7 +228,7 @@ impl Spelled<'_> {
         }
         match value.op() {
             Some(Op::LLVMSExt | Op::LLVMZExt | Op::LLVMTrunc) => self.value(value.operand(0)),
-            Some(op @ (Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul | Op::LLVMShl | Op::LLVMOr)) => {
+            Some(op @ (Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul | Op::LLVMShl | Op::LLVMOr | Op::LLVMXor)) => {
                 self.operation(&format!("{op:?}"), value)
             }
             Some(Op::LLVMGetElementPtr) => {
