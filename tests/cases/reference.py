@@ -120,6 +120,23 @@ def trailing_writes(x: Array) -> Array:
     return np.array(t[:n]) + np.array(t[1 : n + 1])
 
 
+def leading_writes(x: Array) -> Array:
+    n, b = len(x), 0.4
+    t = [0.2 * x[i % n] for i in range(16)]
+    for i in range(5):
+        for k in reversed(range(n)):
+            b = np.sin(b * b + x[k])
+        t[i + 1] = np.tanh(t[i] * x[i] * 2.0 + b)
+    for i in range(0, n, 3):
+        t[i + 1] = t[i + 1] * 0.8
+    y = [x[i] + t[i] * b for i in range(n)]
+    for i in range(n - 1):
+        for k in range(n):
+            b = np.sin(b * b + x[k])
+        y[i + 1] = np.tanh(y[i] * x[i] * b)
+    return np.array(y)
+
+
 def early_return(x: Array) -> Array:
     r2 = (x[:, None] - x[None, :])[np.tril_indices(len(x), -1)] ** 2
     tail = np.where(r2 < 4.0, (1.0 - 0.25 * r2) ** 3, 0.0)

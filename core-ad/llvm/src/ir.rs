@@ -39,6 +39,12 @@ pub fn blocks(function: FunctionValue<'_>) -> Vec<Block> {
     function.get_basic_blocks().iter().map(|b| Block(b.as_mut_ptr())).collect()
 }
 
+/// Whether a value is an argument of a function.
+pub fn is_argument(value: Value) -> bool {
+    // SAFETY: asked of a live value.
+    !unsafe { LLVMIsAArgument(value.0) }.is_null()
+}
+
 /// The arguments of a function.
 pub fn arguments(function: FunctionValue<'_>) -> Vec<Value> {
     function.get_params().iter().map(|p| Value(p.as_value_ref())).collect()

@@ -4,13 +4,13 @@
 //! for (i = 2; i <= n; i++) { a = tanh(a + t[i]);  t[i - 1] = a; }
 //! ```
 //!
-//! In the next turn `t[i]` is overwritten. The engine looks whether the places read and those written lie apart, takes those of one turn
-//! for those of all, and reads `t[i]` once more in the reverse sweep: a wrong gradient (`tests/cases/trailing_writes.c`). So where the
-//! stores of a loop follow its loads, or go the other way, the loads begin at an offset that the engine does not know, as those in
-//! [`crate::walks`]: then it keeps what they read.
+//! In the next turn `t[i]` is overwritten. The engine looks whether the places read and those written lie apart, takes those of one
+//! turn for those of all, and reads `t[i]` once more in the reverse sweep: a wrong gradient (`tests/cases/trailing_writes.c`). The other
+//! way round, `t[i + 1] = tanh(t[i])` where `t` is replaced later, it keeps a copy of `t` from before the loop (`leading_writes.c`).
+//! So such loads begin at an offset that the engine does not know, as those in [`crate::walks`]: then it keeps what they read.
 
 use crate::graph::Graph;
-use crate::ir::{Block, Op, Value};
+use crate::ir::{self, Block, Op, Value};
 use crate::walks::Loops;
 use llvm_sys::core::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMTargetDataRef};
@@ -33,6 +33,14 @@ struct Address {
     constant: i64,
 }
 
+/// What a store writes to.
+struct Written {
+    address: Address,
+    /// The heads of the loops that it is in.
+    around: Vec<usize>,
+    block: usize,
+}
+
 /// The loads of a function whose places are written to later, as far as can be seen. Few functions have many stores to one array.
 pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Value> {
     let Some(layout) = blocks.first().and_then(|b| layout_of(*b)) else { return Vec::new() };
@@ -42,10 +50,11 @@ pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Va
     let in_loop = |i: &Value| comes_again[graph.number(i.parent())];
     let heads = loops.heads();
     let around = |i: Value| heads.iter().copied().filter(|h| loops.is_inside(graph.number(i.parent()), *h)).collect();
-    let mut stores: BTreeMap<usize, Vec<(Address, Vec<usize>)>> = BTreeMap::new();
+    let mut stores: BTreeMap<usize, Vec<Written>> = BTreeMap::new();
     for store in all().filter(|i| i.is(Op::LLVMStore) && in_loop(i)) {
         if let Some(address) = of(store.operand(1)) {
-            stores.entry(address.base.0 as usize).or_default().push((address, around(store)));
+            let (around, block) = (around(store), graph.number(store.parent()));
+            stores.entry(address.base.0 as usize).or_default().push(Written { address, around, block });
         }
     }
     let is_overwritten = |load: &Value| {
@@ -53,7 +62,17 @@ pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Va
         let written = stores.get(&(read.base.0 as usize)).map_or(&[][..], Vec::as_slice);
         let here: Vec<usize> = if written.is_empty() { Vec::new() } else { around(*load) };
         let common = |loops: &[usize]| loops.iter().copied().filter(|h| here.contains(h)).collect::<Vec<_>>();
-        written.iter().any(|(written, loops)| written.comes_again(&read, &common(loops)) || written.follows(&read))
+        let after = || graph.reached_from(graph.number(load.parent()), |_| true);
+        let outside = |loops: &[usize]| here.iter().any(|head| !loops.contains(head));
+        let replaced = || {
+            let after = after();
+            ir::is_argument(read.base) || written.iter().any(|w| outside(&w.around) && after[w.block])
+        };
+        written.iter().any(|w| {
+            w.address.comes_again(&read, &common(&w.around))
+                || w.address.follows(&read)
+                || w.address.leads(&read) && replaced()
+        })
     };
     all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special() && in_loop(i)).filter(is_overwritten).collect()
 }
@@ -95,6 +114,13 @@ impl Address {
         }
         let ahead = self.constant - read.constant;
         self.terms == read.terms && ours.iter().any(|(_, factor)| factor.signum() * ahead.signum() < 0)
+    }
+
+    /// Whether this place, that of a store, is one that the load's will be in in a later turn. (Where the engine has to keep what is read, it
+    /// copies the array before the loop, as if the loop did not write to it.)
+    fn leads(&self, read: &Address) -> bool {
+        let turns = self.terms.keys().any(|t| matches!(t, Term::Turn(_)));
+        turns && self.terms == read.terms && self.constant != read.constant
     }
 
     /// Adds the bytes from a pointer's beginning, which it returns.
