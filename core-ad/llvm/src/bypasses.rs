@@ -11,14 +11,11 @@
 //! a crash). Two ways it tells apart by branches that are always reached, or keeps which it was. So two of the three are led together.
 
 use crate::edges;
-use crate::graph::{Dominators, Graph};
+use crate::graph::{Dominators, Graph, MANY};
 use crate::ir::{self, Block, Op};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use std::collections::{BTreeMap, HashSet};
-
-/// Functions of more blocks are left alone: what they would cost grows with the square.
-const MANY: usize = 2000;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Leads them together. To be called last before the engine, behind [`edges::join`].
 pub fn split(module: &Module<'_>) {
@@ -61,10 +58,9 @@ struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     fn to(graph: &'a Graph, dominators: &'a Dominators, to: usize) -> Option<Ways<'a>> {
-        let once: HashSet<usize> = graph.predecessors[to].iter().copied().collect();
+        let once: BTreeSet<usize> = graph.predecessors[to].iter().copied().collect();
         let is_forward = |p: &usize| dominators.is_reached(*p) && !dominators.dominates(to, *p);
-        let mut from: Vec<usize> = once.into_iter().filter(is_forward).collect();
-        from.sort_unstable();
+        let from: Vec<usize> = once.into_iter().filter(is_forward).collect();
         if from.len() != 3 {
             return None;
         }
@@ -93,7 +89,7 @@ impl<'a> Ways<'a> {
 
     /// The two that would be told apart by a branch that may not have been reached.
     fn mistaken(&self) -> Option<(usize, usize)> {
-        let sources: HashSet<usize> = self.leads.keys().map(|edge| edge.0).collect();
+        let sources: BTreeSet<usize> = self.leads.keys().map(|edge| edge.0).collect();
         let splits = |block: &usize| self.sides(*block).map(|sides| (*block, sides));
         let first = sources.iter().filter(|block| self.dominators.dominates(**block, self.to)).filter_map(splits);
         for (block, sides) in first.filter(|(_, sides)| sides[0].1 ^ sides[1].1 == 0b111) {

@@ -3,6 +3,9 @@
 use crate::ir::Block;
 use std::collections::HashMap;
 
+/// Passes that take more than linear time do not look closely at functions of more blocks.
+pub const MANY: usize = 2000;
+
 /// The blocks, by number; the first is the one that the function begins with.
 pub struct Graph {
     number: HashMap<Block, usize>,
@@ -79,6 +82,28 @@ impl Graph {
         Dominators { above, reached: place.iter().map(|p| *p != usize::MAX).collect() }
     }
 
+    /// Every loop: a block that others, which only it leads to, lead back to.
+    pub fn natural_loops(&self, dominators: &Dominators) -> Vec<NaturalLoop> {
+        let at = |head: usize| {
+            let leads_back = |p: &usize| dominators.dominates(head, *p);
+            let ends: Vec<usize> = self.predecessors[head].iter().copied().filter(leads_back).collect();
+            (!ends.is_empty()).then(|| NaturalLoop { head, body: self.leading_to(&ends, head), ends })
+        };
+        (0..self.len()).filter_map(at).collect()
+    }
+
+    /// `head`, and what leads to one of the `ends` without passing it.
+    fn leading_to(&self, ends: &[usize], head: usize) -> Vec<bool> {
+        let (mut inside, mut waiting) = (vec![false; self.len()], ends.to_vec());
+        inside[head] = true;
+        while let Some(block) = waiting.pop() {
+            if !std::mem::replace(&mut inside[block], true) {
+                waiting.extend(&self.predecessors[block]);
+            }
+        }
+        inside
+    }
+
     fn in_reverse_postorder(&self) -> Vec<usize> {
         let (mut order, mut seen) = (Vec::new(), vec![false; self.len()]);
         let mut stack = vec![(0, 0)];
@@ -97,6 +122,15 @@ impl Graph {
         order.reverse();
         order
     }
+}
+
+/// A loop that is entered by its head only.
+pub struct NaturalLoop {
+    pub head: usize,
+    /// The blocks that lead back to the head.
+    pub ends: Vec<usize>,
+    /// For each block whether it is inside.
+    pub body: Vec<bool>,
 }
 
 /// The nearest block above both.
@@ -154,6 +188,9 @@ mod tests {
         assert_eq!(above(5), [0, 1, 4, 5]);
         assert_eq!(above(2), [0, 1, 2]);
         assert!(dominators.is_reached(5) && !dominators.is_reached(6));
+        let [found] = &graph.natural_loops(&dominators)[..] else { panic!("there is one loop") };
+        assert_eq!((found.head, &found.ends[..]), (1, &[4][..]));
+        assert_eq!(found.body[..6], [false, true, true, true, true, false]);
         assert_eq!(graph.reached_from(4, |b| b != 3), [false, true, true, false, true, true, false]);
     }
 }

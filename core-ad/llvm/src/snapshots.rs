@@ -9,7 +9,7 @@
 //! (`tests/torture/found/p56010.c`). It does so with arrays only. So such an array becomes the one member of a structure; of that the
 //! engine keeps what each loop reads.
 
-use crate::graph::{Graph, Reached};
+use crate::graph::{Graph, MANY, Reached};
 use crate::ir::{self, Op, Value};
 use crate::objects::Objects;
 use inkwell::module::Module;
@@ -17,9 +17,6 @@ use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind::LLVMArrayTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-
-/// Functions of more blocks are not looked at closely: their arrays are taken to be such.
-const MANY: usize = 2000;
 
 /// Wraps them. To be called before allocations are marked: the marks would be lost.
 pub fn wrap_arrays(module: &Module<'_>) {
@@ -38,6 +35,7 @@ fn kept_wrongly(function: FunctionValue<'_>) -> Vec<Value> {
         return Vec::new();
     }
     if blocks.len() > MANY {
+        // They are taken to be such.
         return arrays;
     }
     let (objects, graph) = (Objects::of(function), Graph::of(&blocks));

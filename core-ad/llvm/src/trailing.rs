@@ -14,6 +14,7 @@ use crate::ir::{self, Block, Op, Value};
 use crate::walks::Loops;
 use llvm_sys::core::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMTargetDataRef};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// What stands in an address with a factor.
@@ -46,35 +47,34 @@ pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Va
     let Some(layout) = blocks.first().and_then(|b| layout_of(*b)) else { return Vec::new() };
     let of = |pointer: Value| Address::of(loops, layout, pointer);
     let all = || blocks.iter().flat_map(|b| b.instructions());
-    let comes_again: Vec<bool> = (0..graph.len()).map(|block| graph.reached_from(block, |_| true)[block]).collect();
-    let in_loop = |i: &Value| comes_again[graph.number(i.parent())];
-    let heads = loops.heads();
-    let around = |i: Value| heads.iter().copied().filter(|h| loops.is_inside(graph.number(i.parent()), *h)).collect();
+    let around = |i: Value| loops.around(graph.number(i.parent()));
     let mut stores: BTreeMap<usize, Vec<Written>> = BTreeMap::new();
-    for store in all().filter(|i| i.is(Op::LLVMStore) && in_loop(i)) {
+    for store in all().filter(|i| i.is(Op::LLVMStore)) {
+        let (around, block) = (around(store), graph.number(store.parent()));
+        if around.is_empty() {
+            continue;
+        }
         if let Some(address) = of(store.operand(1)) {
-            let (around, block) = (around(store), graph.number(store.parent()));
             stores.entry(address.base.0 as usize).or_default().push(Written { address, around, block });
         }
     }
     let is_overwritten = |load: &Value| {
-        let Some(read) = of(load.operand(0)) else { return false };
+        let here = around(*load);
+        let Some(read) = of(load.operand(0)).filter(|_| !here.is_empty()) else { return false };
         let written = stores.get(&(read.base.0 as usize)).map_or(&[][..], Vec::as_slice);
-        let here: Vec<usize> = if written.is_empty() { Vec::new() } else { around(*load) };
         let common = |loops: &[usize]| loops.iter().copied().filter(|h| here.contains(h)).collect::<Vec<_>>();
-        let after = || graph.reached_from(graph.number(load.parent()), |_| true);
         let outside = |loops: &[usize]| here.iter().any(|head| !loops.contains(head));
-        let replaced = || {
-            let after = after();
+        let replaced = LazyCell::new(|| {
+            let after = graph.reached_from(graph.number(load.parent()), |_| true);
             ir::is_argument(read.base) || written.iter().any(|w| outside(&w.around) && after[w.block])
-        };
+        });
         written.iter().any(|w| {
             w.address.comes_again(&read, &common(&w.around))
                 || w.address.follows(&read)
-                || w.address.leads(&read) && replaced()
+                || w.address.leads(&read) && *replaced
         })
     };
-    all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special() && in_loop(i)).filter(is_overwritten).collect()
+    all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special()).filter(is_overwritten).collect()
 }
 
 fn layout_of(block: Block) -> Option<LLVMTargetDataRef> {

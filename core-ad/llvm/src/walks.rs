@@ -11,7 +11,7 @@
 //! not know.
 
 use crate::entries::offset;
-use crate::graph::{Dominators, Graph};
+use crate::graph::{Graph, MANY, NaturalLoop};
 use crate::ir::{self, Block, Op, Value};
 use crate::objects::Objects;
 use crate::trailing;
@@ -21,9 +21,6 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
-
-/// Functions of more blocks are left alone.
-const MANY: usize = 2000;
 
 /// What is written about an address at most.
 const LONGEST: usize = 400;
@@ -62,7 +59,10 @@ fn mistaken(function: FunctionValue<'_>) -> Mistaken {
         return Mistaken::default();
     }
     let graph = Graph::of(&blocks);
-    let loops = Loops { dominators: graph.dominators(), graph: &graph };
+    let loops = Loops { all: graph.natural_loops(&graph.dominators()), graph: &graph };
+    if loops.all.is_empty() {
+        return Mistaken::default();
+    }
     let behind = trailing::overwritten(&loops, &blocks, &graph);
     let mut alike: HashMap<String, Vec<Walk>> = HashMap::new();
     for load in blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMLoad) && !i.is_special()) {
@@ -97,7 +97,8 @@ fn is_written(objects: &Objects, load: Value) -> bool {
 /// The loops of a function.
 pub struct Loops<'a> {
     graph: &'a Graph,
-    dominators: Dominators,
+    /// In the order of their heads.
+    all: Vec<NaturalLoop>,
 }
 
 impl Loops<'_> {
@@ -112,7 +113,8 @@ impl Loops<'_> {
     pub fn counter(&self, phi: Value) -> Option<(usize, Value, Value)> {
         let [(one, from), (other, back)] = phi.incoming()[..] else { return None };
         let head = self.graph.number(phi.parent());
-        let is_back = |block: Block| self.dominators.dominates(head, self.graph.number(block));
+        let ends = &self.at(head)?.ends;
+        let is_back = |block: Block| ends.contains(&self.graph.number(block));
         let (start, next) = match (is_back(from), is_back(back)) {
             (false, true) => (one, other),
             (true, false) => (other, one),
@@ -164,10 +166,13 @@ impl Loops<'_> {
         once && is_step && self.steps_by_one(pointer.operand(1), head)
     }
 
-    /// The heads of all loops.
-    pub fn heads(&self) -> Vec<usize> {
-        let is_head = |b: &usize| self.graph.predecessors[*b].iter().any(|p| self.dominators.dominates(*b, *p));
-        (0..self.graph.len()).filter(is_head).collect()
+    fn at(&self, head: usize) -> Option<&NaturalLoop> {
+        self.all.binary_search_by_key(&head, |l| l.head).ok().map(|i| &self.all[i])
+    }
+
+    /// The heads of the loops that a block is in.
+    pub fn around(&self, block: usize) -> Vec<usize> {
+        self.all.iter().filter(|l| l.body[block]).map(|l| l.head).collect()
     }
 
     /// Whether it leaves something out, in the innermost of its loops.
@@ -184,12 +189,8 @@ impl Loops<'_> {
         let mut inner: Vec<usize> = walks.flat_map(|walk| walk.heads.iter().copied()).collect();
         inner.sort_unstable();
         inner.dedup();
-        let ends = |head: usize| {
-            let is_end = move |end: &usize| self.dominators.dominates(head, *end);
-            self.graph.predecessors[head].iter().copied().filter(is_end)
-        };
-        let is_around = |head: &usize| inner.iter().any(|i| i != head && self.is_inside(*i, *head));
-        (0..self.graph.len()).filter(is_around).flat_map(ends).collect()
+        let is_around = |l: &&NaturalLoop| inner.iter().any(|&i| i != l.head && l.body[i]);
+        self.all.iter().filter(is_around).flat_map(|l| l.ends.iter().copied()).collect()
     }
 
     fn steps_by_one(&self, index: Value, head: usize) -> bool {
@@ -204,13 +205,8 @@ impl Loops<'_> {
     }
 
     /// Whether the loop with this head lies in the one with the other.
-    pub fn is_inside(&self, inner: usize, outer: usize) -> bool {
-        let leads_back = |p: &&usize| self.dominators.dominates(outer, **p);
-        let ends: Vec<usize> = self.graph.predecessors[outer].iter().filter(leads_back).copied().collect();
-        self.dominators.dominates(outer, inner) && {
-            let reached = self.graph.reached_from(inner, |block| block != outer);
-            ends.iter().any(|end| reached[*end] || *end == inner)
-        }
+    fn is_inside(&self, inner: usize, outer: usize) -> bool {
+        self.at(outer).is_some_and(|l| l.body[inner])
     }
 }
 
