@@ -23,7 +23,7 @@ use core_ad::shapes::batch::{self, Lead};
 use core_ad::{CallPlan, Role};
 use std::sync::Arc;
 
-/// How many elements are tried until one proves something.
+/// How many elements are tried until one proves something at sizes that are new to a proven derivative.
 const MOST_TRIED: usize = 64;
 
 /// Which arrays of a call have leading batch dimensions. They have all of them, each of the batch's size or 1; the
@@ -188,8 +188,8 @@ impl Function {
         })
     }
 
-    /// The artifact, proven at the first element, or at as many as it takes: of the first ones, for a function of which there is
-    /// nothing to prove would be checked at all. Where each call is checked each element is.
+    /// The artifact, proven at the first element, or at as many as it takes; of new sizes of a proven derivative at the first ones,
+    /// for there may be nothing to prove. Where each call is checked each element is.
     fn prove_over(
         &self,
         split: &Split<'_>,

@@ -32,7 +32,7 @@ pub struct Derivative {
 pub(crate) enum Due {
     /// Enough was proven.
     Nothing,
-    /// Until one of them proves something.
+    /// Until one of them proves something at these sizes too.
     Proof,
     /// Each for itself.
     Each,
@@ -92,7 +92,10 @@ impl Function {
         }
         let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
-            Some(known) if self.is_each_checked(&known, resolved) => Due::Each,
+            // Before anything is proven it is the first element that tells something which counts, however far behind.
+            Some(known) if self.is_each_checked(&known, resolved) || !known.settled.load(Ordering::Acquire) => {
+                Due::Each
+            }
             Some(known) if self.is_check_due(&known, resolved) => Due::Proof,
             // A primal alone is not among them.
             _ => Due::Nothing,

@@ -271,8 +271,8 @@ def test_a_new_size_that_proves_nothing_at_the_first_element_is_checked_at_the_n
         native.vjp((x,), (torch.ones(4, 1, dtype=torch.float64),), 1, Batch((4,), inputs=1, cotangents=1))
 
 
-def test_of_a_batch_that_proves_nothing_only_some_elements_are_checked(compile_source: Compile) -> None:
-    """Else a function that is constant would take many times as long. Its own calls are counted."""
+def test_of_a_batch_that_proves_nothing_new_only_some_elements_are_checked(compile_source: Compile) -> None:
+    """Else one that is constant at new sizes would take many times as long. The function's own calls are counted."""
     source = """
     void constant(const double* x, int n, double* y, long long* calls) {
       static long long count;
@@ -281,8 +281,20 @@ def test_of_a_batch_that_proves_nothing_only_some_elements_are_checked(compile_s
     }
     """
     native = compile_source(source, "constant", "x[n] -> y[n], calls[1]")._native
+    proving = torch.full((3,), 200.0, dtype=torch.float64)
+    native.vjp((proving,), (torch.ones_like(proving), None), 1)
     x, elements = torch.ones(20_000, 2, dtype=torch.float64), Batch((20_000,), inputs=1, cotangents=1)
     (gradient,) = native.vjp((x,), (torch.ones_like(x), None), 1, elements)
     assert not gradient.any()
     _, calls = native.primal((x[0],), 0)
     assert calls.item() < 100_000
+
+
+def test_until_something_is_proven_every_element_is_tried(compile_source: Compile) -> None:
+    """A wrong derivative that only the last of many elements tells."""
+    rules = {"total": ("total_fwd", "total_rev")}
+    native = compile_source(f"{GATED}// at first", "f", "x[n] -> y[1]", derivatives=rules)._native
+    x = torch.ones(200, 5, dtype=torch.float64)
+    x[-1] = 200
+    with pytest.raises(ffgrad.DifferentiationError, match="the reverse derivative given for `total` is wrong"):
+        native.vjp((x,), (torch.ones(200, 1, dtype=torch.float64),), 1, Batch((200,), inputs=1, cotangents=1))
