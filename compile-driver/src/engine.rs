@@ -99,17 +99,22 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 /// be vectorised nor recognised as a stencil. Ways that depend on a condition are not threaded through the turns of an unrolled loop: that
 /// leaves pointers merged of equal ones, of which Enzyme does not know where they point (the worker's `merged.rs`).
 ///
-/// The last three keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
+/// The three that follow keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
 /// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
 /// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
 /// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
-const PIPELINE: [(&str, u32); 6] = [
+///
+/// The last leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
+/// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
+/// (`tests/cases/last_turn.c`).
+const PIPELINE: [(&str, u32); 7] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),
     ("jump-threading-threshold", 0),
     ("enable-gvn-memdep", 0),
     ("licm-mssa-optimization-cap", 0),
     ("earlycse-mssa-optimization-cap", 0),
+    ("licm-mssa-max-acc-promotion", 0),
 ];
 
 /// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the

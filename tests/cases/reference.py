@@ -105,6 +105,13 @@ def rows_on_stack(x: Array) -> Array:
     return np.sum(x * x) + np.sum(x**3 * rows)
 
 
+def last_turn(x: Array, y: Array) -> Array:
+    force = 0.4
+    for _ in range(3, len(x), 2):
+        force = 0.9 * force * force
+    return np.array([force, *(x[1:5] * force), *y[5:]])
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]
