@@ -178,16 +178,24 @@ impl Function {
     ///
     /// # Errors
     ///
-    /// Differentiation, compile and cache errors.
+    /// Differentiation errors where the engine refuses on that rung, with the user's line; compile and cache errors.
     pub fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
         if let Some(pack) = &self.pack {
             return Err(pack.needs_compiler());
         }
-        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, Wanted::first(mask), rung);
-        if !folder.join("artifact.json").is_file() {
-            build::derivative(&self.context()?, &self.manifest, Wanted::first(mask), rung)?;
+        let wanted = Wanted::first(mask);
+        let folder = artifact::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+        if folder.join("artifact.json").is_file() {
+            return Ok(folder);
         }
-        Ok(folder)
+        let context = self.context()?;
+        build::derivative(&context, &self.manifest, wanted, rung).map_err(|error| match error {
+            Error::Differentiation(mut refusal) => {
+                build::explain(&context, &self.manifest, wanted, rung, &mut refusal);
+                Error::Differentiation(refusal)
+            }
+            other => other,
+        })
     }
 
     /// The same source opened with other options.

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from conftest import Write
 from ffgrad.numpy import Enzyme, enzyme
+from goldens_of import NEGATIVE
 from programs import CUBE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,3 +166,11 @@ def test_the_command_explains_checks_and_completes(cache: Path, write: Write) ->
     assert "_ffgrad" in ffgrad_command("completions", "bash").stdout
     assert json.loads(ffgrad_command("build", source, "cube", "--json").stdout)["key"]
     assert ffgrad_command("check").returncode == 2
+
+
+def test_the_command_tells_the_line_that_the_engine_crashes_on(cache: Path) -> None:
+    """As a call does, though `show` tries one way of preparing the function only."""
+    source = str(NEGATIVE / "growing.c")
+    shown = ffgrad_command("show", source, "running_sums", "-s", "x[n] -> y[n]", "--ir", "after")
+    assert shown.returncode == 1 and not shown.stdout
+    assert "growing.c:5" in shown.stderr and "found by bisection" in shown.stderr
