@@ -55,8 +55,8 @@ def test_the_check_of_generated_programs_sees_a_wrong_gradient(tmp_path: Path) -
     assert verdict.kind == "wrong" and "value" in verdict.detail
 
 
-def test_second_derivatives_of_a_saturated_tanh_are_zero(write: Write) -> None:
-    """And not infinity by infinity; NaN stays NaN."""
+def test_second_derivatives_of_a_saturated_tanh_are_right(write: Write) -> None:
+    """And not infinity by infinity, nor zero where they are tiny; NaN stays NaN."""
     source = write(
         "#include <math.h>\n"
         "void f(const float* x, int n, float* y) { for (int i = 0; i < n; i++) y[i] = tanhf(x[i]); }\n"
@@ -71,6 +71,13 @@ def test_second_derivatives_of_a_saturated_tanh_are_zero(write: Write) -> None:
         (curvature,) = (np.asarray(c) for c in [tanh.hvp((x,), (ones,), ones)])
         t = np.tanh(x.astype(np.float64))
         np.testing.assert_allclose(curvature.ravel(), -2 * t * (1 - t * t), rtol=1e-3, atol=1e-12)
+        # Where cosh² or its square is beyond the type's range, or would be with a tangent.
+        for at in ([-43.5, -25.0, 15.0, 30.0], [-353.0, 200.0, 0.0, 43.0])[: 1 if dtype == np.float32 else 2]:
+            x, steep = np.array(at, dtype=dtype), np.full(4, 1e4, dtype=dtype)
+            (curvature,) = (np.asarray(c) for c in [tanh.hvp((x,), (steep,), ones)])
+            e = np.exp(-2 * np.abs(x.astype(np.float64)))
+            exact = -8 * np.sign(x) * e * (1 - e) / (1 + e) ** 3 * 1e4
+            np.testing.assert_allclose(curvature.ravel(), exact, rtol=1e-5, atol=0.0)
         bad = np.array([np.nan, 1.0, 1.0, 1.0], dtype=dtype)
         assert np.isnan(np.asarray(tanh.hvp((bad,), (ones,), ones)).ravel()[0])
 

@@ -1,55 +1,87 @@
-//! Keeps second derivatives of `tanh` finite where it has long been flat.
+//! Keeps second derivatives of `tanh` right where it is flat.
 //!
-//! The engine takes tanh' as 1 / cosh², and its derivative in turn as a quotient of cosh² and (cosh²)². Where cosh² overflows,
-//! that is infinity by infinity: from |x| = 44.4 in single and 355 in double precision second derivatives would be NaN. So where
-//! second derivatives are wanted the argument is limited to just below: tanh is the same there to the last bit, and its derivatives,
-//! below the smallest normal number, become zero. NaN stays NaN.
+//! The engine takes tanh' as 1 / cosh², and its derivative in turn as a quotient of cosh² and (cosh²)². These overflow, from about |x| = 22
+//! in single and 177 in double precision: the second derivative is 0 then, or NaN where a large tangent meets them. So where second
+//! derivatives are wanted, tanh is made of parts that stay between -2 and 2, as do those of its derivatives:
+//!
+//! ```text
+//! tanh(x) = -sign(x) m / (2 + m)   with   m = expm1(-2 |x|)
+//! ```
 
 use inkwell::FloatPredicate;
+use inkwell::attributes::AttributeLoc;
+use inkwell::builder::BuilderError;
 use inkwell::module::Module;
-use inkwell::types::FloatType;
-use inkwell::values::{CallSiteValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{CallSiteValue, FloatValue, FunctionValue, InstructionOpcode, InstructionValue};
 
-/// Limits the argument of every call of `tanh`.
+/// Replaces every call of `tanh`.
 ///
 /// # Errors
 ///
 /// LLVM's own, which an instruction of a whole module does not give.
-pub fn limit_tanh(module: &Module<'_>) -> Result<(), String> {
+pub fn replace_tanh(module: &Module<'_>) -> Result<(), String> {
     for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
-        for call in block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::Call) {
-            if let Some(limit) = limit(call) {
-                clamp(module, call, limit).map_err(|e| e.to_string())?;
+        let calls: Vec<_> = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::Call).collect();
+        for call in calls {
+            if let Some(expm1) = of_same_type(module, call) {
+                replace(module, call, expm1).map_err(|e| e.to_string())?;
             }
         }
     }
     Ok(())
 }
 
-/// The largest useful argument, where the instruction calls `tanh`.
-fn limit(call: InstructionValue<'_>) -> Option<f64> {
+/// `expm1` of the instruction's type, where it calls `tanh`.
+fn of_same_type<'ctx>(module: &Module<'ctx>, call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
     let callee = CallSiteValue::try_from(call).ok()?.get_called_fn_value()?;
-    if callee.count_basic_blocks() > 0 {
+    if callee.count_basic_blocks() > 0 || !call.get_operand(0)?.value()?.is_float_value() {
         return None;
     }
-    match callee.get_name().to_bytes() {
-        b"tanh" | b"llvm.tanh.f64" => Some(354.0),
-        b"tanhf" | b"llvm.tanh.f32" => Some(44.0),
-        _ => None,
-    }
+    let name = match callee.get_name().to_bytes() {
+        b"tanh" | b"llvm.tanh.f64" => "expm1",
+        b"tanhf" | b"llvm.tanh.f32" => "expm1f",
+        _ => return None,
+    };
+    let ty = callee.get_type();
+    let expm1 = module.get_function(name).unwrap_or_else(|| {
+        let new = module.add_function(name, ty, None);
+        // That it touches no memory, where that is said of `tanh`.
+        for attribute in callee.attributes(AttributeLoc::Function) {
+            new.add_attribute(AttributeLoc::Function, attribute);
+        }
+        new
+    });
+    (expm1.count_basic_blocks() == 0 && expm1.get_type() == ty).then_some(expm1)
 }
 
-fn clamp(module: &Module<'_>, call: InstructionValue<'_>, limit: f64) -> Result<(), inkwell::builder::BuilderError> {
-    let Some(x) = call.get_operand(0).and_then(|o| o.value()).filter(|v| v.is_float_value()) else { return Ok(()) };
+/// Puts the form in a call's place. The sign is a constant for the engine: the form is odd, so that nothing is lost at 0.
+fn replace<'ctx>(
+    module: &Module<'ctx>,
+    call: InstructionValue<'ctx>,
+    expm1: FunctionValue<'ctx>,
+) -> Result<(), BuilderError> {
+    let Some(x) = call.get_operand(0).and_then(|o| o.value()) else { return Ok(()) };
+    let x = x.into_float_value();
+    let number = |n| x.get_type().const_float(n);
     let builder = module.get_context().create_builder();
     builder.position_before(&call);
-    let mut x = x.into_float_value();
-    let ty: FloatType<'_> = x.get_type();
-    for (beyond, edge) in [(FloatPredicate::OGT, limit), (FloatPredicate::OLT, -limit)] {
-        let edge = ty.const_float(edge);
-        let is_beyond = builder.build_float_compare(beyond, x, edge, "beyond")?;
-        x = builder.build_select(is_beyond, edge, x, "limited")?.into_float_value();
+    let negative = builder.build_float_compare(FloatPredicate::OLT, x, number(0.0), "negative")?;
+    let sign = builder.build_select(negative, number(-1.0), number(1.0), "sign")?.into_float_value();
+    let size = builder.build_float_mul(x, sign, "size")?;
+    let down = builder.build_float_mul(size, number(-2.0), "down")?;
+    // A copy has the call's flags, attributes and line.
+    let m = call.explicit_clone();
+    builder.insert_instruction(&m, None);
+    m.set_operand(0, down);
+    m.set_operand(1, expm1.as_global_value().as_pointer_value());
+    let Ok(m) = FloatValue::try_from(m) else { return Ok(()) };
+    let below = builder.build_float_add(m, number(2.0), "below")?;
+    let ratio = builder.build_float_div(m, below, "ratio")?;
+    let turned = builder.build_float_neg(sign, "turned")?;
+    let value = builder.build_float_mul(ratio, turned, "tanh")?;
+    if let Some(made) = value.as_instruction() {
+        call.replace_all_uses_with(&made);
     }
-    call.set_operand(0, x);
+    call.erase_from_basic_block();
     Ok(())
 }

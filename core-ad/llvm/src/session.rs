@@ -255,8 +255,8 @@ impl<'ctx> Session<'ctx> {
             }
         }
         if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
-            trail::step("limiting tanh");
-            saturation::limit_tanh(&module)?;
+            trail::step("replacing tanh");
+            saturation::replace_tanh(&module)?;
         }
         improve::first(&module, job.rung, job.codegen);
         if team == Team::Many {
