@@ -7,12 +7,16 @@
 // How near any comparison between numbers came to a tie: there, rounding may take the other branch.
 static double nearest_tie;
 
+// Results of operations so far. Copies of a number have its count; inputs have theirs from the caller, below this beginning.
+static double results = 1e6;
+
 struct real {
-    double v = 0, a = 0, b = 0, ab = 0;
+    double v = 0, a = 0, b = 0, ab = 0, made = 0;
     real() = default;
     real(double value) : v(value) {}
     real(int value) : v(value) {}
-    real(double value, double da, double db, double dab) : v(value), a(da), b(db), ab(dab) {}
+    real(double value, double da, double db, double dab) : v(value), a(da), b(db), ab(dab), made(++results) {}
+    bool is_constant() const { return a == 0 && b == 0; }
 };
 
 // f(x), from f and its first two derivatives at x.
@@ -58,12 +62,17 @@ static inline real BELL(const real &x) { return EXP(-x * x); }
 static inline real ROOT(const real &x) { return SQRT(real(1) + x * x); }
 static inline real LOGP(const real &x) { return LOG(real(1.1) + x * x); }
 
-static inline bool LESS(const real &x, const real &y) {
+static inline bool less(const real &x, const real &y, bool either_will_do) {
     double gap = fabs(x.v - y.v);
-    if (gap < nearest_tie && (x.a != y.a || x.b != y.b || gap > 0)) nearest_tie = gap;
+    if (gap < nearest_tie && !(gap == 0 && either_will_do)) nearest_tie = gap;
     return x.v < y.v;
 }
-static inline real FABS(const real &x) { return LESS(x, real(0)) ? -x : x; }
-static inline real FMIN(const real &x, const real &y) { return LESS(x, y) ? x : y; }
-static inline real FMAX(const real &x, const real &y) { return LESS(x, y) ? y : x; }
+// Numbers that are equal here, and not copies, can differ by rounding in a loop that is vectorised for all but its last turns.
+static inline bool LESS(const real &x, const real &y) {
+    return less(x, y, x.made == y.made || (x.is_constant() && y.is_constant()));
+}
+static inline bool CHOOSE(const real &x, const real &y) { return less(x, y, x.a == y.a && x.b == y.b); }
+static inline real FABS(const real &x) { return CHOOSE(x, real(0)) ? -x : x; }
+static inline real FMIN(const real &x, const real &y) { return CHOOSE(x, y) ? x : y; }
+static inline real FMAX(const real &x, const real &y) { return CHOOSE(x, y) ? y : x; }
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
