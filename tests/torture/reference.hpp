@@ -39,7 +39,8 @@ static inline real &operator*=(real &x, const real &y) { return x = x * y; }
 static inline real SIN(const real &x) { return chain(x, sin(x.v), cos(x.v), -sin(x.v)); }
 static inline real COS(const real &x) { return chain(x, cos(x.v), -sin(x.v), -cos(x.v)); }
 static inline real TANH(const real &x) {
-    double t = tanh(x.v), s = 1 - t * t;
+    // Not 1 - t²: nothing is left of that where t is near 1.
+    double t = tanh(x.v), s = 1 / (cosh(x.v) * cosh(x.v));
     return chain(x, t, s, -2 * t * s);
 }
 static inline real ATAN(const real &x) {
