@@ -112,6 +112,16 @@ def last_turn(x: Array, y: Array) -> Array:
     return np.array([force, *(x[1:5] * force), *y[5:]])
 
 
+def last_break(x: Array) -> Array:
+    y = list(x)
+    for i in range(20, -1, -1):
+        v = 0.5 * len(x)
+        for j in range(30, -1 if i > 0 else 29, -1):
+            y[0] = y[0] + 0.01 * (1.0 - v * v)
+            v = v * np.sin(y[j % len(x)])
+    return np.array(y)
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]

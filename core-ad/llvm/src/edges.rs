@@ -1,12 +1,13 @@
 //! Several edges from one switch to one block.
 //!
 //! ```text
-//! switch (n) { case 1: case 2: break;  default: t = 0; }  y = a * t;
+//! switch (n) { case 1: case 2: break;  case 3: unused = n; break;  default: t = 0; }  y = a * t;
 //! ```
 //!
-//! Behind such a switch a number may come by two edges from the same block, and the engine adds its adjoint once for each: twice
-//! too much (`tests/torture/found/p50004.c`). LLVM makes such switches of comparisons, too. So the edges are led through a block of
-//! their own, with a marker in it: LLVM would put an empty block back.
+//! Behind such a switch a number may come by several edges from the same block, and the engine adds its adjoint once for each: too often
+//! (`tests/torture/found/p50004.c`). LLVM makes such switches of comparisons, too, and of blocks in which nothing is left to do, in the
+//! engine as well (`tests/torture/found/p95653.c`). So each successor of a switch is reached through a block of its own, with a marker
+//! in it: LLVM would put an empty block back.
 
 use crate::entries::edge_marker;
 use crate::ir::{self, Block, Op, Value};
@@ -19,12 +20,12 @@ use std::collections::HashSet;
 /// What the numbers of the blocks that [`crate::bypasses`] makes begin with.
 pub const FIRST_OF_BYPASSES: u64 = 1 << 24;
 
-/// Leads them together. To be called last before the engine.
+/// Leads them together, and keeps the others apart. To be called last before the engine.
 pub fn join(module: &Module<'_>) {
     let mut done = 0;
     for function in ir::functions(module) {
         for block in ir::blocks(function).into_iter().filter(|b| b.terminator().is(Op::LLVMSwitch)) {
-            for target in repeated(block) {
+            for target in targets(block) {
                 join_all(module, &[block], target, done);
                 done += 1;
             }
@@ -32,14 +33,19 @@ pub fn join(module: &Module<'_>) {
     }
 }
 
-/// The successors that are reached by more than one edge. Where no number comes by them yet, the engine's own clean-up may let one.
-fn repeated(block: Block) -> Vec<Block> {
-    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
-    block.successors().into_iter().filter(|s| !once.insert(*s) && twice.insert(*s)).collect()
+/// The successors of a switch, each once. One with two edges is a branch; what is never reached needs no way back.
+fn targets(block: Block) -> Vec<Block> {
+    let mut successors = block.successors();
+    if successors.len() < 3 {
+        return Vec::new();
+    }
+    let mut seen = HashSet::new();
+    successors.retain(|s| !s.terminator().is(Op::LLVMUnreachable) && seen.insert(*s));
+    successors
 }
 
 /// Leads all edges from some blocks to one through a block of their own, whose marker has this number.
-pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) {
+pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> Block {
     let phis = to.phis();
     // SAFETY: live blocks and values of one function; a phi is erased after its uses are replaced.
     unsafe {
@@ -73,6 +79,7 @@ pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) {
             phi.erase();
         }
         LLVMDisposeBuilder(builder);
+        middle
     }
 }
 

@@ -12,6 +12,7 @@ mod claims;
 mod copies;
 mod edges;
 mod emit;
+mod endless;
 mod entries;
 mod exceptions;
 mod fortran;

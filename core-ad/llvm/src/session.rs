@@ -1,9 +1,9 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, bypasses, choices, claims, copies, edges, emit, entries, exceptions, fortran, globals, improve,
-    indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots, threads,
-    trail, types, vecmath, walks,
+    arena, arithmetic, bypasses, choices, claims, copies, edges, emit, endless, entries, exceptions, fortran, globals,
+    improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots,
+    threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -280,6 +280,7 @@ impl<'ctx> Session<'ctx> {
         copies::outline(&module);
         edges::join(&module);
         bypasses::split(&module);
+        endless::keep_ends(&module);
         walks::part(&module);
         merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);

@@ -84,8 +84,8 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         return function;
     }
     let number = module.get_context().i32_type().into();
-    // memory(inaccessiblemem: readwrite).
-    let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
+    // memory(inaccessiblemem: readwrite). Not to be merged: LLVM would make one call of those on several ways.
+    let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
     set_inactive(module, function);
     function
 }
