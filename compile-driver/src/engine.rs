@@ -104,10 +104,13 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 /// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
 /// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
 ///
-/// The last leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
+/// The next leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
 /// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
 /// (`tests/cases/last_turn.c`).
-const PIPELINE: [(&str, u32); 7] = [
+///
+/// The last leaves loads where they are. Of what two branches do alike LLVM makes one behind them, and of their loads one through a pointer to
+/// either place. Enzyme reads that once more in the reverse sweep, though one of the places was written to since (`tests/cases/alike_branches.c`).
+const PIPELINE: [(&str, u32); 8] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),
     ("jump-threading-threshold", 0),
@@ -115,6 +118,7 @@ const PIPELINE: [(&str, u32); 7] = [
     ("licm-mssa-optimization-cap", 0),
     ("earlycse-mssa-optimization-cap", 0),
     ("licm-mssa-max-acc-promotion", 0),
+    ("sink-common-insts", 0),
 ];
 
 /// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the

@@ -122,6 +122,14 @@ def last_break(x: Array) -> Array:
     return np.array(y)
 
 
+def alike_branches(x: Array) -> Array:
+    t, y = list(x[:5]), list(x)
+    for i in range(len(x)):
+        t[0] = t[0] * -0.5
+        y[3] = y[3] * 0.7 + np.log(1.1 + t[i % 5] ** 2)
+    return np.array(y)
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]
