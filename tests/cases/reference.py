@@ -130,6 +130,16 @@ def alike_branches(x: Array) -> Array:
     return np.array(y)
 
 
+def running(x: Array) -> Array:
+    most, last, share, y = x[0], x[1], x[2], []
+    for u in x:
+        most = u if np.real(u) > np.real(most) else most
+        last = u * u if np.real(u) > 0 else last
+        share = share / 2.5
+        y.append(most * x[0] + last + share * u)
+    return np.array(y)
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]

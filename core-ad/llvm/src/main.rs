@@ -34,6 +34,7 @@ mod passes;
 mod places;
 mod rule_check;
 mod rules;
+mod running;
 mod saturation;
 mod session;
 mod snapshots;

@@ -2,8 +2,8 @@
 
 use crate::{
     arena, arithmetic, bypasses, choices, claims, copies, edges, emit, endless, entries, exceptions, fortran, globals,
-    improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, saturation, snapshots,
-    threads, trail, types, vecmath, walks,
+    improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, running, saturation,
+    snapshots, threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -281,6 +281,7 @@ impl<'ctx> Session<'ctx> {
         edges::join(&module);
         bypasses::split(&module);
         endless::keep_ends(&module);
+        running::hide(&module);
         walks::part(&module);
         merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
