@@ -140,6 +140,15 @@ def running(x: Array) -> Array:
     return np.array(y)
 
 
+def delayed(x: Array) -> Array:
+    before, now, share, older = x[0], 0.5, x[1] * x[2], x[2]
+    for _ in range(0, len(x), 2):
+        for j in range(len(x) - 1, -1, -3):
+            share = share * 0.7
+            older, before, now = before * x[j], now, np.sin(x[1] * np.log(1.1 + share * share))
+    return before * x + share + now * now + older * older * x
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]

@@ -2,7 +2,9 @@
 
     python tests/torture/walks.py --count 1000 --first 0 --jobs 2
 
-What an engine keeps of one loop it may take for what it needs of another, so these programs read the same places in many loops.
+What an engine keeps of one loop it may take for what it needs of another, so these programs read the same places in many loops. Those of
+seeds from 10,000,000 on carry numbers through the loops besides, which turns replace, divide or leave, take branches and switches of
+which several do alike, and leave loops early, also several at once.
 Both modes and central differences have to agree, from the first preparation on and with no check of ffgrad's to help; there are no
 comparisons of numbers, so no kinks. `generator.py` makes programs of every kind, of which few do this.
 """
@@ -23,6 +25,7 @@ import numpy as np
 SIGNATURE = "x[n], y[n] -> y[n]"
 SIZES = (5, 6)
 DEEPEST = 3
+CARRIED = 10_000_000
 PREAMBLE = """#include <math.h>
 void f{seed}(const double *x, int n, double *y) {{
   double t[16], A[36], a = 0.7, b = 0.4;
@@ -31,6 +34,9 @@ void f{seed}(const double *x, int n, double *y) {{
   for (int z = 0; z < 36; z++) A[z] = 0.1 * x[z % n] * y[z / 6 % n];
   for (int z = 0; z < 6; z++) k[z] = (z * {step} + 1) % 5;
 """
+
+
+LEVEL = "static double level(double u) { return log(1.1 + u * u); }\n"
 
 
 class Writer:
@@ -107,13 +113,70 @@ class Writer:
         self.lines.append(indent + "}")
 
 
+class Carrier(Writer):
+    """Writes programs with numbers that loops carry, and many ways through them."""
+
+    carried = ("c", "d", "e")
+
+    def read(self) -> str:
+        """A number, often one that loops carry."""
+        one = self.random.choice(self.carried)
+        return self.random.choice([super().read, super().read, lambda: one, lambda: f"level({one})"])()
+
+    def condition(self) -> str:
+        """A condition on counters."""
+        i, j, k = self.counter(), self.counter(), self.random.randrange(5)
+        return self.random.choice(
+            [f"{i} % 3 == {k % 3}", f"{i} + {j} > {k + 1}", f"{i} == {k % 2}", f"{j} < {k}", f"n % 4 == {k % 4}"]
+        )
+
+    def change(self) -> str:
+        """A change of a carried number, or of what the other programs change."""
+        one, two = self.random.sample(self.carried, 2)
+        return self.random.choice(
+            [f"{one} = {self.condition()} ? {self.term()} : {one};", f"{one} = {one} / 1.7;", f"{one} = {one} * 0.8;",
+             f"if ({self.condition()}) {one} = {self.term()};", f"{one} = {two}; {two} = {self.term()};",
+             f"{one} = {self.condition()} ? level({self.place()}) : level({self.place()});", f"{one} = tanh({one} + {self.term()});",
+             f"y[{self.counter()}] += 0.1 * {one};", super().statement()]
+        )  # fmt: skip
+
+    def statement(self) -> str:
+        """A change, a branch, a switch, or a way out of loops."""
+        kind = self.random.random()
+        if kind < 0.1:
+            return f"if ({self.condition()}) {{ {self.change()} }} else {{ {self.change()} }}"
+        if kind < 0.2:
+            breaks = [self.random.choice(["break;", ""]) for _ in range(3)]
+            cases = " ".join(f"case {i}: {self.change()} {end}" for i, end in enumerate(breaks))
+            return f"switch ({self.random.choice([self.counter(), 'n'])} % {self.random.randint(3, 5)}) {{ {cases} default: {self.change()} }}"
+        if kind < 0.25:
+            return f"if ({self.condition()}) {self.random.choice(['break', 'continue', 'goto out'])};"
+        return self.change()
+
+
 def source(seed: int) -> str:
     """Return the program of a seed."""
+    if seed >= CARRIED:
+        return carrying(seed)
     writer = Writer(seed)
     for _ in range(writer.random.randint(2, 3)):
         writer.loop(1)
     end = "  for (int z = 0; z < n; z++) y[z] += a * t[z] + b * A[z];\n}\n"
     return PREAMBLE.format(seed=seed, step=writer.random.choice([1, 2, 3])) + "\n".join(writer.lines) + "\n" + end
+
+
+def carrying(seed: int) -> str:
+    """Return a program with numbers that loops carry."""
+    writer = Carrier(seed)
+    for _ in range(writer.random.randint(1, 3)):
+        writer.loop(1)
+    start = PREAMBLE.format(seed=seed, step=writer.random.choice([1, 2, 3]))
+    if writer.random.random() < 0.5:
+        start = start.replace("t[16],", "*t = malloc(16 * sizeof(double)),")
+    start = start.replace("#include <math.h>\n", "#include <math.h>\n#include <stdlib.h>\n" + LEVEL)
+    start += "  double c = x[0], d = x[1] * y[0], e = 0.5;\n"
+    end = "  out:\n  for (int z = 0; z < n; z++) y[z] += a * t[z] + b * A[z] + c * x[z] + d + e * e;\n"
+    return start + "\n".join(writer.lines) + "\n" + end + ("  free(t);\n}\n" if "malloc" in start else "}\n")
 
 
 def judge(seed: int, folder: Path, **options: object) -> str:

@@ -177,6 +177,11 @@ impl Value {
         matches!(self.kind(), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind)
     }
 
+    /// Whether it is a `double`.
+    pub fn is_double(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMDoubleTypeKind
+    }
+
     /// Whether it is a `float`, a `double`, or a vector of them.
     pub fn holds_floats(self) -> bool {
         let element = match self.kind() {

@@ -10,6 +10,7 @@ mod bypasses;
 mod choices;
 mod claims;
 mod copies;
+mod delayed;
 mod edges;
 mod emit;
 mod endless;

@@ -15,6 +15,7 @@ use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
+use std::collections::BTreeMap;
 
 /// What the numbers of offsets made here begin with.
 const FIRST: u64 = 1 << 26;
@@ -70,13 +71,15 @@ fn subtract_nothing(module: &Module<'_>, function: FunctionValue<'_>, carried: V
         LLVMPositionBuilderBefore(builder, ir::blocks(function)[0].first_after_phis().0);
         let zero = LLVMBuildLoad2(builder, carried.ty(), offset(module, number).as_value_ref(), c"".as_ptr());
         let ways = if next.is(Op::LLVMPHI) { next.incoming() } else { Vec::new() };
-        for (i, operand) in (0u32..).zip(next.operands()) {
-            if operand == carried {
-                let before = ways.get(i as usize).map_or(next, |(_, from)| from.terminator());
+        // One for all edges from a block, as a phi wants it.
+        let mut made = BTreeMap::new();
+        for (i, _) in (0u32..).zip(next.operands()).filter(|(_, operand)| *operand == carried) {
+            let before = ways.get(i as usize).map_or(next, |(_, from)| from.terminator());
+            let same = made.entry(before.0 as usize).or_insert_with(|| {
                 LLVMPositionBuilderBefore(builder, before.0);
-                let same = LLVMBuildFSub(builder, carried.0, zero, c"".as_ptr());
-                LLVMSetOperand(next.0, i, same);
-            }
+                LLVMBuildFSub(builder, carried.0, zero, c"".as_ptr())
+            });
+            LLVMSetOperand(next.0, i, *same);
         }
         LLVMDisposeBuilder(builder);
     }

@@ -1,9 +1,9 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, bypasses, choices, claims, copies, edges, emit, endless, entries, exceptions, fortran, globals,
-    improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, running, saturation,
-    snapshots, threads, trail, types, vecmath, walks,
+    arena, arithmetic, bypasses, choices, claims, copies, delayed, edges, emit, endless, entries, exceptions, fortran,
+    globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, running,
+    saturation, snapshots, threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -136,6 +136,7 @@ impl<'ctx> Session<'ctx> {
                 claims::limit(&module);
                 entries::define_markers(&module)?;
                 choices::release(&module);
+                delayed::release(&module);
                 copies::release(&module);
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
@@ -282,6 +283,7 @@ impl<'ctx> Session<'ctx> {
         bypasses::split(&module);
         endless::keep_ends(&module);
         running::hide(&module);
+        delayed::lead_through(&module)?;
         walks::part(&module);
         merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
