@@ -9,8 +9,8 @@
 //! number does not depend on itself, so that it could be computed. So each goes through a function that the engine does not repeat.
 
 use crate::entries::{edge_marker, offset};
-use crate::graph::{Graph, MANY, NaturalLoop};
-use crate::ir::{self, Block, Value};
+use crate::graph::{NaturalLoop, Nest};
+use crate::ir::{self, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::module::{Linkage, Module};
@@ -45,30 +45,20 @@ pub fn release(module: &Module<'_>) {
 
 /// Numbers that inner loops carry, and make anew from others.
 fn delayed(function: FunctionValue<'_>) -> Vec<Value> {
-    let blocks = ir::blocks(function);
-    if blocks.len() > MANY {
-        return Vec::new();
-    }
-    let graph = Graph::of(&blocks);
-    let loops = graph.natural_loops(&graph.dominators());
-    let is_inner = |l: &&NaturalLoop| loops.iter().any(|around| around.head != l.head && around.body[l.head]);
-    let of = |l: &NaturalLoop| {
-        let carried = blocks[l.head].phis().into_iter().filter(|phi| phi.is_float());
-        carried.filter(|phi| !makes_itself(&graph, &blocks, l, *phi)).collect::<Vec<_>>()
-    };
-    loops.iter().filter(is_inner).flat_map(of).collect()
+    let Some(nest) = Nest::of(function) else { return Vec::new() };
+    let is_inner = |l: &&NaturalLoop| nest.loops.iter().any(|around| around.is_around(l));
+    let of = |l: &NaturalLoop| nest.carried(l).filter(|phi| !makes_itself(&nest, l, *phi)).collect::<Vec<_>>();
+    nest.loops.iter().filter(is_inner).flat_map(of).collect()
 }
 
 /// Whether what a turn leaves depends on what it found.
-fn makes_itself(graph: &Graph, blocks: &[Block], inside: &NaturalLoop, phi: Value) -> bool {
-    let comes_back = |from: Block| inside.ends.iter().any(|end| blocks[*end] == from);
-    let mut waiting: Vec<Value> = phi.incoming().into_iter().filter(|(_, b)| comes_back(*b)).map(|(v, _)| v).collect();
-    let mut seen = HashSet::new();
+fn makes_itself(nest: &Nest, inside: &NaturalLoop, phi: Value) -> bool {
+    let (mut waiting, mut seen) = (nest.left_of(phi, inside), HashSet::new());
     while let Some(value) = waiting.pop() {
         if value == phi {
             return true;
         }
-        if value.is_instruction() && inside.body[graph.number(value.parent())] && seen.insert(value) {
+        if value.is_instruction() && nest.is_in(value, inside) && seen.insert(value) {
             waiting.extend(value.operands().into_iter().filter(|o| o.is_instruction()));
         }
     }

@@ -11,8 +11,8 @@
 //! more than two successors, so the end of a loop around a loop with several ways out leads through a switch, whose number, 0, it does not know.
 
 use crate::edges;
-use crate::entries::{edge_marker, offset};
-use crate::graph::{Graph, MANY, NaturalLoop};
+use crate::entries::{edge_marker, load_offset};
+use crate::graph::{Graph, NaturalLoop, Nest};
 use crate::ir::{self, Block};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -37,14 +37,9 @@ pub fn keep_ends(module: &Module<'_>) {
 
 /// The ends of loops around such with several ways out, each with the loop's head.
 fn ends(function: FunctionValue<'_>) -> Vec<(Block, Block)> {
-    let blocks = ir::blocks(function);
-    if blocks.len() > MANY {
-        return Vec::new();
-    }
-    let graph = Graph::of(&blocks);
-    let loops = graph.natural_loops(&graph.dominators());
+    let Some(Nest { blocks, graph, loops }) = Nest::of(function) else { return Vec::new() };
     let inner: Vec<&NaturalLoop> = loops.iter().filter(|l| ways_out(&graph, l) > 1).collect();
-    let is_around = |l: &&NaturalLoop| inner.iter().any(|i| i.head != l.head && l.body[i.head]);
+    let is_around = |l: &&NaturalLoop| inner.iter().any(|i| l.is_around(i));
     loops.iter().filter(is_around).flat_map(|l| l.ends.iter().map(|end| (blocks[*end], blocks[l.head]))).collect()
 }
 
@@ -56,15 +51,13 @@ fn ways_out(graph: &Graph, inside: &NaturalLoop) -> usize {
 /// Leads the edges from one block to another through a switch with a marker in each branch.
 fn lead_through_switch(module: &Module<'_>, function: FunctionValue<'_>, from: Block, to: Block, number: u64) {
     let last = edges::join_all(module, &[from], to, number);
-    let value = offset(module, number).as_value_ref();
     let marker = edge_marker(module).as_value_ref();
     // SAFETY: live blocks of one function; `last` is reached from `from` only, and has no phis that others would have to be in.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let (word, short) = (LLVMInt64TypeInContext(context), LLVMInt32TypeInContext(context));
+        let unknown = load_offset(module, function, word, number);
         let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, ir::blocks(function)[0].first_after_phis().0);
-        let unknown = LLVMBuildLoad2(builder, word, value, c"".as_ptr());
         let new = || LLVMInsertBasicBlockInContext(context, last.0, c"".as_ptr());
         let start = new();
         let ways: Vec<_> = (1..=WAYS).map(|i| (i, new())).collect();

@@ -13,7 +13,7 @@
 mod markers;
 mod wrapper;
 
-pub use markers::{CAPTURE, CLOBBER, capture_marker, define_markers, edge_marker, offset, type_marker};
+pub use markers::{CAPTURE, CLOBBER, capture_marker, define_markers, edge_marker, load_offset, offset, type_marker};
 pub use wrapper::{by_value, wrapper};
 
 use crate::session::Result;

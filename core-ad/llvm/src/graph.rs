@@ -1,6 +1,7 @@
 //! The blocks of a function as a graph: what leads where, and what nothing gets around.
 
-use crate::ir::Block;
+use crate::ir::{self, Block, Value};
+use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
 /// Passes that take more than linear time do not look closely at functions of more blocks.
@@ -131,6 +132,49 @@ pub struct NaturalLoop {
     pub ends: Vec<usize>,
     /// For each block whether it is inside.
     pub body: Vec<bool>,
+}
+
+impl NaturalLoop {
+    /// Whether another loop is in this one.
+    pub fn is_around(&self, other: &NaturalLoop) -> bool {
+        other.head != self.head && self.body[other.head]
+    }
+}
+
+/// The blocks of a function, and the loops among them.
+pub struct Nest {
+    pub blocks: Vec<Block>,
+    pub graph: Graph,
+    pub loops: Vec<NaturalLoop>,
+}
+
+impl Nest {
+    /// Of a function; none where it has too many blocks to look closely.
+    pub fn of(function: FunctionValue<'_>) -> Option<Nest> {
+        let blocks = ir::blocks(function);
+        if blocks.len() > MANY {
+            return None;
+        }
+        let graph = Graph::of(&blocks);
+        let loops = graph.natural_loops(&graph.dominators());
+        Some(Nest { blocks, graph, loops })
+    }
+
+    /// The numbers that a loop carries from turn to turn.
+    pub fn carried(&self, by: &NaturalLoop) -> impl Iterator<Item = Value> + use<> {
+        self.blocks[by.head].phis().into_iter().filter(|phi| phi.is_float())
+    }
+
+    /// What the turns of a loop leave of such a number, by each of the loop's ends.
+    pub fn left_of(&self, phi: Value, by: &NaturalLoop) -> Vec<Value> {
+        let comes_back = |from: Block| by.ends.iter().any(|end| self.blocks[*end] == from);
+        phi.incoming().into_iter().filter(|(_, from)| comes_back(*from)).map(|(value, _)| value).collect()
+    }
+
+    /// Whether an instruction stands in a loop.
+    pub fn is_in(&self, value: Value, inside: &NaturalLoop) -> bool {
+        inside.body[self.graph.number(value.parent())]
+    }
 }
 
 /// The nearest block above both.

@@ -9,11 +9,11 @@
 //! numbers of the turns in between are used as well: then the gradient is wrong (`tests/cases/running.c`). It sees such a number
 //! by the operand that the loop carries; so this is one less 0, which the engine does not know to be 0.
 
-use crate::entries::offset;
-use crate::graph::{Graph, MANY, NaturalLoop};
-use crate::ir::{self, Block, Op, Value};
+use crate::entries::load_offset;
+use crate::graph::{NaturalLoop, Nest};
+use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use std::collections::BTreeMap;
 
@@ -33,26 +33,17 @@ pub fn hide(module: &Module<'_>) {
 
 /// Numbers that loops carry, each with the instruction that makes it anew.
 fn mistaken(function: FunctionValue<'_>) -> Vec<(Value, Value)> {
-    let blocks = ir::blocks(function);
-    if blocks.len() > MANY {
-        return Vec::new();
-    }
-    let graph = Graph::of(&blocks);
-    let loops = graph.natural_loops(&graph.dominators());
-    let of = |l: &NaturalLoop| {
-        let carried = blocks[l.head].phis().into_iter().filter(|phi| phi.is_float());
-        carried.filter_map(|phi| Some((phi, made_anew(&graph, &blocks, l, phi)?))).collect::<Vec<_>>()
-    };
-    loops.iter().flat_map(of).collect()
+    let Some(nest) = Nest::of(function) else { return Vec::new() };
+    let of =
+        |l: &NaturalLoop| nest.carried(l).filter_map(|phi| Some((phi, made_anew(&nest, l, phi)?))).collect::<Vec<_>>();
+    nest.loops.iter().flat_map(of).collect()
 }
 
 /// The instruction of which the engine would take the last turn only, where others count as well.
-fn made_anew(graph: &Graph, blocks: &[Block], inside: &NaturalLoop, phi: Value) -> Option<Value> {
-    let comes_back = |(_, from): &(Value, Block)| inside.ends.iter().any(|end| blocks[*end] == *from);
-    let (next, _) = phi.incoming().into_iter().find(comes_back)?;
+fn made_anew(nest: &Nest, inside: &NaturalLoop, phi: Value) -> Option<Value> {
+    let next = nest.left_of(phi, inside).into_iter().next()?;
     let takes_phi = || next.operands().contains(&phi);
-    let in_loop = |user: &Value| inside.body[graph.number(user.parent())];
-    let is_used = || next.users().into_iter().any(|user| user != phi && in_loop(&user));
+    let is_used = || next.users().into_iter().any(|user| user != phi && nest.is_in(user, inside));
     match next.op()? {
         // Quotients that are equal are made one in the engine, too.
         Op::LLVMFDiv => (next.operand(0) == phi).then_some(next),
@@ -68,8 +59,7 @@ fn subtract_nothing(module: &Module<'_>, function: FunctionValue<'_>, carried: V
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, ir::blocks(function)[0].first_after_phis().0);
-        let zero = LLVMBuildLoad2(builder, carried.ty(), offset(module, number).as_value_ref(), c"".as_ptr());
+        let zero = load_offset(module, function, carried.ty(), number);
         let ways = if next.is(Op::LLVMPHI) { next.incoming() } else { Vec::new() };
         // One for all edges from a block, as a phi wants it.
         let mut made = BTreeMap::new();

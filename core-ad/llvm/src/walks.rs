@@ -10,13 +10,13 @@
 //! share a copy of the whole array; that is right.) So such loads get different beginnings: an offset that is 0, which the engine does
 //! not know.
 
-use crate::entries::offset;
+use crate::entries::load_offset;
 use crate::graph::{Graph, MANY, NaturalLoop};
 use crate::ir::{self, Block, Op, Value};
 use crate::objects::Objects;
 use crate::trailing;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use std::collections::{BTreeSet, HashMap};
@@ -264,14 +264,11 @@ impl Spelled<'_> {
 
 /// Lets loads begin at an offset of their own.
 fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
-    let start = ir::blocks(function)[0].first_after_phis();
     // SAFETY: live values of one function; what the first block begins with comes before all loads in loops.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
-        LLVMPositionBuilderBefore(builder, start.0);
-        let word = LLVMInt64TypeInContext(context);
-        let mut by = LLVMBuildLoad2(builder, word, offset(module, number).as_value_ref(), c"".as_ptr());
+        let mut by = load_offset(module, function, LLVMInt64TypeInContext(context), number);
         for load in loads {
             LLVMPositionBuilderBefore(builder, load.0);
             let bytes = LLVMInt8TypeInContext(context);

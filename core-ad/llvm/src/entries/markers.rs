@@ -1,12 +1,15 @@
 //! Functions that tell the engine something: what type memory has, that memory may have been overwritten, which way was taken.
 
+use crate::ir;
 use crate::session::Result;
 use core_ad::DType;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::{FunctionValue, GlobalValue};
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 
 /// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
 /// removed by it. It is declared to touch no memory the program can see, so that it hinders nothing.
@@ -99,6 +102,19 @@ pub fn offset<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
     global.set_constant(true);
     global.set_metadata(context.metadata_node(&[]), context.get_kind_id("enzyme_inactive"));
     global
+}
+
+/// Such a constant, read where a function begins, as a number of a type of no more than its 64 bits.
+pub fn load_offset(module: &Module<'_>, function: FunctionValue<'_>, ty: LLVMTypeRef, number: u64) -> LLVMValueRef {
+    let start = ir::blocks(function)[0].first_after_phis();
+    // SAFETY: a live function with a body, and a global of its module.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, start.0);
+        let loaded = LLVMBuildLoad2(builder, ty, offset(module, number).as_value_ref(), c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        loaded
+    }
 }
 
 /// Gives the marker functions empty bodies, so that the optimiser removes their calls, and the offsets their value.
