@@ -157,7 +157,7 @@ pub enum Order {
     Second,
     /// With hvp and jvp2: few callers differentiate the forward mode forwards, so only they build it.
     Forward,
-    /// First, with the reverse mode in two halves too.
+    /// First, with the reverse mode in two halves.
     Taped,
 }
 
@@ -177,7 +177,7 @@ impl Wanted {
         Wanted { mask, order: Order::Forward }
     }
 
-    /// First derivatives, with the reverse mode in two halves too.
+    /// First derivatives, with the reverse mode in two halves.
     pub fn taped(mask: u64) -> Self {
         Wanted { mask, order: Order::Taped }
     }
@@ -187,7 +187,16 @@ impl Wanted {
         self.mask & other.mask == other.mask && other.entries().iter().all(|e| self.entries().contains(e))
     }
 
-    /// Entry points beside the primal.
+    /// Entry points beside the primal that are compiled. With a tape the two halves are the reverse mode: [`Call::run`](crate::call::Call::run)
+    /// runs one after the other for a vjp, so that a gradient has the same bits whether its tape was kept or not.
+    pub fn compiled(self) -> &'static [Entry] {
+        match self.order {
+            Order::Taped => &[Entry::Jvp, Entry::Augmented, Entry::Reverse],
+            _ => self.entries(),
+        }
+    }
+
+    /// Entry points beside the primal that can be called.
     pub fn entries(self) -> &'static [Entry] {
         match self.order {
             Order::First => &[Entry::Vjp, Entry::Jvp],

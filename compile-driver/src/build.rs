@@ -208,7 +208,7 @@ pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: Wanted, ru
     let what = format!("{}-{}", wanted.name(), rung.name());
     build.differentiate(wanted, rung).map_err(|e| build.failed(&what, with_text(e)))?;
     build.primal().map_err(|e| build.failed(&what, e))?;
-    let entries = [&[Entry::Primal], wanted.entries()].concat();
+    let entries = [&[Entry::Primal], wanted.compiled()].concat();
     build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
     Ok(target)
 }
@@ -329,7 +329,7 @@ impl<'a> Build<'a> {
             plan: self.manifest.plan.clone(),
             mask: wanted.mask,
             write_only: self.write_only(),
-            entries: wanted.entries().to_vec(),
+            entries: wanted.compiled().to_vec(),
             rung,
             inactive: self.context.spec.options.inactive.clone(),
             derivatives: rules::given(self.context.spec)?,
@@ -373,7 +373,7 @@ impl<'a> Build<'a> {
         let finished = self.worker.request(&Request::Finish {
             input: after,
             arena,
-            entries: wanted.entries().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
+            entries: wanted.compiled().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
             codegen: self.codegen()?,
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),

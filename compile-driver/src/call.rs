@@ -329,9 +329,23 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Runs an entry point on the prepared argument array.
+    /// Runs an entry point on the prepared argument array. A vjp that the artifact has in two halves is one after the other.
     pub fn run(&self, artifact: &Artifact, entry: Entry, slots: &mut Vec<*mut c_void>) -> Result<()> {
-        self.run_with(artifact, entry, slots, None)
+        let in_halves =
+            entry == Entry::Vjp && artifact.entry(entry).is_none() && artifact.entry(Entry::Reverse).is_some();
+        if in_halves { self.run_halves(artifact, slots) } else { self.run_with(artifact, entry, slots, None) }
+    }
+
+    fn run_halves(&self, artifact: &Artifact, slots: &mut Vec<*mut c_void>) -> Result<()> {
+        let (arguments, mut tape) = (slots.len(), std::ptr::null_mut());
+        self.run_with(artifact, Entry::Augmented, slots, Some(&mut tape))?;
+        slots.truncate(arguments);
+        let outcome = self.run_with(artifact, Entry::Reverse, slots, Some(&mut tape));
+        if let Some(tapes) = artifact.tapes {
+            // SAFETY: the tape just made, dropped once. Without an arena the reverse sweep has freed it.
+            unsafe { (tapes.drop)(tape) };
+        }
+        outcome
     }
 
     /// The same for entry points that make or use a tape.

@@ -135,9 +135,14 @@ impl Function {
         if self.facts.batched {
             return self.perform_over(&Batch::default(), task, results);
         }
+        let wanted = self.wanted(task);
+        self.perform_by(task, wanted, results)
+    }
+
+    /// The same by the derivatives `wanted`, which may be more than the task needs.
+    pub(crate) fn perform_by(&self, task: &Task<'_>, wanted: Wanted, results: &mut dyn Results) -> Result<()> {
         let resolved = self.resolve_element(task.inputs)?;
         self.check_task(task, &resolved)?;
-        let wanted = self.wanted(task);
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         let frame = Frame::open();
         let call = self.call(&resolved, &frame);
@@ -167,6 +172,8 @@ impl Function {
     pub(crate) fn wanted(&self, task: &Task<'_>) -> Wanted {
         let possible = self.facts.differentiable;
         self.serving(match task.entry {
+            // One code for all gradients of a function whose gradients may come from a tape.
+            Entry::Primal | Entry::Vjp if self.is_taped() => Wanted::taped(task.mask & possible),
             Entry::Primal | Entry::Vjp => Wanted::first(task.mask & possible),
             Entry::Augmented | Entry::Reverse => Wanted::taped(task.mask & possible),
             Entry::Jvp => Wanted::first(given_mask(task.tangents) & possible),
@@ -182,11 +189,15 @@ impl Function {
 
     /// The artifact that serves a task, proven at its arguments where it is a derivative's.
     pub(crate) fn artifact_for(&self, task: &Task<'_>, wanted: Wanted, resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let derivative = || match task.entry {
+            Entry::Primal | Entry::Vjp => self.reverse_artifact(wanted, task.inputs, resolved),
+            _ => self.derivative(wanted, task.inputs, resolved),
+        };
         if task.entry != Entry::Primal {
-            return self.derivative(wanted, task.inputs, resolved);
+            return derivative();
         }
         if wanted.mask != 0 && !self.has_primal() {
-            self.derivative(wanted, task.inputs, resolved)?;
+            derivative()?;
         }
         self.primal_artifact()
     }

@@ -2,15 +2,17 @@
 //!
 //! A tape holds everything that the two halves share: the engine's record in an arena of its own, and memory behind
 //! every slot of the argument array but that of inputs, which stay the caller's. It is used once. Where it cannot be
-//! used (inputs moved in memory, other inputs are differentiated, it was used before) the gradient is recomputed; where
-//! none can be made (a batch, no arena) too.
+//! used (inputs moved in memory, it was used before) the gradient is recomputed by the same two halves, on a tape of its own:
+//! compiled in one piece, the reverse mode would round differently (vector versions of `sin`, fused multiply-add). So do batches and
+//! transforms. Where no tape can be kept (no arena), every gradient is computed in one piece.
 
-use crate::artifact::{Artifact, Wanted};
+use crate::artifact::{Artifact, Order, Wanted};
 use crate::call::{COPIES, Call, Input, Results, View, count};
 use crate::derivative::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::landing::Landing;
+use crate::openmp;
 use crate::options::Mode;
 use crate::scratch::Frame;
 use core_ad::plan::{Part, Slot};
@@ -38,6 +40,11 @@ pub struct Tape {
 unsafe impl Send for Tape {}
 
 impl Tape {
+    /// The inputs whose gradients it was made for.
+    pub fn mask(&self) -> u64 {
+        self.wanted.mask
+    }
+
     /// Bytes held by it.
     pub fn bytes(&self) -> usize {
         let own: usize = self.memory.iter().map(|m| size_of_val::<[u64]>(m)).sum();
@@ -63,10 +70,9 @@ impl Function {
     ///
     /// As there.
     pub fn primal_taped(&self, inputs: &[Input<'_>], mask: u64, results: &mut dyn Results) -> Result<Option<Tape>> {
-        let task = Task { entry: Entry::Augmented, ..Task::primal(inputs, mask) };
-        let wanted = self.wanted(&task);
+        let wanted = self.wanted(&Task::primal(inputs, mask));
         let plan = &self.manifest.plan;
-        if self.spec.options.mode != Mode::Tape || self.facts.batched || self.is_kernel() || wanted.mask == 0 {
+        if !self.is_taped() || self.facts.batched || wanted.mask == 0 {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
@@ -95,7 +101,8 @@ impl Function {
         Ok(Some(tape))
     }
 
-    /// [`Function::vjp`] from the tape of the forward call with the same inputs, which is used up. `None`: recomputed.
+    /// [`Function::vjp`] from the tape of the forward call with the same inputs, which is used up. `None`: recomputed, with the same bits if
+    /// `made_for` is the [`Tape::mask`] of the tape that was used.
     ///
     /// # Errors
     ///
@@ -103,6 +110,7 @@ impl Function {
     pub fn vjp_taped(
         &self,
         tape: Option<Tape>,
+        made_for: u64,
         inputs: &[Input<'_>],
         cotangents: &[Option<View<'_>>],
         mask: u64,
@@ -112,7 +120,9 @@ impl Function {
         let mask = mask & self.facts.differentiable;
         let fits = |tape: &Tape| tape.wanted.mask & mask == mask && unmoved(plan, tape, inputs);
         let Some(mut tape) = tape.filter(fits) else {
-            return self.vjp(inputs, cotangents, mask, results);
+            let task = Task::vjp(inputs, cotangents, mask);
+            let all = Task { mask: made_for | mask, ..task };
+            return self.perform_by(&task, self.wanted(&all), results);
         };
         self.check_task(&Task::vjp(inputs, cotangents, mask), &tape.resolved)?;
         let wanted = tape.wanted;
@@ -133,6 +143,27 @@ impl Function {
         Ok(())
     }
 
+    /// Whether gradients may come from a tape: all of them come from the same two halves then.
+    pub(crate) fn is_taped(&self) -> bool {
+        self.spec.options.mode == Mode::Tape && !self.is_kernel() && !self.tapeless.load(Ordering::Acquire)
+    }
+
+    /// The proven artifact for a gradient: in two halves where that is wanted and possible, else in one piece.
+    pub(crate) fn reverse_artifact(
+        &self,
+        wanted: Wanted,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        if wanted.order != Order::Taped || self.spec.options.mode != Mode::Tape {
+            return self.derivative(wanted, inputs, resolved);
+        }
+        match self.taping_artifact(wanted, inputs, resolved)? {
+            Some(artifact) => Ok(artifact),
+            None => self.derivative(self.serving(Wanted::first(wanted.mask)), inputs, resolved),
+        }
+    }
+
     /// The proven artifact whose reverse mode comes in two halves; `None`, with a warning, where there can be none.
     fn taping_artifact(
         &self,
@@ -143,11 +174,16 @@ impl Function {
         if self.tapeless.load(Ordering::Acquire) {
             return Ok(None);
         }
-        let reason = match self.derivative(wanted, inputs, resolved) {
-            Ok(artifact) if artifact.tapes.is_some() => return Ok(Some(artifact)),
-            Ok(_) => "its derivative cannot allocate from an arena".to_owned(),
-            Err(Error::Differentiation(diagnosis) | Error::Pack(diagnosis)) => diagnosis.headline.clone(),
-            Err(other) => return Err(other),
+        // The two halves would run on one thread.
+        let is_parallel = openmp::is_wanted(&self.spec.options) && self.primal_artifact()?.teams.is_some();
+        let reason = match is_parallel {
+            true => "its parallel regions are reversed in one piece".to_owned(),
+            false => match self.derivative(wanted, inputs, resolved) {
+                Ok(artifact) if artifact.tapes.is_some() => return Ok(Some(artifact)),
+                Ok(_) => "its derivative cannot allocate from an arena".to_owned(),
+                Err(Error::Differentiation(diagnosis) | Error::Pack(diagnosis)) => diagnosis.headline.clone(),
+                Err(other) => return Err(other),
+            },
         };
         self.tapeless.store(true, Ordering::Release);
         let function = &self.spec.function;

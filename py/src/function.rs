@@ -40,6 +40,8 @@ impl Batch {
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Tape {
     inner: Mutex<Option<compile_driver::Tape>>,
+    /// The inputs whose gradients it was made for; known after its use too.
+    mask: u64,
 }
 
 #[pymethods]
@@ -262,7 +264,7 @@ impl Function {
             Err(error) => (Err(error), None),
         };
         let outputs = self.finish(py, outcome, results, self.inner.manifest().plan.outputs.len())?;
-        Ok((outputs, tape.map(|tape| Tape { inner: Mutex::new(Some(tape)) })))
+        Ok((outputs, tape.map(|tape| Tape { mask: tape.mask(), inner: Mutex::new(Some(tape)) })))
     }
 
     /// As `vjp`, from the tape if it is still there; it is used up.
@@ -283,7 +285,7 @@ impl Function {
         let outcome = detached(py, || {
             let inputs: Few<Input<'_>> = given.iter().filter_map(Given::input).collect();
             let cotangents: Few<Option<View<'_>>> = shadows.iter().map(Given::view).collect();
-            self.inner.vjp_taped(kept, &inputs, &cotangents, mask, &mut results)
+            self.inner.vjp_taped(kept, tape.mask, &inputs, &cotangents, mask, &mut results)
         })?;
         self.finish(py, outcome, results, self.inner.manifest().plan.inputs.len())
     }

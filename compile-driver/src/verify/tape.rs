@@ -1,4 +1,4 @@
-//! Checks the reverse mode in two halves against the one in one piece, which has passed its own checks.
+//! Checks what a kept tape gives, values and gradients: the gradient by way of both halves at once has passed its own checks.
 
 use super::Probe;
 use crate::error::Result;

@@ -226,9 +226,12 @@ fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'
         };
         module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
     };
-    // The engine looks at modules only that mention reverse mode.
-    declare("__enzyme_autodiff_ffgrad");
     declare(name)
+}
+
+/// Declares what Enzyme asks a module for before it looks at anything else: a module with halves or forward modes alone has no such call.
+pub fn declare_reverse_mode(module: &Module<'_>) {
+    engine_function(module, Entry::Vjp);
 }
 
 /// An entry point under construction.
