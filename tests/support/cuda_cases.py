@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import torch
 from ffgrad._gpu import Description
+from ffgrad._plan import DTYPES
 from ffgrad._torch import cuda
-from ffgrad._torch.plans import DTYPES
+from ffgrad._torch.plans import TORCH
 from ffgrad.errors import ToolchainError
 from ffgrad.torch import Enzyme, enzyme
 from support.loader import FOLDER, Case, load_cases
@@ -107,7 +108,7 @@ class StandIn:
         all_shapes = native.shapes(shapes)
 
         def tensor(arg: int, part: int = 0) -> torch.Tensor:
-            dtype = DTYPES[about.args[arg]["dtype"]]
+            dtype = TORCH.dtype(DTYPES[about.args[arg]["dtype"]])
             count = torch.Size(all_shapes[arg]).numel()
             memory = (ctypes.c_char * max(count * dtype.itemsize, 1)).from_address(at[arg, part])
             return torch.frombuffer(memory, dtype=dtype, count=count).view(all_shapes[arg])
