@@ -22,18 +22,18 @@ pack() {
     cp -r py/python/ffgrad "$KIT/site/"
     rm -rf "$KIT/site/ffgrad/bin"
     strip --strip-unneeded "$KIT/site/ffgrad/_native.abi3.so"
-    "$PYTHON_BIN/python" tests/gpu_kit.py copy "$KIT/site" pytest pytest-timeout pluggy iniconfig packaging pygments
+    "$PYTHON_BIN/python" tests/support/gpu_kit.py copy "$KIT/site" pytest pytest-timeout pluggy iniconfig packaging pygments
     cp -r examples/cuda_diffusion "$KIT/examples/"
     cp benches/{cuda_kernels,warp_kernels}.py "$KIT/benches/"
-    mkdir -p "$KIT/tests/python"
-    cp tests/fixtures.py tests/gpu_kit.py "$KIT/tests/"
-    cp tests/python/{conftest,programs,cuda_cases,test_cuda_gpu}.py "$KIT/tests/python/"
-    cp -r tests/cases "$KIT/tests/"
+    mkdir -p "$KIT/tests/cuda"
+    cp tests/conftest.py "$KIT/tests/"
+    cp tests/cuda/{conftest,test_cuda_gpu}.py "$KIT/tests/cuda/"
+    cp -r tests/cases tests/support "$KIT/tests/"
     cp pytest.ini "$KIT/"
     find "$KIT" -name __pycache__ -type d -prune -exec rm -rf {} +
     say "filling the kit's cache"
     FFGRAD_CACHE_DIR=$KIT/cache PYTHONPATH=$KIT/site:$KIT/tests MPLBACKEND=Agg FFGRAD_WORKER=$BIN/ffgrad-llvm \
-        "$PYTHON_BIN/python" "$KIT/tests/gpu_kit.py" fill "$KIT" >"$KIT/fill.log" || { tail -5 "$KIT/fill.log" >&2; exit 1; }
+        "$PYTHON_BIN/python" "$KIT/tests/support/gpu_kit.py" fill "$KIT" >"$KIT/fill.log" || { tail -5 "$KIT/fill.log" >&2; exit 1; }
     # Stages of builds are for reading, not for calling.
     find "$KIT/cache" -path '*/ptx-*' \( -name '*.ll' -o -name '*.bc' -o -name '*.cu' \) -delete
     git rev-parse --short HEAD >"$KIT/revision"
@@ -109,9 +109,9 @@ else
     fi
     # What the machine has of compilers must not be looked for: all is in the cache.
     export PYTHONPATH=$KIT/site:$KIT/tests FFGRAD_CACHE_DIR=$KIT/cache FFGRAD_TOOLS_DIR=$KIT/no-tools FFGRAD_GPU_KIT=1
-    section "Tests" "$python" -m pytest -c "$KIT/pytest.ini" --rootdir "$KIT" -p gpu_kit -rs "$KIT/tests/python/test_cuda_gpu.py"
-    section "Example" "$python" "$KIT/tests/gpu_kit.py" run "$KIT/examples/cuda_diffusion/invert.py" --out "$ROOT/examples/out"
-    section "Benchmark" "$python" "$KIT/tests/gpu_kit.py" run "$KIT/benches/cuda_kernels.py" "$@"
+    section "Tests" "$python" -m pytest -c "$KIT/pytest.ini" --rootdir "$KIT" -p support.gpu_kit -rs "$KIT/tests/cuda/test_cuda_gpu.py"
+    section "Example" "$python" "$KIT/tests/support/gpu_kit.py" run "$KIT/examples/cuda_diffusion/invert.py" --out "$ROOT/examples/out"
+    section "Benchmark" "$python" "$KIT/tests/support/gpu_kit.py" run "$KIT/benches/cuda_kernels.py" "$@"
     cp "$KIT"/benches/results/*.json "${report%/*}/" 2>/dev/null || true
 fi
 # Where a caller wants the files.

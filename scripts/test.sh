@@ -30,30 +30,30 @@ rust)
     ;;
 torch)
     # torch's C++ extensions, used for comparison, look for ninja on PATH.
-    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest --ignore-glob="*/test_cuda*.py" "$@"
+    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest -o testpaths="tests/front_torch tests/front_numpy tests/system" "$@"
     ;;
 cuda)
     "$BIN/ffgrad" toolchain install cuda >/dev/null || [[ ${FFGRAD_REQUIRE:-} != *cuda* ]]
-    "$PYTHON_BIN/python" -m pytest tests/python/test_cuda*.py "$@"
+    "$PYTHON_BIN/python" -m pytest tests/cuda --ignore tests/cuda/fake_gpu "$@"
     # In a process of its own: it loads a driver made for tests.
-    "$PYTHON_BIN/python" -m pytest tests/fake_gpu
+    "$PYTHON_BIN/python" -m pytest tests/cuda/fake_gpu
     # What a GPU's tests will ask for, and their own code.
     if ! command -v nvidia-smi >/dev/null 2>&1; then
-        PYTHONPATH=tests:tests/python:tests/fake_gpu "$PYTHON_BIN/python" -m pytest -p rehearsal tests/python/test_cuda_gpu.py
+        PYTHONPATH=tests:tests/cuda/fake_gpu "$PYTHON_BIN/python" -m pytest -p rehearsal tests/cuda/test_cuda_gpu.py
     fi
     ;;
 fortran)
     "$BIN/ffgrad" toolchain install fortran >/dev/null
     # The same checks as the other table's; then what is about Fortran alone.
-    FFGRAD_CASES=fortran "$PYTHON_BIN/python" -m pytest tests/python/test_conformance.py "$@"
+    FFGRAD_CASES=fortran "$PYTHON_BIN/python" -m pytest tests/front_torch/test_conformance.py "$@"
     "$PYTHON_BIN/python" -m pytest -o testpaths=tests/fortran "$@"
     ;;
 tf)
     # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
-    TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/tf "$@"
+    TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/front_tf "$@"
     ;;
 jax)
-    MPLBACKEND=Agg .venv-jax/bin/python -m pytest -o testpaths=tests/jax_ffi "$@"
+    MPLBACKEND=Agg .venv-jax/bin/python -m pytest -o testpaths=tests/front_jax "$@"
     ;;
 julia)
     status=0

@@ -20,7 +20,7 @@
     end
 
     @testset "in place: the shadow goes from the result's to the input's" begin
-        step = enzyme(joinpath(CASES, "in_place_step.c"), "step", "u[n], dt -> u[n]")
+        step = enzyme(joinpath(CASES, "in_place", "in_place_step.c"), "step", "u[n], dt -> u[n]")
         u, du = rand(5), rand(5)
         y, back = pullback(step, copy(u), 0.1)
         expected = back(copy(du))

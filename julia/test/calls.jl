@@ -24,7 +24,7 @@
     end
 
     @testset "a function is mapped over the last dimensions where its signature says `...`" begin
-        f = enzyme(joinpath(CASES, "matvec.c"), "matvec", "A[m,n], x[...,n] -> y[...,m]"; threads = 2)
+        f = enzyme(joinpath(CASES, "loops", "matvec.c"), "matvec", "A[m,n], x[...,n] -> y[...,m]"; threads = 2)
         xs, v = rand(4, 5, 2), rand(3, 5, 2)
         y, back = pullback(f, A, xs)
         @test size(y) == (3, 5, 2)
@@ -63,7 +63,7 @@
     end
 
     @testset "numbers for scalars, in the parameter's type, and numbers returned" begin
-        step = enzyme(joinpath(CASES, "in_place_step.c"), "step", "u[n], dt -> u[n]")
+        step = enzyme(joinpath(CASES, "in_place", "in_place_step.c"), "step", "u[n], dt -> u[n]")
         u = [0.0, 0, 1, 0, 0]
         @test step(u, 0.25) == [0, 0.25, 0.5625, 0.140625, 0] == step(u, fill(0.25)) == step(u, 1 // 4 |> Float64)
         @test step(u, 0) == u == [0, 0, 1, 0, 0]
@@ -74,12 +74,12 @@
         place = Ref(0.0f0)
         inplace(sum_of)(place, Float32[1, 2])
         @test place[] === 3.0f0
-        masked = enzyme(joinpath(CASES, "bool_mask.c"), "masked_energy", "x[n], mask[n] -> return")
+        masked = enzyme(joinpath(CASES, "signatures", "bool_mask.c"), "masked_energy", "x[n], mask[n] -> return")
         @test masked([1.0, 2.0, 3.0], [true, false, true]) == 10 == masked([1.0, 2.0, 3.0], BitVector([1, 0, 1]))
     end
 
     @testset "without a signature an array may have any number of dimensions" begin
-        f = enzyme(joinpath(CASES, "classic.c"), "f")
+        f = enzyme(joinpath(CASES, "signatures", "classic.c"), "f")
         z = rand(Float32, 3, 4, 2)
         @test f(z) ≈ z .* sin.(z)
         @test size(f(z)) == (3, 4, 2)
@@ -89,7 +89,7 @@
         source = "void g(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = SCALE * x[i] + TWICE(1); }"
         f = compiled(source, "g", "x[n] -> y[n]"; defines = Dict("SCALE" => 3, "TWICE(k)" => "(2*(k))", "UNUSED" => true), math = :strict)
         @test f([1.0]) == [5.0]
-        sized = enzyme(joinpath(CASES, "chebyshev.c"), "chebyshev"; signature = "x[n] -> T[n,k]", sizes = (k = 4,))
+        sized = enzyme(joinpath(CASES, "signatures", "chebyshev.c"), "chebyshev"; signature = "x[n] -> T[n,k]", sizes = (k = 4,))
         @test size(sized(rand(5))) == (4, 5)
     end
 

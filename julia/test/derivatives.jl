@@ -15,13 +15,13 @@
         y, back = pullback(matvec(), Const(A), x)
         dA, dx = back(w)
         @test dA === nothing && dx ≈ A * w
-        gather = enzyme(joinpath(CASES, "gather.c"), "gather_square", "x[n], index[m] -> y[m]")
+        gather = enzyme(joinpath(CASES, "loops", "gather.c"), "gather_square", "x[n], index[m] -> y[m]")
         y, back = pullback(gather, [1.0, 2.0, 3.0], [0, 2, 2])
         @test y == [1, 9, 9] && back([1.0, 1.0, 1.0]) == ([2.0, 0.0, 12.0], nothing)
     end
 
     @testset "gradient of one number, also by numbers" begin
-        price = enzyme(joinpath(CASES, "scalars_only.c"), "call_price", "spot, strike, rate, sigma, years -> return")
+        price = enzyme(joinpath(CASES, "signatures", "scalars_only.c"), "call_price", "spot, strike, rate, sigma, years -> return")
         at = (1.1, 1.0, 0.03, 0.4, 1.5)
         slopes = gradient(price, at...)
         for i in 1:5
@@ -59,7 +59,7 @@
     end
 
     @testset "several outputs, some of them numbers or integers" begin
-        statistics = enzyme(joinpath(CASES, "several_outputs.c"), "statistics", "x[n], y[n] -> outer[n,n], total, product[n]")
+        statistics = enzyme(joinpath(CASES, "signatures", "several_outputs.c"), "statistics", "x[n], y[n] -> outer[n,n], total, product[n]")
         a, b = rand(3), rand(3)
         (outer, total, product), back = pullback(statistics, a, b)
         @test product ≈ a .* b && total ≈ sum(abs2, a .* b) && outer' ≈ a * (b .^ 2)'

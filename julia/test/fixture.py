@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
-from cases.loader import Case, load_cases  # noqa: E402
+from support.loader import Case, load_cases  # noqa: E402
 
 
 def flat(value: np.ndarray) -> dict[str, Any]:

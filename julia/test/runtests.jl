@@ -8,7 +8,7 @@ using FFGrad
 using Test
 
 const CASES = normpath(joinpath(@__DIR__, "..", "..", "tests", "cases"))
-const GOLDENS = normpath(joinpath(@__DIR__, "..", "..", "tests", "python", "goldens"))
+const GOLDENS = normpath(joinpath(@__DIR__, "..", "..", "tests", "goldens"))
 const PROGRAMS = joinpath(@__DIR__, "programs")
 
 "What `f()` throws."
@@ -30,7 +30,7 @@ end
 
 const CUBE = "void cube(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n"
 cube() = enzyme_once("cube", () -> compiled(CUBE, "cube", "x[n] -> y[n]"))
-matvec() = enzyme_once("matvec", () -> enzyme(joinpath(CASES, "matvec.c"), "matvec", "A[m,n], x[n] -> y[m]"))
+matvec() = enzyme_once("matvec", () -> enzyme(joinpath(CASES, "loops", "matvec.c"), "matvec", "A[m,n], x[n] -> y[m]"))
 const OPENED = Dict{String,Any}()
 enzyme_once(name, open) = get!(open, OPENED, name)
 

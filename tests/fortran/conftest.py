@@ -1,17 +1,11 @@
-"""What the tests that are about Fortran alone share beside ``../fixtures.py``; the programs are in ``../cases/fortran``."""
+"""What the tests that are about Fortran alone share beside ``../support/fixtures.py``; the programs are in ``../cases/fortran``."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 from ffgrad.torch import enzyme
-from fixtures import (  # noqa: F401  (pytest finds them here)
-    compiling,
-    numpy_seed,
-    pytest_configure,
-    pytest_unconfigure,
-    write,
-)
+from support.fixtures import compiling
 
 compile_source = compiling(enzyme)
 

@@ -4,7 +4,7 @@
     make torture ARGS=--long           long: 64 racing processes, 1,000 kills, 10,000 inputs and programs, 1e6 calls of each kind; hours
     make torture ARGS="--only gradients --programs 2000"
 
-Exits with 1 where anything is not as it should be. ``README.md`` beside this folder has the figures of the last long run.
+Exits with 1 where anything is not as it should be. ``RESULTS.md`` beside it has the figures of the last long run.
 """
 
 from __future__ import annotations
@@ -16,18 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent))
 
-import faults  # noqa: E402
-import gradients  # noqa: E402
-import kills  # noqa: E402
-import longrun  # noqa: E402
-import malformed  # noqa: E402
-import races  # noqa: E402
-import signals  # noqa: E402
-import walks  # noqa: E402
+from torture.faults import failing_tools, kills, longrun, malformed, races, signals  # noqa: E402
+from torture.generators import gradients, loop_nests  # noqa: E402
 
-PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "walks", "gradients"]
+PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "loop-nests", "gradients"]
 
 
 def parse() -> argparse.Namespace:
@@ -66,8 +60,8 @@ def main() -> int:
         return malformed.report(m), m.problems, m.passed
 
     def fault() -> tuple[str, list[str], bool]:
-        f = faults.run() if given.long else faults.run(failures=["crash"])
-        return faults.report(f), f.problems, f.passed
+        f = failing_tools.run() if given.long else failing_tools.run(failures=["crash"])
+        return failing_tools.report(f), f.problems, f.passed
 
     def interrupt() -> tuple[str, list[str], bool]:
         t = signals.run() if given.long else signals.run(["clang: link", "engine"])
@@ -77,10 +71,10 @@ def main() -> int:
         r = longrun.run(size(given.calls, 20_000, 1_000_000))
         return longrun.report(r), r.problems, r.passed
 
-    def walk() -> tuple[str, list[str], bool]:
+    def nest() -> tuple[str, list[str], bool]:
         count = size(given.programs, 20, 2_000)
-        found = walks.run(given.first, count, given.jobs)
-        return walks.report(count, found), [f"{seed}: {what}" for seed, what in found.items()], not found
+        found = loop_nests.run(given.first, count, given.jobs)
+        return loop_nests.report(count, found), [f"{seed}: {what}" for seed, what in found.items()], not found
 
     def differentiate() -> tuple[str, list[str], bool]:
         verdicts = gradients.run(given.first, size(given.programs, 20, 10_000), given.jobs, log=given.log)
@@ -94,7 +88,7 @@ def main() -> int:
         "faults": fault,
         "signals": interrupt,
         "calls": call,
-        "walks": walk,
+        "loop-nests": nest,
         "gradients": differentiate,
     }
     all_well = True

@@ -12,7 +12,7 @@ from harness.data import MISSING, adbench
 from harness.problem import REPOSITORY, Function, Problem, Skipped
 
 sys.path.append(str(REPOSITORY / "tests"))
-from adbench_format import GMM_SIGNATURE, GMM_SOURCE, read_gmm  # noqa: E402
+from support.adbench_format import GMM_SIGNATURE, GMM_SOURCE, read_gmm  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 

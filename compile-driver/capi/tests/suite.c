@@ -206,7 +206,7 @@ static void opening_is_refused(void) {
 }
 
 static void scalars_have_gradients_and_numbers_are_constant(void) {
-  ffgrad_function f = open_case("in_place_step.c", "step", "\"u[n], dt -> u[n]\"");
+  ffgrad_function f = open_case("in_place/in_place_step.c", "step", "\"u[n], dt -> u[n]\"");
   double u[5] = {0, 0, 1, 0, 0}, dt = 0.25, after[5], du[5], ddt = 9, ones[5] = {1, 1, 1, 1, 1};
   int64_t five[] = {5};
   ffgrad_array in[] = {array(u, 1, five), array(&dt, 0, NULL)}, out = array(after, 1, five);
@@ -255,10 +255,10 @@ static const struct {
   const char *file, *name, *signature;
   int shorter; /* elements that the output has less than the input; -1: it is a number */
 } allocating[] = {
-    {"malloc_free.c", "standardise", "\"x[n] -> y[n]\"", 0},
-    {"memcpy_window.c", "moving_sum", "\"x[n] -> y[n-4]\"", 4},
-    {"linked_list.c", "continued_fraction", "\"x[n] -> return\"", -1},
-    {"vector_push_back.cpp", "selected_energy", "\"x[n] -> return\"", -1},
+    {"memory/malloc_free.c", "standardise", "\"x[n] -> y[n]\"", 0},
+    {"memory/memcpy_window.c", "moving_sum", "\"x[n] -> y[n-4]\"", 4},
+    {"memory/linked_list.c", "continued_fraction", "\"x[n] -> return\"", -1},
+    {"cpp/vector_push_back.cpp", "selected_energy", "\"x[n] -> return\"", -1},
 };
 
 static double* block(int64_t count, double first) {
@@ -304,7 +304,7 @@ static ffgrad_function common;
 
 static void* one_thread(void* argument) {
   int* wrong = argument;
-  ffgrad_function own = open_case("matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
+  ffgrad_function own = open_case("loops/matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
   for (int i = 0; i < 200; i++) {
     double point[3] = {i, 1, 2}, y[2], dx[3] = {1, 1, 1};
     ffgrad_array in[] = {array(A, 2, two_three), array(point, 1, three)}, out = array(y, 1, two), cot = array(w, 1, two);
@@ -318,7 +318,7 @@ static void* one_thread(void* argument) {
 }
 
 static void two_threads_do_not_disturb_each_other(void) {
-  common = open_case("matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
+  common = open_case("loops/matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
   pthread_t threads[2];
   int wrong[2] = {0, 0};
   for (int i = 0; i < 2; i++) CHECK(!pthread_create(&threads[i], NULL, one_thread, &wrong[i]));
@@ -340,7 +340,7 @@ static int32_t go_on(void) {
 static void a_build_ends_where_the_caller_wants_it(void) {
   char spec[4096];
   const char* form =
-      "{\"sources\": [\"%s/matvec.c\"], \"function\": \"matvec\", \"signature\": \"A[m,n], x[n] -> y[m]\", \"options\": "
+      "{\"sources\": [\"%s/loops/matvec.c\"], \"function\": \"matvec\", \"signature\": \"A[m,n], x[n] -> y[m]\", \"options\": "
       "{\"flags\": [\"-gdwarf-4\"], \"defines\": {\"NOT_BUILT_YET\": \"1\"}}}";
   snprintf(spec, sizeof spec, form, cases);
   ffgrad_function f = 77;
@@ -368,7 +368,7 @@ int main(int argc, char** argv) {
   cases = argc > 1 ? argv[1] : "tests/cases";
   CHECK(ffgrad_abi_version() == FFGRAD_ABI_VERSION && strlen(ffgrad_version()) > 0);
   opening_is_refused();
-  ffgrad_function f = open_case("matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
+  ffgrad_function f = open_case("loops/matvec.c", "matvec", "\"A[m,n], x[n] -> y[m]\"");
   char* text = NULL;
   EXPECT(FFGRAD_OK, NULL, ffgrad_describe(f, &text, &error));
   CHECK(text && strstr(text, "\"signature\":\"A[m,n], x[n] -> y[m]\"") && strstr(text, "\"order\":\"row-major\""));

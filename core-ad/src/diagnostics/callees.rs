@@ -29,7 +29,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
     (
         &["qsort", "qsort_r"],
-        "Sort with a loop of your own or std::sort, whose source is there, or register a derivative (tests/cases/rule_sort.c is one).",
+        "Sort with a loop of your own or std::sort, whose source is there, or register a derivative (tests/cases/rules/rule_sort.c is one).",
     ),
     (
         &["_setjmp", "setjmp", "__sigsetjmp", "longjmp"],

@@ -6,10 +6,12 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from ffgrad import _native
+from ffgrad._plan import Plan
 
 __version__: str = _native.__version__
 
@@ -168,10 +170,10 @@ CacheError
 PackError
     A pack is damaged, is for another machine or has no such function."""
 
-Opening = TypeVar("Opening", bound=Callable[..., Any])
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
-def opening(enzyme: Opening) -> Opening:
+def document_options(enzyme: Documented) -> Documented:
     """Complete the docstring of a front end's ``enzyme``, which has a summary and what is returned.
 
     Parameters
@@ -189,25 +191,87 @@ def opening(enzyme: Opening) -> Opening:
     return enzyme
 
 
-def absolute(source: Source | Iterable[Source], options: Options) -> list[str]:
-    """Return the sources by absolute path, for programs that name them by path; folders of headers in the options too."""
-    if "include_dirs" in options:
-        options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
-    return [os.path.abspath(file) for file in source_files(source)]
+@dataclass(frozen=True)
+class Framework:
+    """What opening a function needs of a framework.
+
+    Attributes
+    ----------
+    array_type : type
+        Its array type.
+    allocate : callable
+        ``allocate(shape, dtype_name)`` makes an uninitialised contiguous array on the CPU; used where the type
+        offers no DLPack exchange table.
+    dtype : callable
+        ``dtype(name)`` returns the element type of a name that all frameworks share, ``"float64"``.
+    """
+
+    array_type: type
+    allocate: Callable[[tuple[int, ...], str], Any]
+    dtype: Callable[[str], Any]
 
 
-def open_function(
+class Opened:
+    """An opened function.
+
+    Attributes
+    ----------
+    native : _native.Function
+        The function.
+    given : dict
+        What it was opened with, ready for JSON: ``sources``, ``function``, ``signature``, ``options``.
+    plan : Plan
+        Its call plan.
+    spec : str
+        What names it in programs that are traced, exported or pickled: ``given`` as JSON, with the key, which sets it
+        apart from the same function before its sources were edited.
+    """
+
+    def __init__(self, native: _native.Function, given: dict[str, Any], framework: Framework) -> None:
+        self.native, self.given = native, given
+        self.plan = Plan(native, given["options"].get("sizes", {}), framework.dtype)
+        self.spec = json.dumps({**given, "key": self.plan.key}, sort_keys=True)
+
+
+class Operation:
+    """What an operation of every front end has."""
+
+    def __init__(self, native: _native.Function, plan: Plan) -> None:
+        self._native, self._plan = native, plan
+        self.inputs: list[str] = list(plan.names)
+        self.outputs: list[str] = list(plan.output_names)
+
+    @property
+    def signature(self) -> str:
+        """The signature in use, defaults included."""
+        return self._plan.signature
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Prototype, call plan, tools and commands, as ``ffgrad show`` prints them."""
+        manifest: dict[str, Any] = json.loads(self._native.manifest())
+        return manifest
+
+    def __repr__(self) -> str:
+        """Return the function and its signature."""
+        return f"<enzyme {self._plan.function}: {self._plan.signature}>"
+
+
+def open_operation(
+    framework: Framework,
     source: Source | Iterable[Source],
     function: str,
     signature: str | None,
     options: Options,
-    array_type: type,
-    allocate: Callable[[tuple[int, ...], str], Any],
-) -> _native.Function:
+    *,
+    absolute: bool = True,
+) -> Opened:
     """Open a foreign function for a framework.
 
     Parameters
     ----------
+    framework
+        Whose arrays it will be called on.
     source
         One source file or several.
     function
@@ -216,25 +280,34 @@ def open_function(
         Shapes and roles of the parameters, or ``None`` for the defaults.
     options
         See :class:`Options`.
-    array_type
-        The framework's array type.
-    allocate
-        ``allocate(shape, dtype_name)`` makes an uninitialised contiguous array on the CPU; used where the type
-        offers no DLPack exchange table.
+    absolute
+        Name sources and folders of headers by absolute path, for programs that outlive the working folder.
 
     Raises
     ------
     ToolchainError, CompileError, SignatureError, CacheError
     """
-    return _native.Function(
-        source_files(source),
-        function,
-        signature,
-        json.dumps(plain(options)),
-        array_type,
-        allocate,
-        launch_chooser(options),
+    files = source_files(source)
+    if absolute:
+        files = [os.path.abspath(file) for file in files]
+        if "include_dirs" in options:
+            options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+    given = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
+    return open_given(framework, given, launch_chooser(options))
+
+
+def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | None = None) -> Opened:
+    """Open a function again by :attr:`Opened.given`, as pickles and exported programs bring it."""
+    native = _native.Function(
+        given["sources"],
+        given["function"],
+        given["signature"],
+        json.dumps(given["options"]),
+        framework.array_type,
+        framework.allocate,
+        choose,
     )
+    return Opened(native, given, framework)
 
 
 _LAUNCH = ("grid", "block", "shared")

@@ -24,6 +24,7 @@ import numpy as np
 from ffgrad import _native
 from ffgrad._gpu import RESULT, Description, Slot
 from ffgrad._gpu_check import Arrays, Check
+from ffgrad._plan import DTYPES
 from ffgrad.errors import DeviceError, DtypeError, ShapeError, SignatureError
 
 # DLPack's numbers of memory that a CUDA kernel reads: its device's, and managed memory.
@@ -202,7 +203,7 @@ class _Point:
         kernel = calls.kernel
         self.calls, self.kernel = calls, kernel
         self.names = [kernel.args[arg]["name"] for arg in kernel.inputs]
-        self.dtypes = [_NAMES[arg["dtype"]] for arg in kernel.args]
+        self.dtypes = [DTYPES[arg["dtype"]] for arg in kernel.args]
         if len(inputs) != len(kernel.inputs):
             message = f"`{kernel.function}` takes {len(kernel.inputs)} inputs, {len(inputs)} were given"
             raise SignatureError(message, code="arity", function=kernel.function)
@@ -285,10 +286,6 @@ def _misshapen(name: str, function: str, expected: Sequence[int], found: Sequenc
         code="shadow-shape",
         function=function,
     )
-
-
-_NAMES = {"f32": "float32", "f64": "float64", "bool": "bool"}
-_NAMES |= {f"{k[0]}{w}": f"{k}{w}" for k in ("int", "uint") for w in (8, 16, 32, 64)}
 
 
 class _Probe:

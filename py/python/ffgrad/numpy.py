@@ -13,14 +13,13 @@ library; see ``docs/cuda.md``.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ffgrad import _native
-from ffgrad._core import Options, Source, open_function, opening
+from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
@@ -35,9 +34,7 @@ Array = Any
 """What is accepted as an array: see the module's documentation."""
 
 
-def _allocate(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    return np.empty(shape, dtype=dtype)
-
+_NUMPY = Framework(np.ndarray, np.empty, np.dtype)
 
 # What a CPU can read, by DLPack's numbers: its own memory, and what CUDA has pinned of it.
 _READABLE = {1, 3}
@@ -92,7 +89,7 @@ def _scalar(y: Any) -> Any:
     return y[()] if isinstance(y, np.ndarray) and y.ndim == 0 else y
 
 
-class Enzyme:
+class Enzyme(Operation):
     """A foreign function on NumPy arrays; made by :func:`enzyme`.
 
     Inputs are arrays of exactly the parameter's element type, or numbers for scalars. Contiguous arrays are not copied
@@ -111,19 +108,16 @@ class Enzyme:
         Names of the outputs, in the order in which calls return them.
     """
 
-    def __init__(self, native: _native.Function, verify: str = "once") -> None:
-        self._native = native
-        self.inputs = native.inputs
-        self.outputs = native.outputs
-        plan = json.loads(native.manifest())["plan"]
-        self._input_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["inputs"]]
-        self._output_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["outputs"]]
-        self._differentiable = native.differentiable
+    def __init__(self, opened: Opened) -> None:
+        plan = opened.plan
+        super().__init__(opened.native, plan)
+        self._input_types, self._output_types = plan.input_dtypes, plan.output_dtypes
+        self._differentiable = plan.differentiable
         self._gpu: tuple[Description, Check] | None = None
-        if native.is_kernel:
-            description = Description(native)
-            self._gpu = description, Check(description, verify)
-        outputs = [plan["args"][i] for i in plan["outputs"]]
+        if opened.native.is_kernel:
+            description = Description(opened.native)
+            self._gpu = description, Check(description, opened.given["options"].get("verify", "once"))
+        outputs = [plan.args[i] for i in plan.outputs]
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
     def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
@@ -385,24 +379,6 @@ class Enzyme:
         hessian: np.ndarray = rows.reshape((*shape, *shape))
         return hessian
 
-    # --- what is known of the function ----------------------------------------------------------------
-
-    @property
-    def signature(self) -> str:
-        """The signature in use, defaults included."""
-        return str(self.manifest["plan"]["signature"])
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """Prototype, call plan, tools and commands, as ``ffgrad show`` prints them."""
-        manifest: dict[str, Any] = json.loads(self._native.manifest())
-        return manifest
-
-    def __repr__(self) -> str:
-        """Return the function and its signature."""
-        manifest = self.manifest
-        return f"<enzyme {manifest['prototype']['function']}: {manifest['plan']['signature']}>"
-
     # --- arguments ------------------------------------------------------------------------------------
 
     def _joined(self, outputs: Sequence[Any]) -> Any:
@@ -462,12 +438,7 @@ def _paired(what: str, values: Any, types: list[np.dtype], f: Enzyme) -> Iterabl
     return zip(given, types, strict=True)
 
 
-def _dtype(name: str) -> np.dtype:
-    """Return the element type that a manifest names: ``f64``, ``i32``, ``bool``."""
-    return np.dtype(name if name == "bool" else f"{name[0]}{int(name[1:]) // 8}")
-
-
-@opening
+@document_options
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -481,5 +452,4 @@ def enzyme(
     Enzyme
         Callable, with ``vjp``, ``jvp``, ``grad``, ``value_and_grad``, ``jacobian``, ``hvp``, ``hessp`` and ``hessian``.
     """
-    native = open_function(source, function, signature, options, np.ndarray, _allocate)
-    return Enzyme(native, options.get("verify", "once"))
+    return Enzyme(open_operation(_NUMPY, source, function, signature, options, absolute=False))

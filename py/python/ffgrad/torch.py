@@ -12,7 +12,6 @@ Contiguous tensors are passed as they lie. Outputs are allocated by PyTorch.
 from __future__ import annotations
 
 import hashlib
-import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,12 +21,12 @@ import torch
 from torch.compiler import is_dynamo_compiling
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
-from ffgrad import _native
-from ffgrad._core import Options, Source, absolute, open_function, opening, plain
+from ffgrad._core import Opened, Operation, Options, Source, document_options, open_given, open_operation
+from ffgrad._plan import pack, unpack
 from ffgrad._torch import cuda
-from ffgrad._torch.eager import short_way
+from ffgrad._torch.eager import fast_path
 from ffgrad._torch.library import PRIMAL, VJP, typed
-from ffgrad._torch.plans import allocate, pack, remember, unpack
+from ffgrad._torch.plans import TORCH, register
 from ffgrad.errors import DtypeError, SignatureError
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
         raise typed(error) from None
 
 
-class Enzyme:
+class Enzyme(Operation):
     """A foreign function, differentiable; made by :func:`enzyme`.
 
     Attributes
@@ -57,17 +56,14 @@ class Enzyme:
         The signature in use, defaults included.
     """
 
-    def __init__(self, native: _native.Function, given: dict[str, Any]) -> None:
-        self._native = native
-        self._given = given
-        self._digests = _digests(given["sources"])
-        self._spec, self._plan = remember(native, given)
-        self._eager = short_way(native, self._plan.function, self._gradient)
+    def __init__(self, opened: Opened) -> None:
+        super().__init__(opened.native, register(opened).plan)
+        self._given, self._spec = opened.given, opened.spec
+        self._digests = _digests(opened.given["sources"])
+        self._eager = fast_path(opened.native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
-        self._is_kernel = native.is_kernel
-        self.inputs = native.inputs
-        self.outputs = native.outputs
+        self._is_kernel = opened.native.is_kernel
 
     def apply(self, *inputs: torch.Tensor | float | int | bool) -> Any:
         """Call the function.
@@ -151,17 +147,6 @@ class Enzyme:
         # Of the CPU whatever the default device is: a GPU's call would have to wait for an integer.
         return torch.full((), value, dtype=dtype, device="cpu")
 
-    @property
-    def signature(self) -> str:
-        """The signature in use, defaults included."""
-        return self._plan.signature
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """Prototype, call plan, tools and commands, as ``ffgrad show`` prints them."""
-        manifest: dict[str, Any] = json.loads(self._native.manifest())
-        return manifest
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled by what it was made from, and by the sources' content, which is compared where it is opened again."""
         return _reopen, (self._given, self._digests)
@@ -174,12 +159,8 @@ class Enzyme:
         """Return itself: an operation has no state."""
         return self
 
-    def __repr__(self) -> str:
-        """Return the function and its signature."""
-        return f"<enzyme {self._plan.function}: {self._plan.signature}>"
 
-
-@opening
+@document_options
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -193,10 +174,8 @@ def enzyme(
     Enzyme
         Callable, with ``.apply``.
     """
-    # Absolute, because exported programs and pickled modules name the sources by path.
-    files = absolute(source, options)
-    native = open_function(files, function, signature, options, torch.Tensor, allocate)
-    return Enzyme(native, {"sources": files, "function": function, "signature": signature, "options": plain(options)})
+    # By absolute path, because exported programs and pickled modules name the sources so.
+    return Enzyme(open_operation(TORCH, source, function, signature, options))
 
 
 def _digests(files: list[str]) -> list[str]:
@@ -207,10 +186,7 @@ def _digests(files: list[str]) -> list[str]:
 
 def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:
     """Open the operation of a pickle."""
-    native = open_function(
-        given["sources"], given["function"], given["signature"], given["options"], torch.Tensor, allocate
-    )
-    operation = Enzyme(native, given)
+    operation = Enzyme(open_given(TORCH, given))
     now = zip(given["sources"], digests, operation._digests, strict=True)
     changed = [file for file, before, after in now if before != after]
     if changed:

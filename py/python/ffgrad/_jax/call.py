@@ -9,26 +9,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ffgrad import _native
-
-_DTYPES = {"f32": "float32", "f64": "float64", "bool": "bool"}
-_DTYPES |= {f"{name[0]}{width}": f"{name}{width}" for name in ("int", "uint") for width in (8, 16, 32, 64)}
-
-
-def bits(mask: int) -> list[int]:
-    """Return the positions that are set."""
-    return [i for i in range(mask.bit_length()) if mask >> i & 1]
-
-
-def mask_of(positions: Iterable[int]) -> int:
-    """Return the number with these bits set."""
-    return sum(1 << i for i in positions)
+from ffgrad._closure import GRADIENTS
+from ffgrad._core import Opened
+from ffgrad._plan import bits, mask_of
 
 
 class Foreign:
@@ -50,18 +38,15 @@ class Foreign:
         Outputs that carry derivatives, as a mask.
     """
 
-    def __init__(self, native: _native.Function, spec: str, manifest: dict[str, Any]) -> None:
-        plan = manifest["plan"]
-        args = plan["args"]
-        self.native, self.spec = native, spec
-        self.name: str = manifest["prototype"]["function"]
-        self.inputs: list[str] = [args[i]["name"] for i in plan["inputs"]]
-        self.outputs: list[str] = [args[i]["name"] for i in plan["outputs"]]
-        self.input_dtypes = [np.dtype(_DTYPES[args[i]["dtype"]]) for i in plan["inputs"]]
-        self.output_dtypes = [np.dtype(_DTYPES[args[i]["dtype"]]) for i in plan["outputs"]]
-        self.scalars = [not args[i]["shape"] for i in plan["inputs"]]
-        self.floats = mask_of(i for i, dtype in enumerate(self.output_dtypes) if dtype.kind == "f")
-        _native.xla_register(native, spec)
+    def __init__(self, opened: Opened) -> None:
+        plan = opened.plan
+        self.native, self.spec = opened.native, opened.spec
+        self.name = plan.function
+        self.inputs, self.outputs = plan.names, plan.output_names
+        self.input_dtypes, self.output_dtypes = plan.input_dtypes, plan.output_dtypes
+        self.scalars = [plan.scalar(i) for i in range(len(plan.inputs))]
+        self.floats = plan.floats
+        _native.xla_register(opened.native, opened.spec)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Foreign) and self.spec == other.spec
@@ -139,7 +124,7 @@ class Call:
     @property
     def makes_gradients(self) -> bool:
         """Whether results belong to inputs, not to outputs."""
-        return self.kind in ("vjp", "hvp")
+        return self.kind in GRADIENTS
 
     @property
     def results(self) -> list[int]:

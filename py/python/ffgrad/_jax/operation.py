@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ffgrad._core import Options, Source, absolute, open_function, opening, plain
+from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
 from ffgrad._jax import compat
 from ffgrad._jax.call import Array, Foreign
 from ffgrad._jax.primitive import bind, require_type
@@ -19,8 +18,11 @@ from ffgrad.errors import DtypeError, SignatureError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+# The native half is called on NumPy arrays; XLA's handler calls it beside Python.
+_JAX = Framework(np.ndarray, np.empty, np.dtype)
 
-class Enzyme:
+
+class Enzyme(Operation):
     """A foreign function, differentiable; made by :func:`enzyme`.
 
     Attributes
@@ -33,12 +35,9 @@ class Enzyme:
         Prototype, call plan, tools and commands, as ``ffgrad show`` prints them.
     """
 
-    def __init__(self, foreign: Foreign, manifest: dict[str, Any]) -> None:
-        self._foreign = foreign
-        self._native = foreign.native
-        self.manifest = manifest
-        self.inputs = foreign.inputs
-        self.outputs = foreign.outputs
+    def __init__(self, opened: Opened) -> None:
+        super().__init__(opened.native, opened.plan)
+        self._foreign = Foreign(opened)
         self._compiled = jax.jit(self._bound)
 
     def __call__(self, *inputs: Any) -> Any:
@@ -121,22 +120,13 @@ class Enzyme:
             )
         return np.asarray(value, dtype)
 
-    @property
-    def signature(self) -> str:
-        """The signature in use, defaults included."""
-        return str(self.manifest["plan"]["signature"])
-
-    def __repr__(self) -> str:
-        """Return the function and its signature."""
-        return f"<enzyme {self._foreign.name}: {self.signature}>"
-
 
 def _takes(dtype: np.dtype[Any], kind: str) -> bool:
     """Whether a value without a type of its own may become this type: as in Python, never towards less."""
     return kind in {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}[dtype.kind]
 
 
-@opening
+@document_options
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -150,11 +140,5 @@ def enzyme(
     Enzyme
         Callable, with ``.apply``.
     """
-    # Absolute, because executables name the sources by path.
-    files = absolute(source, options)
-    native = open_function(files, function, signature, options, np.ndarray, np.empty)
-    manifest = json.loads(native.manifest())
-    spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
-    # The key sets this apart from the same function before its sources were edited.
-    text = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True)
-    return Enzyme(Foreign(native, text, manifest), manifest)
+    # By absolute path, because executables name the sources so.
+    return Enzyme(open_operation(_JAX, source, function, signature, options))

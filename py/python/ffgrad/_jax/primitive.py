@@ -1,18 +1,7 @@
 """The primitive ``ffgrad``: any foreign function and its derivatives, with the rules for every transformation.
 
-Closed under differentiation up to second order. With x the inputs, v cotangents, t tangents, s directions:
-
-======================  ========================  ===============  ===================  ===================
-call                    changes with x            linear in v      linear in t          linear in s
-======================  ========================  ===============  ===================  ===================
-``primal`` f(x)         ``jvp``
-``jvp`` J t             ``jvp2``                                   transposed ``vjp``
-``vjp`` J^T v           ``hvp``                   ``jvp``
-``hvp`` d(J^T v)/dx t   refused (third order)     ``jvp2``         ``hvp``, symmetric
-``jvp2`` d(J t)/dx s    refused (third order)                      ``hvp``              ``hvp``
-======================  ========================  ===============  ===================  ===================
-
-So every composition of forward and reverse mode that is of second order exists, and none is a zero by mistake.
+Which call differentiates which is the table of ``ffgrad/_closure.py``.
+Every composition of forward and reverse mode that is of second order exists, and none is a zero by mistake.
 A batch is one call: what is mapped has leading dimensions, what is shared has not (``call.py``).
 """
 
@@ -26,8 +15,10 @@ import jax
 import jax.numpy as jnp
 
 from ffgrad import _native
+from ffgrad._closure import ARGUMENTS, FORWARD, GRADIENTS, NEW, REVERSE, Rule, rule
 from ffgrad._jax import compat
-from ffgrad._jax.call import Array, Call, Foreign, Group, Groups, bits, make, mask_of
+from ffgrad._jax.call import Array, Call, Foreign, Group, Groups, make
+from ffgrad._plan import bits, mask_of
 from ffgrad.errors import DeviceError, DifferentiationError, DtypeError
 
 TARGET = "ffgrad"
@@ -132,18 +123,15 @@ def _present(group: Group) -> Group:
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[list[Any], list[Any]]:
     given, moving = call.split(primals), Groups(*map(_present, call.split(tangents)))
-    dx, dv, dt, ds = moving
-    wanted = mask_of(dx) if call.kind == "primal" else call.wanted
+    wanted = mask_of(moving.inputs) if call.kind == "primal" else call.wanted
     again = functools.partial(bind, call.foreign, inputs=given.inputs, batch=call.batch, separate=call.separate)
     rest: dict[str, Any] = {"cotangents": given.cotangents, "tangents": given.tangents, "directions": given.directions}
     values = again(kind=call.kind, wanted=wanted, **rest)
-    terms: list[dict[int, Any]] = []
-    if dx:
-        terms.append(_changed(call, given, dx, again))
-    # In these it is linear.
-    for name, group in (("cotangents", dv), ("tangents", dt), ("directions", ds)):
-        if group:
-            terms.append(again(kind=call.kind, wanted=call.wanted, **{**rest, name: group}))
+    terms = [
+        _by(rule(FORWARD, call.kind, name), call, given, group, wanted=call.wanted, again=again)
+        for name, group in zip(Groups._fields, moving, strict=True)
+        if group
+    ]
     changes = []
     for i, value in values.items():
         parts = [term[i] for term in terms if i in term]
@@ -151,17 +139,17 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tupl
     return list(values.values()), changes
 
 
-def _changed(call: Call, given: Groups, dx: Group, again: Any) -> dict[int, Any]:
-    """Return how the results change when the inputs move along dx."""
-    results: dict[int, Any]
-    if call.kind == "primal":
-        results = again(kind="jvp", tangents=dx)
-    elif call.kind == "jvp":
-        results = again(kind="jvp2", tangents=given.tangents, directions=dx)
-    elif call.kind == "vjp":
-        results = again(kind="hvp", cotangents=given.cotangents, tangents=dx, wanted=call.wanted)
-    else:
+def _by(found: Rule | None, call: Call, given: Groups, new: Group, *, wanted: int, again: Any) -> dict[int, Any]:
+    """Bind the call that a rule names."""
+    if found is None:
         raise third_derivative(call.foreign)
+    passed = {
+        name: new if source == NEW else getattr(given, source)
+        for name, source in zip(ARGUMENTS[found.operation], found.arguments, strict=True)
+    }
+    results: dict[int, Any] = again(
+        kind=found.operation, wanted=wanted if found.operation in GRADIENTS else 0, **passed
+    )
     return results
 
 
@@ -203,26 +191,17 @@ def _like_result(call: Call, given: Groups, i: int, cotangent: Any) -> Array:
 
 
 def _transposed(call: Call, given: Groups, name: str, arriving: Group) -> dict[int, Any]:
-    inputs, v, t, s = given
     unknown: Group = getattr(given, name)
-    again = functools.partial(bind, call.foreign, inputs=inputs, batch=call.batch)
+    found = rule(REVERSE, call.kind, name)
+    again = functools.partial(bind, call.foreign, inputs=given.inputs, batch=call.batch)
     if name == "cotangents":
-        if call.kind == "vjp":
-            results = again(kind="jvp", tangents=arriving)
-        else:
-            results = again(kind="jvp2", tangents=t, directions=arriving)
+        results = _by(found, call, given, arriving, wanted=0, again=again)
         return {i: _summed(results[i], True, unknown[i], call.batch) for i in unknown}
     wanted = mask_of(unknown)
     # The gradient of an input has the input's batch dimensions, unless it is asked for element by element.
-    alike = [i for i in unknown if _same_dims(unknown[i], inputs[i])]
+    alike = [i for i in unknown if _same_dims(unknown[i], given.inputs[i])]
     separate = 0 if not call.batch else wanted & ~mask_of(alike)
-    if call.kind == "jvp":
-        results = again(kind="vjp", cotangents=arriving, wanted=wanted, separate=separate)
-    elif call.kind == "hvp":
-        results = again(kind="hvp", cotangents=v, tangents=arriving, wanted=wanted, separate=separate)
-    else:
-        other = s if name == "tangents" else t
-        results = again(kind="hvp", cotangents=arriving, tangents=other, wanted=wanted, separate=separate)
+    results = _by(found, call, given, arriving, wanted=wanted, again=functools.partial(again, separate=separate))
     return {i: _summed(results[i], bool(separate >> i & 1), unknown[i], call.batch) for i in unknown}
 
 

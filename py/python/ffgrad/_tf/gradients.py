@@ -1,15 +1,7 @@
 """The gradients of the operations, registered with TensorFlow.
 
-The operations are closed under differentiation up to second order: with x the inputs, v cotangents, t tangents,
-
-========================  =========================  ==================  ===================
-operation                 in x                       in v                in t
-========================  =========================  ==================  ===================
-``Primal`` f(x)           ``Vjp``
-``Vjp`` J(x)^T v          ``Hvp``                    ``Jvp``
-``Jvp`` J(x) t            ``Hvp``                                        ``Vjp``
-``Hvp`` d(J^T v)/dx t     refused (third order)      refused             ``Hvp`` (symmetric)
-========================  =========================  ==================  ===================
+Which operation differentiates which is the table of ``ffgrad/_closure.py``, in reverse mode: TensorFlow derives its forward mode from
+that. There is no operation ``jvp2``, so the gradient of ``hvp`` in its cotangents is refused as third derivatives are.
 
 Registered on the operation's name, they serve tapes, persistent or nested, forward accumulators, graphs, loops and
 saved models alike. Where TensorFlow says that a gradient is not needed it is not computed; in graphs what is unused is
@@ -23,28 +15,20 @@ from typing import Any
 
 import tensorflow as tf
 
+from ffgrad._closure import ARGUMENTS, GRADIENTS, NEW, REVERSE, Rule, rule
+from ffgrad._plan import bits, mask_of, pack, unpack
 from ffgrad._tf import library
 
 Maybe = Sequence[Any]
 
-
-def bits(mask: int) -> list[int]:
-    """Return the positions that are set."""
-    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+_ALL = -1
 
 
 def _pack(values: Maybe) -> tuple[list[tf.Tensor], int]:
     """Return the cotangents or tangents that are there, dense, and the mask of their positions."""
-    present = {i: v for i, v in enumerate(values) if v is not None and v.dtype.is_floating}
+    present, mask = pack([v if v is not None and v.dtype.is_floating else None for v in values], _ALL)
     # What is no tensor are indexed slices.
-    dense = [v if isinstance(v, tf.Tensor) else tf.convert_to_tensor(v) for v in present.values()]
-    return dense, sum(1 << i for i in present)
-
-
-def _unpack(values: Sequence[tf.Tensor], mask: int, count: int) -> list[Any]:
-    """Return values at the positions of the mask, ``None`` elsewhere."""
-    left = iter(values)
-    return [next(left) if mask >> i & 1 else None for i in range(count)]
+    return [v if isinstance(v, tf.Tensor) else tf.convert_to_tensor(v) for v in present], mask
 
 
 def _shaped(values: Sequence[tf.Tensor], like: Iterable[tf.Tensor]) -> Sequence[tf.Tensor]:
@@ -55,147 +39,113 @@ def _shaped(values: Sequence[tf.Tensor], like: Iterable[tf.Tensor]) -> Sequence[
     return values
 
 
+_OPERATIONS: dict[str, Any] = {"vjp": library.vjp, "jvp": library.jvp, "hvp": library.hvp}
+# How the operations take the arguments after the inputs.
+_TENSORS = {"vjp": ("given",), "jvp": ("given",), "hvp": ("given", "along")}
+
+
 class _Node:
     """An operation seen by its gradient function: what it was called on, and with which attributes."""
 
-    def __init__(self, op: Any) -> None:
-        self.op = op
+    def __init__(self, op: Any, operation: str) -> None:
+        self.op, self.operation = op, operation
         self.spec = op.get_attr("spec")
         self.mask: int = op.get_attr("mask")
-        arguments = list(op.inputs)
-        self.count = len(arguments) if op.type == "FfgradPrimalV1" else len(op.get_attr("Tin"))
-        self.inputs, self.rest = arguments[: self.count], arguments[self.count :]
+        tensors = list(op.inputs)
+        self.count = len(tensors) if operation == "primal" else len(op.get_attr("Tin"))
+        self.inputs = tensors[: self.count]
+        self.results = [y.dtype for y in op.outputs] if operation == "primal" else list(op.get_attr("results"))
+        self.floats = mask_of(i for i, dtype in enumerate(self.results) if dtype.is_floating)
+        self.present: dict[str, int] = {name: op.get_attr(name) for name in ARGUMENTS[operation]}
+        self.places, end = {"inputs": range(self.count)}, self.count
+        for name, mask in self.present.items():
+            self.places[name] = range(end, end + len(bits(mask)))
+            end = self.places[name].stop
         self._skip = getattr(op, "skip_input_indices", None) or ()
 
-    @property
-    def results(self) -> list[tf.DType]:
-        """Types of f(x)."""
-        return list(self.op.get_attr("results"))
+    def space(self, argument: str) -> tuple[int, int]:
+        """Return the mask of what can carry derivatives in an argument, and the number of positions."""
+        if argument == "inputs":
+            return self.mask, self.count
+        return self.present[argument], len(self.results) if argument == "cotangents" else self.count
 
-    @property
-    def floats(self) -> int:
-        """Mask of the results that carry derivatives."""
-        return sum(1 << i for i, dtype in enumerate(self.results) if dtype.is_floating)
+    def needs(self, argument: str) -> bool:
+        """Whether a gradient in an argument is asked for."""
+        places = self.places[argument]
+        asked = [places[i] for i in bits(self.mask)] if argument == "inputs" else places
+        return any(i not in self._skip for i in asked)
 
-    def needs_inputs(self) -> bool:
-        """Whether the gradient in any differentiable input is asked for."""
-        return any(i not in self._skip for i in bits(self.mask))
-
-    def needs_rest(self, start: int, stop: int) -> bool:
-        """Whether a gradient in the arguments after the inputs is asked for, from ``start`` to ``stop``."""
-        return any(self.count + i not in self._skip for i in range(start, stop))
+    def tensors(self, argument: str) -> list[Any]:
+        """Return what was given for an argument, by position."""
+        mask, positions = self.space(argument)
+        places = self.places[argument]
+        return unpack(list(self.op.inputs)[places.start : places.stop], mask, positions)
 
     def of(self, mask: int) -> list[tf.Tensor]:
         """Return the inputs at the positions of the mask."""
         return [self.inputs[i] for i in bits(mask)]
 
-    def vjp(self, results: list[tf.DType], mask: int, cotangents: Maybe) -> list[Any]:
-        """J^T v for the inputs in the mask."""
-        given, present = _pack(cotangents)
-        if not mask or not present:
-            return [None] * self.count
-        gradients = library.vjp(
+    def by(self, found: Rule, new: list[Any], mask: int) -> list[Any]:
+        """Call the operation that a rule names, and return its results by position; gradients are those of the mask."""
+        is_gradient = found.operation in GRADIENTS
+        count = self.count if is_gradient else len(self.results)
+        arguments: dict[str, Any] = {}
+        for name, source, tensors in zip(
+            ARGUMENTS[found.operation], found.arguments, _TENSORS[found.operation], strict=True
+        ):
+            arguments[tensors], arguments[name] = _pack(new if source == NEW else self.tensors(source))
+            if not arguments[name]:
+                return [None] * count
+        if is_gradient and not mask:
+            return [None] * count
+        types = [x.dtype for x in self.of(mask)] if is_gradient else [self.results[i] for i in bits(self.floats)]
+        values = _OPERATIONS[found.operation](
             inputs=self.inputs,
-            given=given,
-            Tout=[x.dtype for x in self.of(mask)],
-            results=results,
+            Tout=types,
+            results=self.results,
             spec=self.spec,
-            mask=mask,
-            cotangents=present,
+            mask=mask if is_gradient else self.mask,
+            **arguments,
         )
-        return _unpack(_shaped(gradients, self.of(mask)), mask, self.count)
-
-    def jvp(self, tangents: Maybe, like: Maybe) -> list[Any]:
-        """J t for all results; ``like`` are tensors of their shapes where there are any."""
-        given, present = _pack(tangents)
-        results = self.results
-        if not present:
-            return [None] * len(results)
-        directional = library.jvp(
-            inputs=self.inputs,
-            given=given,
-            Tout=[results[i] for i in bits(self.floats)],
-            results=results,
-            spec=self.spec,
-            mask=self.mask,
-            tangents=present,
-        )
-        spread = _unpack(directional, self.floats, len(results))
+        if is_gradient:
+            return unpack(_shaped(values, self.of(mask)), mask, count)
+        spread = unpack(values, self.floats, count)
+        # In a graph the shapes of outputs are those of the cotangents, where there are any.
+        like = self.tensors("cotangents") if "cotangents" in self.present else [None] * count
         for value, model in zip(spread, like, strict=True):
             if value is not None and model is not None:
                 _shaped([value], [model])
         return spread
 
-    def hvp(self, mask: int, cotangents: Maybe, tangents: Maybe) -> list[Any]:
-        """d(J^T v)/dx t for the inputs in the mask."""
-        given, present = _pack(cotangents)
-        along, moving = _pack(tangents)
-        if not mask or not present or not moving:
-            return [None] * self.count
-        gradients = library.hvp(
-            inputs=self.inputs,
-            given=given,
-            along=along,
-            Tout=[x.dtype for x in self.of(mask)],
-            results=self.results,
-            spec=self.spec,
-            mask=mask,
-            cotangents=present,
-            tangents=moving,
-        )
-        return _unpack(_shaped(gradients, self.of(mask)), mask, self.count)
+    def gradient(self, argument: str, arriving: list[Any]) -> list[Any]:
+        """Return the gradient in an argument, one for each of its tensors."""
+        places, (mask, _) = self.places[argument], self.space(argument)
+        if not self.needs(argument):
+            return [None] * len(places)
+        found = rule(REVERSE, self.operation, argument, _OPERATIONS)
+        if found is None:
+            tensors = [x for x in self.tensors(argument) if x is not None]
+            refused = _refuse(self, self.of(mask) if argument == "inputs" else tensors)
+            return unpack(refused, mask, self.count) if argument == "inputs" else list(refused)
+        values = self.by(found, arriving, mask)
+        return values if argument == "inputs" else [values[i] for i in bits(mask)]
 
 
-@tf.RegisterGradient("FfgradPrimalV1")  # type: ignore[untyped-decorator]
-def _primal(op: Any, *cotangents: Any) -> list[Any]:
-    node = _Node(op)
-    return node.vjp([y.dtype for y in op.outputs], node.mask, cotangents)
+def _register(operation: str) -> None:
+    def gradient(op: Any, *arriving: Any) -> list[Any]:
+        node = _Node(op, operation)
+        spread = list(arriving)
+        if operation in GRADIENTS:
+            spread = unpack(arriving, node.mask, node.count)
+        elif operation != "primal":
+            spread = unpack(arriving, node.floats, len(node.results))
+        return [x for argument in node.places for x in node.gradient(argument, spread)]
+
+    tf.RegisterGradient(f"Ffgrad{operation.capitalize()}V1")(gradient)
 
 
-@tf.RegisterGradient("FfgradVjpV1")  # type: ignore[untyped-decorator]
-def _vjp(op: Any, *directions: Any) -> list[Any]:
-    node = _Node(op)
-    present: int = op.get_attr("cotangents")
-    results = node.results
-    cotangents = _unpack(node.rest, present, len(results))
-    tangents = _unpack(directions, node.mask, node.count)
-    second, first = [None] * node.count, [None] * len(results)
-    if node.needs_inputs():
-        second = node.hvp(node.mask, cotangents, tangents)
-    if node.needs_rest(0, len(node.rest)):
-        first = node.jvp(tangents, cotangents)
-    return [*second, *[first[i] for i in bits(present)]]
-
-
-@tf.RegisterGradient("FfgradJvpV1")  # type: ignore[untyped-decorator]
-def _jvp(op: Any, *directions: Any) -> list[Any]:
-    node = _Node(op)
-    moving: int = op.get_attr("tangents")
-    cotangents = _unpack(directions, node.floats, len(node.results))
-    second, first = [None] * node.count, [None] * node.count
-    if node.needs_inputs():
-        second = node.hvp(node.mask, cotangents, _unpack(node.rest, moving, node.count))
-    if node.needs_rest(0, len(node.rest)):
-        first = node.vjp(node.results, moving, cotangents)
-    return [*second, *[first[i] for i in bits(moving)]]
-
-
-@tf.RegisterGradient("FfgradHvpV1")  # type: ignore[untyped-decorator]
-def _hvp(op: Any, *directions: Any) -> list[Any]:
-    node = _Node(op)
-    present, moving = op.get_attr("cotangents"), op.get_attr("tangents")
-    held = len(bits(present))
-    cotangents = _unpack(node.rest[:held], present, len(node.results))
-    third: list[Any] = [None] * node.count
-    mixed: list[Any] = [None] * held
-    along: list[Any] = [None] * node.count
-    if node.needs_inputs():
-        third = _unpack(_refuse(node, node.of(node.mask)), node.mask, node.count)
-    if node.needs_rest(0, held):
-        mixed = list(_refuse(node, node.rest[:held]))
-    if node.needs_rest(held, len(node.rest)):
-        along = node.hvp(moving, cotangents, _unpack(directions, node.mask, node.count))
-    return [*third, *mixed, *[along[i] for i in bits(moving)]]
+for _operation in ("primal", *_OPERATIONS):
+    _register(_operation)
 
 
 _THIRD = (

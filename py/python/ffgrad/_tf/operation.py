@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
-from ffgrad import _native
-from ffgrad._core import Options, Source, absolute, open_function, opening, plain
+from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
 from ffgrad._tf import library
 from ffgrad._tf.library import misfit, open_now
 from ffgrad._tf.shapes import output_shapes
@@ -30,11 +28,11 @@ except ImportError:  # a private name: without it the primal is built apart from
 # What no tape can watch: values without a gradient, as numbers are in every front end.
 _PLAIN = (bool, int, float, list, tuple, np.ndarray, np.generic)
 
-_DTYPES = {"f32": "float32", "f64": "float64", "bool": "bool"}
-_DTYPES |= {f"{name[0]}{width}": f"{name}{width}" for name in ("int", "uint") for width in (8, 16, 32, 64)}
+# The native half is called on NumPy arrays; TensorFlow's operations call it beside Python.
+_TENSORFLOW = Framework(np.ndarray, np.empty, tf.as_dtype)
 
 
-class Enzyme:
+class Enzyme(Operation):
     """A foreign function, differentiable; made by :func:`enzyme`.
 
     Attributes
@@ -55,18 +53,12 @@ class Enzyme:
     # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
     autograph_info__ = True
 
-    def __init__(self, spec: dict[str, Any], manifest: dict[str, Any], native: _native.Function) -> None:
-        plan = manifest["plan"]
-        self.manifest = manifest
-        self._native = native
-        self.differentiable = native.differentiable
-        self.inputs: list[str] = [plan["args"][i]["name"] for i in plan["inputs"]]
-        self.outputs: list[str] = [plan["args"][i]["name"] for i in plan["outputs"]]
-        self.input_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["inputs"]]
-        self.output_dtypes = [tf.as_dtype(_DTYPES[plan["args"][i]["dtype"]]) for i in plan["outputs"]]
-        self._sizes: dict[str, int] = spec["options"].get("sizes", {})
-        # The key sets this apart from an operation made before the sources were edited.
-        self._spec = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True).encode()
+    def __init__(self, opened: Opened) -> None:
+        super().__init__(opened.native, opened.plan)
+        self.differentiable = opened.plan.differentiable
+        self.input_dtypes = opened.plan.input_dtypes
+        self.output_dtypes = opened.plan.output_dtypes
+        self._spec = opened.spec.encode()
         open_now(self._spec)
 
     def __call__(self, *inputs: Any) -> Any:
@@ -120,7 +112,7 @@ class Enzyme:
             expected=mask if _is_recorded(tensors) else 0,
         )
         if not eager:
-            shapes = output_shapes(self.manifest["plan"], self._sizes, [tensor.shape for tensor in tensors])
+            shapes = output_shapes(self._plan, [tensor.shape for tensor in tensors])
             for output, shape in zip(outputs, shapes, strict=True):
                 output.set_shape(shape)
         return tuple(outputs) if len(outputs) > 1 else outputs[0]
@@ -133,17 +125,8 @@ class Enzyme:
 
     apply.autograph_info__ = True  # type: ignore[attr-defined]
 
-    @property
-    def signature(self) -> str:
-        """The signature in use, defaults included."""
-        return str(self.manifest["plan"]["signature"])
 
-    def __repr__(self) -> str:
-        """Return the function and its signature."""
-        return f"<enzyme {self.manifest['prototype']['function']}: {self.signature}>"
-
-
-@opening
+@document_options
 def enzyme(
     source: Source | Iterable[Source],
     function: str,
@@ -157,8 +140,5 @@ def enzyme(
     Enzyme
         Callable, with ``.apply``.
     """
-    # Absolute, because saved graphs name the sources by path.
-    files = absolute(source, options)
-    native = open_function(files, function, signature, options, np.ndarray, np.empty)
-    spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
-    return Enzyme(spec, json.loads(native.manifest()), native)
+    # By absolute path, because saved graphs name the sources so.
+    return Enzyme(open_operation(_TENSORFLOW, source, function, signature, options))

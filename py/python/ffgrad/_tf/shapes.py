@@ -6,41 +6,32 @@ that is done when the operation runs, or where all shapes are known (``library.m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-_OPERATIONS: dict[str, Callable[[int, int], int | None]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "floordiv": lambda a, b: a // b if b else None,
-}
+from ffgrad._plan import Plan, extent_of, split_batch
 
 
-def output_shapes(
-    plan: Mapping[str, Any], sizes: Mapping[str, int], inputs: Sequence[tf.TensorShape]
-) -> list[tf.TensorShape]:
+def output_shapes(plan: Plan, inputs: Sequence[tf.TensorShape]) -> list[tf.TensorShape]:
     """Return the shapes of the outputs, as far as they are known.
 
     Parameters
     ----------
     plan
-        ``manifest["plan"]``.
-    sizes
-        The option of that name.
+        The function's.
     inputs
         Static shapes, in the order of the inputs.
     """
-    args = plan["args"]
-    given = dict(zip(plan["inputs"], inputs, strict=False))
-    symbols = dict(sizes)
+    args = plan.args
+    given = dict(zip(plan.inputs, inputs, strict=False))
+    symbols = dict(plan.sizes)
     batch: tf.TensorShape = tf.TensorShape([])
     for arg, whole in given.items():
         dims, shape = args[arg]["shape"], whole
         if args[arg]["batched"]:
-            own, shape = _taken_apart(whole, len(dims))
+            own, shape = _split_batch(whole, len(dims))
             batch = tf.broadcast_static_shape(batch, own)
         if args[arg]["flat"]:
             if shape.is_fully_defined() and dims and "sym" in dims[0]:
@@ -56,26 +47,15 @@ def output_shapes(
             return batch.concatenate(_declared(args[i]["shape"], symbols))
         return given.get(i, flat if args[i]["flat"] else _declared(args[i]["shape"], symbols))
 
-    return [output(i) for i in plan["outputs"]]
+    return [output(i) for i in plan.outputs]
 
 
-def _taken_apart(shape: tf.TensorShape, rank: int) -> tuple[tf.TensorShape, tf.TensorShape]:
-    """Return the batch dimensions that `...` stands for, and the shape of an element of this rank."""
+def _split_batch(shape: tf.TensorShape, rank: int) -> tuple[tf.TensorShape, tf.TensorShape]:
     if shape.rank is None or shape.rank < rank:
         return tf.TensorShape(None), tf.TensorShape(None)
-    return shape[: shape.rank - rank], shape[shape.rank - rank :]
+    return split_batch(shape, rank)
 
 
 def _declared(dims: Sequence[Mapping[str, Any]], symbols: Mapping[str, int]) -> tf.TensorShape:
-    extents = [_value(dim, symbols) for dim in dims]
+    extents = [extent_of(dim, symbols) for dim in dims]
     return tf.TensorShape([e if e is None or e >= 0 else None for e in extents])
-
-
-def _value(dim: Mapping[str, Any], symbols: Mapping[str, int]) -> int | None:
-    ((kind, content),) = dim.items()
-    if kind == "int":
-        return int(content)
-    if kind == "sym":
-        return symbols.get(content)
-    left, right = (_value(part, symbols) for part in content)
-    return None if left is None or right is None else _OPERATIONS[kind](left, right)

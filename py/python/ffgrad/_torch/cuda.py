@@ -21,8 +21,9 @@ import torch
 from ffgrad import _native
 from ffgrad._gpu import RESULT, Description, Slot
 from ffgrad._gpu_check import Arrays, Check
+from ffgrad._plan import DTYPES, pack, unpack
 from ffgrad._torch.library import LIBRARY
-from ffgrad._torch.plans import DTYPES, given_to, native_of, pack, plan_of, unpack
+from ffgrad._torch.plans import TORCH, given_to, native_of, plan_of
 from ffgrad._torch.shapes import Shapes, _check_types
 from ffgrad.errors import DeviceError, DtypeError, SignatureError
 
@@ -39,7 +40,7 @@ class Kernel(Description):
 
     def __init__(self, native: _native.Function, verify: str) -> None:
         super().__init__(native)
-        self.dtypes = [DTYPES[arg["dtype"]] for arg in self.args]
+        self.dtypes = [TORCH.dtype(DTYPES[arg["dtype"]]) for arg in self.args]
         self.checks = Check(self, verify)
 
     def look_at(self, inputs: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""The short way of an eager call: one ``autograd.Function`` an operation, whose two methods are native.
+"""The fast path of an eager call: one ``autograd.Function`` an operation, whose two methods are native.
 
 It serves plain tensors and the first reverse derivative. Neighbours: ``py/src/eager.rs`` (the methods), ``formulas.py`` (all else).
 """
@@ -15,7 +15,7 @@ from ffgrad import _native
 Gradient = Callable[[tuple[Any, ...], tuple[Any, ...], int], list[Any]]
 
 
-def short_way(native: _native.Function, name: str, gradient: Gradient) -> _native.Eager:
+def fast_path(native: _native.Function, name: str, gradient: Gradient) -> _native.Eager:
     """Return what calls an operation on plain tensors.
 
     Parameters

@@ -4,15 +4,8 @@ Each operator has one kernel under the dispatch key ``Autograd``, which serves b
 ``torch.func`` and the tracing of ``torch.compile``: all of them reach an operator through the dispatcher. So nothing looks into
 an operator, and no rule can be dropped on the way.
 
-===========  ==========================================  =========================================
-operator     in its inputs                               in its directions (linear)
-===========  ==========================================  =========================================
-``primal``   ``vjp``; forward ``jvp``
-``vjp``      ``hvp``; forward ``hvp``                    ``jvp``; forward ``vjp``
-``jvp``      ``hvp``; forward ``jvp2``                   ``vjp``; forward ``jvp``
-``hvp``      refused (third derivatives)                 tangents: ``hvp``; cotangents: forward ``hvp``, backward refused
-``jvp2``     refused (third derivatives)                 ``hvp``; forward ``jvp2``
-===========  ==========================================  =========================================
+Which operator differentiates which is the table of ``ffgrad/_closure.py``. Backward of ``hvp`` in its cotangents is refused, as
+third derivatives are.
 
 A gradient has the shape of its input, also where that input was broadcast over a batch: it is summed then.
 """
@@ -21,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import _C
@@ -30,8 +23,10 @@ from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
 from ffgrad import _native
+from ffgrad._closure import ARGUMENTS, FORWARD, GRADIENTS, NEW, REVERSE, Rule, rule
+from ffgrad._plan import Plan, bits, mask_of, pack, unpack
 from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP, typed
-from ffgrad._torch.plans import Plan, bits, pack, plan_of, unpack
+from ffgrad._torch.plans import plan_of
 from ffgrad.errors import DifferentiationError
 
 Tensors = Sequence[Any]
@@ -56,15 +51,6 @@ def _watched(*lists: Tensors) -> bool:
     return forward_ad._is_fwd_grad_enabled() and bool(
         forward_ad._current_level >= 0 or _C._are_functorch_transforms_active() or _C._len_torch_dispatch_stack()
     )
-
-
-class _Formula(_SingleLevelFunction):
-    """One operator call, as autograd sees it at one level."""
-
-    @classmethod
-    def record(cls, *arguments: Any) -> list[torch.Tensor]:
-        with autograd_function.enable_single_level_autograd_function():  # type: ignore[attr-defined]
-            return list(cls.apply(*arguments))  # type: ignore[attr-defined]
 
 
 class _Modes:
@@ -99,16 +85,15 @@ def _pushing(ctx: Any) -> Iterator[tuple[list[Any], Callable[..., list[torch.Ten
             yield primals, lambda op, *arguments: op(*arguments)
 
 
-def _wanted(ctx: Any, skipped: int, count: int, plan: Plan) -> int:
-    """Mask of the inputs whose gradient is asked for."""
-    needs = ctx.needs_input_grad[skipped : skipped + count]
-    return sum(1 << i for i, need in enumerate(needs) if need) & plan.differentiable
+def _wanted(needs: Sequence[bool]) -> int:
+    """Mask of the tensors whose gradient is asked for."""
+    return mask_of(i for i, need in enumerate(needs) if need)
 
 
-def _refuse_third(ctx: Any, skipped: int, count: int, plan: Plan) -> None:
+def _refuse_third(ctx: Any, at: range, plan: Plan) -> None:
     """Refuse where the gradient of one of these tensors goes on to somebody; that it needs one alone does not tell."""
-    for i, need in enumerate(ctx.needs_input_grad[skipped : skipped + count]):
-        if need and _goes_on(ctx.next_functions[i][0]):
+    for i in at:
+        if ctx.needs_input_grad[_OWN + i] and _goes_on(ctx.next_functions[i][0]):
             raise _third(plan)
 
 
@@ -117,16 +102,6 @@ def _goes_on(node: Any) -> bool:
         return node is not None and bool(_C._will_engine_execute_node(node))
     except RuntimeError:
         return True  # a leaf whose gradient is asked for, or no backward pass that could be asked
-
-
-def _save(ctx: Any, tensors: Tensors) -> None:
-    ctx.set_materialize_grads(False)
-    ctx.save_for_backward(*tensors)
-    ctx.save_for_forward(*tensors)
-
-
-def _plus(left: list[Any] | None, right: list[Any]) -> list[Any]:
-    return right if left is None else [a + b for a, b in zip(left, right, strict=True)]
 
 
 def refuse(plan: Plan, what: str, advice: str) -> DifferentiationError:
@@ -144,252 +119,183 @@ def _third(plan: Plan) -> DifferentiationError:
     return refuse(plan, "third derivatives", advice)
 
 
-class _Primal(_Formula):
+_OPERATORS: dict[str, Any] = {"primal": PRIMAL, "vjp": VJP, "jvp": JVP, "hvp": HVP, "jvp2": JVP2}
+# What backward calls: no `jvp2`.
+_IN_REVERSE = ("vjp", "jvp", "hvp")
+# Arguments of a formula before its tensors.
+_OWN = 3
+
+Given = dict[str, tuple[list[Any], int]]
+"""Tensors by the name of the argument, and the mask of their positions."""
+
+
+class _Call(NamedTuple):
+    """What a formula is about.
+
+    Attributes
+    ----------
+    operation : str
+        Name of the operator.
+    spec, batch
+        As operators take them.
+    arity : int
+        Number of inputs.
+    mask : int
+        Inputs whose gradient is a result (``vjp``, ``hvp``) or will be asked for (``primal``).
+    present : tuple of int
+        For each argument after the inputs, the mask of the tensors that are there.
+    """
+
+    operation: str
+    spec: str
+    batch: int
+    arity: int
+    mask: int
+    present: tuple[int, ...]
+
+    def places(self) -> dict[str, range]:
+        """Where the tensors of each argument are."""
+        places, end = {"inputs": range(self.arity)}, self.arity
+        for name, mask in zip(ARGUMENTS[self.operation], self.present, strict=True):
+            places[name] = range(end, end + mask.bit_count())
+            end = places[name].stop
+        return places
+
+    def given(self, tensors: Tensors) -> Given:
+        """Return the arguments after the inputs."""
+        places = self.places()
+        return {
+            name: (list(tensors[places[name].start : places[name].stop]), mask)
+            for name, mask in zip(ARGUMENTS[self.operation], self.present, strict=True)
+        }
+
+    def arguments(self, inputs: Tensors, given: Given) -> tuple[Any, ...]:
+        """Return the arguments of the operator."""
+        names = ARGUMENTS[self.operation]
+        masks = (self.mask,) if self.operation in GRADIENTS or self.operation == "primal" else ()
+        lists = (given[name][0] for name in names)
+        return (list(inputs), *lists, self.spec, self.batch, *masks, *(given[name][1] for name in names))
+
+    def results(self, plan: Plan) -> tuple[int, int]:
+        """Return the mask of the results, and how many there would be with nothing left out."""
+        if self.operation in GRADIENTS:
+            return self.mask, self.arity
+        everything = (1 << len(plan.outputs)) - 1
+        return (everything if self.operation == "primal" else plan.floats), len(plan.outputs)
+
+    def space(self, argument: str, plan: Plan) -> tuple[int, int]:
+        """Return the mask of what can carry derivatives in an argument, and the number of positions."""
+        if argument == "inputs":
+            return plan.differentiable, self.arity
+        mask = self.present[ARGUMENTS[self.operation].index(argument)]
+        return mask, len(plan.outputs) if argument == "cotangents" else self.arity
+
+    def by(self, rule: Rule, inputs: Tensors, given: Given, new: tuple[list[Any], int], mask: int, call: Any) -> Any:
+        """Call the operator that a rule names; ``mask`` are the inputs whose gradient it returns."""
+        passed = {
+            name: new if source == NEW else given[source]
+            for name, source in zip(ARGUMENTS[rule.operation], rule.arguments, strict=True)
+        }
+        other = self._replace(operation=rule.operation, mask=mask)
+        return list(call(_OPERATORS[rule.operation], *other.arguments(inputs, passed)))
+
+
+def _call(op: Any, *arguments: Any) -> Any:
+    return op(*arguments)
+
+
+class _Formula(_SingleLevelFunction):
+    """One operator call, as autograd sees it at one level."""
+
+    @classmethod
+    def record(cls, keyset: Any, call: _Call, tensors: Tensors) -> list[torch.Tensor]:
+        with autograd_function.enable_single_level_autograd_function():  # type: ignore[attr-defined]
+            return list(cls.apply(keyset, _Modes(), call, *tensors))  # type: ignore[attr-defined]
+
     @staticmethod
-    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, *inputs: Any) -> Any:
-        plan = plan_of(spec)
-        expected = _wanted(ctx, 4, len(inputs), plan)
+    def forward(ctx: Any, keyset: Any, modes: _Modes, call: _Call, *tensors: Any) -> Any:
+        plan = plan_of(call.spec)
+        if call.operation == "primal":
+            call = call._replace(mask=_wanted(ctx.needs_input_grad[_OWN:]) & plan.differentiable)
+        inputs, given = tensors[: call.arity], call.given(tensors)
         with modes:
-            outputs = _below(PRIMAL, keyset, list(inputs), spec, batch, expected)
-        ctx.keyset, ctx.spec, ctx.batch = keyset, spec, batch
-        _save(ctx, inputs)
-        ctx.mark_non_differentiable(*[y for i, y in enumerate(outputs) if not plan.floats >> i & 1])
-        return tuple(outputs)
+            results = _below(_OPERATORS[call.operation], keyset, *call.arguments(inputs, given))
+        ctx.keyset, ctx.call = keyset, call
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        if call.operation == "primal":
+            ctx.mark_non_differentiable(*[y for i, y in enumerate(results) if not plan.floats >> i & 1])
+        return tuple(results)
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
-        inputs, plan = ctx.saved_tensors, plan_of(ctx.spec)
-        given, present = pack(cotangents, plan.floats)
-        mask = _wanted(ctx, 4, len(inputs), plan)
-        gradients = VJP(inputs, given, ctx.spec, ctx.batch, mask, present) if mask and present else ()
-        return (None, None, None, None, *unpack(gradients, mask if present else 0, len(inputs)))
+    def backward(ctx: Any, *arriving: Any) -> tuple[Any, ...]:
+        call, tensors = ctx.call, ctx.saved_tensors
+        plan = plan_of(call.spec)
+        results, count = call.results(plan)
+        new = pack(unpack(arriving, results, count), plan.floats if call.operation == "primal" else results)
+        gradients: list[Any] = [None] * len(tensors)
+        places = call.places()
+        rules = {name: rule(REVERSE, call.operation, name, _IN_REVERSE) for name in places}
+        for name, at in places.items():
+            if rules[name] is None:
+                _refuse_third(ctx, at, plan)
+        inputs, given = tensors[: call.arity], call.given(tensors)
+        for name, at in places.items():
+            needs, found = ctx.needs_input_grad[_OWN + at.start : _OWN + at.stop], rules[name]
+            if found is None or not new[1] or not any(needs):
+                continue
+            mask, positions = call.space(name, plan)
+            if name == "inputs":
+                mask &= _wanted(needs)
+                if not mask:
+                    continue
+            values = call.by(found, inputs, given, new, mask, _call)
+            # In cotangents the derivative has all outputs that carry one.
+            spread = unpack(values, mask if found.operation in GRADIENTS else plan.floats, positions)
+            gradients[at.start : at.stop] = spread if name == "inputs" else [spread[i] for i in bits(mask)]
+        return (None,) * _OWN + tuple(gradients)
 
     @staticmethod
-    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, *tangents: Any) -> tuple[Any, ...]:
-        plan = plan_of(ctx.spec)
-        along, moving = pack(tangents, plan.differentiable)
-        if not moving:
-            return (None,) * len(plan.outputs)
-        with _pushing(ctx) as (inputs, call):
-            return tuple(unpack(call(JVP, inputs, along, ctx.spec, ctx.batch, moving), plan.floats, len(plan.outputs)))
-
-
-class _Vjp(_Formula):
-    @staticmethod
-    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, masks: Any, *tensors: Any) -> Any:
-        count, mask, present = masks
-        with modes:
-            gradients = _below(VJP, keyset, list(tensors[:count]), list(tensors[count:]), spec, batch, mask, present)
-        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
-        _save(ctx, tensors)
-        return tuple(gradients)
-
-    @staticmethod
-    def backward(ctx: Any, *directions: Any) -> tuple[Any, ...]:
-        (count, mask, present), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
-        inputs, given = tensors[:count], tensors[count:]
-        along, moving = pack(unpack(directions, mask, count), mask)
-        second, first = [None] * count, [None] * len(given)
-        if moving:
-            wanted = _wanted(ctx, 5, count, plan)
-            if wanted:
-                changes = HVP(inputs, given, along, ctx.spec, ctx.batch, wanted, present, moving)
-                second = unpack(changes, wanted, count)
-            if any(ctx.needs_input_grad[5 + count :]):
-                outputs = unpack(JVP(inputs, along, ctx.spec, ctx.batch, moving), plan.floats, len(plan.outputs))
-                first = [outputs[i] for i in bits(present)]
-        return (None, None, None, None, None, *second, *first)
-
-    @staticmethod
-    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
-        (count, mask, present), plan = ctx.masks, plan_of(ctx.spec)
-        along, moving = pack(tangents[:count], plan.differentiable)
-        changed, changing = pack(unpack(tangents[count:], present, len(plan.outputs)), present)
+    def jvp(ctx: Any, _keyset: Any, _modes: Any, _call: Any, *tangents: Any) -> Any:
+        call, plan = ctx.call, plan_of(ctx.call.spec)
         change: list[Any] | None = None
-        with _pushing(ctx) as (tensors, call):
-            inputs, given = tensors[:count], tensors[count:]
-            if moving:
-                change = call(HVP, inputs, given, along, ctx.spec, ctx.batch, mask, present, moving)
-            if changing:
-                change = _plus(change, call(VJP, inputs, changed, ctx.spec, ctx.batch, mask, changing))
-        return tuple(change or [None] * len(bits(mask)))
+        moving: dict[str, tuple[list[Any], int]] = {}
+        for name, at in call.places().items():
+            mask, positions = call.space(name, plan)
+            own = tangents[at.start : at.stop]
+            moving[name] = pack(own if name == "inputs" else unpack(own, mask, positions), mask)
+            if moving[name][1] and rule(FORWARD, call.operation, name) is None:
+                raise _third(plan)
+        with _pushing(ctx) as (tensors, below):
+            inputs, given = tensors[: call.arity], call.given(tensors)
+            for name, new in moving.items():
+                found = rule(FORWARD, call.operation, name)
+                if found is not None and new[1]:
+                    terms = call.by(found, inputs, given, new, call.mask, below)
+                    change = terms if change is None else [a + b for a, b in zip(change, terms, strict=True)]
+        results, count = call.results(plan)
+        carried = results & plan.floats if call.operation == "primal" else results
+        spread = unpack(change or [None] * carried.bit_count(), carried, count)
+        return tuple(spread[i] for i in bits(results))
 
 
-class _Jvp(_Formula):
-    @staticmethod
-    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, masks: Any, *tensors: Any) -> Any:
-        count, moving = masks
-        with modes:
-            outputs = _below(JVP, keyset, list(tensors[:count]), list(tensors[count:]), spec, batch, moving)
-        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
-        _save(ctx, tensors)
-        return tuple(outputs)
+def _kernel(operation: str) -> Callable[..., Any]:
+    """Return an operator's kernel for autograd: its arguments are the inputs, further lists, ``spec``, ``batch`` and masks."""
+    operator, lists = _OPERATORS[operation], 1 + len(ARGUMENTS[operation])
 
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
-        (count, moving), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
-        inputs, along = tensors[:count], tensors[count:]
-        given, present = pack(unpack(cotangents, plan.floats, len(plan.outputs)), plan.floats)
-        second, first = [None] * count, [None] * len(along)
-        if present:
-            wanted = _wanted(ctx, 5, count, plan)
-            if wanted:
-                changes = HVP(inputs, given, along, ctx.spec, ctx.batch, wanted, present, moving)
-                second = unpack(changes, wanted, count)
-            if any(ctx.needs_input_grad[5 + count :]):
-                first = list(VJP(inputs, given, ctx.spec, ctx.batch, moving, present))
-        return (None, None, None, None, None, *second, *first)
+    def kernel(keyset: Any, *arguments: Any) -> list[torch.Tensor]:
+        tensors, (spec, batch, *masks) = arguments[:lists], arguments[lists:]
+        if operation in GRADIENTS:
+            masks[0] &= plan_of(spec).differentiable
+        if not _watched(*tensors):
+            return _below(operator, keyset, *tensors, spec, batch, *masks)
+        wanted = masks.pop(0) if operation in GRADIENTS or operation == "primal" else 0
+        call = _Call(operation, spec, batch, len(tensors[0]), wanted, tuple(masks))
+        return _Formula.record(keyset, call, [x for some in tensors for x in some])
 
-    @staticmethod
-    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
-        (count, moving), plan = ctx.masks, plan_of(ctx.spec)
-        turned, turning = pack(tangents[:count], plan.differentiable)
-        changed, changing = pack(unpack(tangents[count:], moving, count), moving)
-        change: list[Any] | None = None
-        with _pushing(ctx) as (tensors, call):
-            inputs, along = tensors[:count], tensors[count:]
-            if turning:
-                change = call(JVP2, inputs, along, turned, ctx.spec, ctx.batch, moving, turning)
-            if changing:
-                change = _plus(change, call(JVP, inputs, changed, ctx.spec, ctx.batch, changing))
-        return tuple(change or [None] * len(bits(plan.floats)))
+    return kernel
 
 
-class _Hvp(_Formula):
-    @staticmethod
-    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, masks: Any, *tensors: Any) -> Any:
-        count, held, mask, present, moving = masks
-        inputs, given, along = tensors[:count], tensors[count : count + held], tensors[count + held :]
-        with modes:
-            changes = _below(HVP, keyset, list(inputs), list(given), list(along), spec, batch, mask, present, moving)
-        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
-        _save(ctx, tensors)
-        return tuple(changes)
-
-    @staticmethod
-    def backward(ctx: Any, *directions: Any) -> tuple[Any, ...]:
-        (count, held, mask, present, moving), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
-        _refuse_third(ctx, 5, count + held, plan)
-        along, wanted = pack(unpack(directions, mask, count), mask)
-        given = tensors[count : count + held]
-        change: list[Any] = [None] * len(bits(moving))
-        if wanted:
-            change = list(HVP(tensors[:count], given, along, ctx.spec, ctx.batch, moving, present, wanted))
-        return (None, None, None, None, None, *[None] * (count + held), *change)
-
-    @staticmethod
-    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
-        (count, held, mask, present, moving), plan = ctx.masks, plan_of(ctx.spec)
-        if pack(tangents[:count], plan.differentiable)[1]:
-            raise _third(plan)
-        moved, turning = pack(unpack(tangents[count + held :], moving, count), moving)
-        changed, changing = pack(unpack(tangents[count : count + held], present, len(plan.outputs)), present)
-        change: list[Any] | None = None
-        with _pushing(ctx) as (tensors, call):
-            inputs, given, along = tensors[:count], tensors[count : count + held], tensors[count + held :]
-            if turning:
-                change = call(HVP, inputs, given, moved, ctx.spec, ctx.batch, mask, present, turning)
-            if changing:
-                change = _plus(change, call(HVP, inputs, changed, along, ctx.spec, ctx.batch, mask, changing, moving))
-        return tuple(change or [None] * len(bits(mask)))
-
-
-class _Jvp2(_Formula):
-    @staticmethod
-    def forward(ctx: Any, keyset: Any, modes: _Modes, spec: str, batch: int, masks: Any, *tensors: Any) -> Any:
-        count, held, moving, turning = masks
-        inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
-        with modes:
-            outputs = _below(JVP2, keyset, list(inputs), list(along), list(directions), spec, batch, moving, turning)
-        ctx.keyset, ctx.spec, ctx.batch, ctx.masks = keyset, spec, batch, masks
-        _save(ctx, tensors)
-        return tuple(outputs)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
-        (count, held, moving, turning), plan, tensors = ctx.masks, plan_of(ctx.spec), ctx.saved_tensors
-        _refuse_third(ctx, 5, count, plan)
-        inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
-        given, present = pack(unpack(cotangents, plan.floats, len(plan.outputs)), plan.floats)
-        first, second = [None] * len(along), [None] * len(directions)
-        if present and any(ctx.needs_input_grad[5 + count : 5 + count + held]):
-            first = list(HVP(inputs, given, directions, ctx.spec, ctx.batch, moving, present, turning))
-        if present and any(ctx.needs_input_grad[5 + count + held :]):
-            second = list(HVP(inputs, given, along, ctx.spec, ctx.batch, turning, present, moving))
-        return (None, None, None, None, None, *[None] * count, *first, *second)
-
-    @staticmethod
-    def jvp(ctx: Any, _keyset: Any, _modes: Any, _spec: Any, _batch: Any, _masks: Any, *tangents: Any) -> Any:
-        (count, held, moving, turning), plan = ctx.masks, plan_of(ctx.spec)
-        if pack(tangents[:count], plan.differentiable)[1]:
-            raise _third(plan)
-        changed, changing = pack(unpack(tangents[count : count + held], moving, count), moving)
-        turned, twisting = pack(unpack(tangents[count + held :], turning, count), turning)
-        change: list[Any] | None = None
-        with _pushing(ctx) as (tensors, call):
-            inputs, along, directions = tensors[:count], tensors[count : count + held], tensors[count + held :]
-            if changing:
-                change = call(JVP2, inputs, changed, directions, ctx.spec, ctx.batch, changing, turning)
-            if twisting:
-                change = _plus(change, call(JVP2, inputs, along, turned, ctx.spec, ctx.batch, moving, twisting))
-        return tuple(change or [None] * len(bits(plan.floats)))
-
-
-def _primal(keyset: Any, inputs: Tensors, spec: str, batch: int, expected: int) -> list[torch.Tensor]:
-    if not _watched(inputs):
-        return _below(PRIMAL, keyset, inputs, spec, batch, expected)
-    return _Primal.record(keyset, _Modes(), spec, batch, *inputs)
-
-
-def _vjp(
-    keyset: Any, inputs: Tensors, given: Tensors, spec: str, batch: int, mask: int, cotangents: int
-) -> list[torch.Tensor]:
-    mask &= plan_of(spec).differentiable
-    if not _watched(inputs, given):
-        return _below(VJP, keyset, inputs, given, spec, batch, mask, cotangents)
-    return _Vjp.record(keyset, _Modes(), spec, batch, (len(inputs), mask, cotangents), *inputs, *given)
-
-
-def _jvp(keyset: Any, inputs: Tensors, along: Tensors, spec: str, batch: int, tangents: int) -> list[torch.Tensor]:
-    if not _watched(inputs, along):
-        return _below(JVP, keyset, inputs, along, spec, batch, tangents)
-    return _Jvp.record(keyset, _Modes(), spec, batch, (len(inputs), tangents), *inputs, *along)
-
-
-def _hvp(
-    keyset: Any,
-    inputs: Tensors,
-    given: Tensors,
-    along: Tensors,
-    spec: str,
-    batch: int,
-    mask: int,
-    cotangents: int,
-    tangents: int,
-) -> list[torch.Tensor]:
-    mask &= plan_of(spec).differentiable
-    if not _watched(inputs, given, along):
-        return _below(HVP, keyset, inputs, given, along, spec, batch, mask, cotangents, tangents)
-    masks = (len(inputs), len(given), mask, cotangents, tangents)
-    return _Hvp.record(keyset, _Modes(), spec, batch, masks, *inputs, *given, *along)
-
-
-def _jvp2(
-    keyset: Any,
-    inputs: Tensors,
-    along: Tensors,
-    directions: Tensors,
-    spec: str,
-    batch: int,
-    tangents: int,
-    turning: int,
-) -> list[torch.Tensor]:
-    if not _watched(inputs, along, directions):
-        return _below(JVP2, keyset, inputs, along, directions, spec, batch, tangents, turning)
-    masks = (len(inputs), len(along), tangents, turning)
-    return _Jvp2.record(keyset, _Modes(), spec, batch, masks, *inputs, *along, *directions)
-
-
-_KERNELS: dict[str, Callable[..., Any]] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
-for _name, _kernel in _KERNELS.items():
-    LIBRARY.impl(_name, _kernel, "Autograd", with_keyset=True)
+for _name in ARGUMENTS:
+    LIBRARY.impl(_name, _kernel(_name), "Autograd", with_keyset=True)

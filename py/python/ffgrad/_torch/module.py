@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ffgrad._core import Options, Source
-from ffgrad._torch.plans import Plan
+from ffgrad._plan import Plan
 from ffgrad.torch import enzyme
 
 if TYPE_CHECKING:

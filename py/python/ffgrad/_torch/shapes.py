@@ -11,18 +11,12 @@ from typing import Any
 
 import torch
 
+from ffgrad._plan import Plan, bits, extent_of, split_batch
 from ffgrad._torch.library import LIBRARY
-from ffgrad._torch.plans import Plan, bits, plan_of
+from ffgrad._torch.plans import plan_of
 from ffgrad.errors import DtypeError, ShapeError
 
 Shape = Sequence[Any]
-
-_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "floordiv": lambda a, b: a // b,
-}
 
 
 def _require(argument: str, holds: Any, message: Callable[[], str]) -> None:
@@ -31,17 +25,6 @@ def _require(argument: str, holds: Any, message: Callable[[], str]) -> None:
             raise ShapeError(message(), code="shape", argument=argument)
     else:
         torch._check(holds, message)
-
-
-def _value(dim: Mapping[str, Any], symbols: Mapping[str, Any]) -> Any:
-    """Return what a dimension is, ``None`` where a symbol is not known."""
-    ((kind, content),) = dim.items()
-    if kind == "int":
-        return content
-    if kind == "sym":
-        return symbols.get(content)
-    left, right = (_value(part, symbols) for part in content)
-    return None if left is None or right is None else _OPERATIONS[kind](left, right)
 
 
 def _solve(dim: Mapping[str, Any], extent: Any, symbols: dict[str, Any]) -> None:
@@ -53,7 +36,7 @@ def _solve(dim: Mapping[str, Any], extent: Any, symbols: dict[str, Any]) -> None
     if kind in ("int", "floordiv"):
         return
     left, right = content
-    known = _value(left, symbols), _value(right, symbols)
+    known = extent_of(left, symbols), extent_of(right, symbols)
     if (known[0] is None) == (known[1] is None):
         return
     unknown, other = (left, known[1]) if known[0] is None else (right, known[0])
@@ -95,9 +78,9 @@ class Shapes:
     def _core(self, inputs: Sequence[Shape], batch: int) -> None:
         plan = self.plan
         given = [(plan.args[arg], shape[batch:]) for arg, shape in zip(plan.inputs, inputs, strict=True)]
-        own = [shape[: len(shape) - len(arg["shape"])] for arg, shape in given if arg["batched"]]
+        own = [split_batch(shape, len(arg["shape"]))[0] for arg, shape in given if arg["batched"]]
         self.own = _broadcast(own) if own else ()
-        given = [(arg, shape[len(shape) - len(arg["shape"]) :] if arg["batched"] else shape) for arg, shape in given]
+        given = [(arg, split_batch(shape, len(arg["shape"]))[1] if arg["batched"] else shape) for arg, shape in given]
         for arg, shape in given:
             self._rank(arg, shape)
         for arg, shape in given:
@@ -119,7 +102,7 @@ class Shapes:
             for _, dim, extent in expressions:
                 _solve(dim, extent, self.symbols)
         for arg, dim, extent in expressions:
-            self._agree(arg, _value(dim, self.symbols), extent, "a dimension")
+            self._agree(arg, extent_of(dim, self.symbols), extent, "a dimension")
 
     def _rank(self, arg: Mapping[str, Any], shape: Shape) -> None:
         wanted = len(arg["shape"])
@@ -156,11 +139,11 @@ class Shapes:
         arg = plan.args[index]
         if index in plan.inputs:
             given: Shape = inputs[plan.inputs.index(index)]
-            core = given[len(self.batch) :] if arg["flat"] else given[len(given) - len(arg["shape"]) :]
+            core = given[len(self.batch) :] if arg["flat"] else split_batch(given, len(arg["shape"]))[1]
         elif arg["flat"] and self.flat is not None:
             core = self.flat
         else:
-            core = [_value(dim, self.symbols) for dim in arg["shape"]]
+            core = [extent_of(dim, self.symbols) for dim in arg["shape"]]
             for dim, extent in zip(arg["shape"], core, strict=True):
                 if extent is None:
                     raise ShapeError(
