@@ -1,7 +1,7 @@
 """What the documents promise to have the same bits has them, whichever versions of mathematical functions the C library picks.
 
 Vectorised loops call libmvec, their remainders the scalar functions; the two may differ by units in the last place. Where they
-agree by luck a broken promise does not show, so ``tests/libmvec/off_by_one.c`` stands in for libmvec: always one unit too large.
+agree by luck a broken promise does not show, so ``tests/support/off_by_one.c`` stands in for libmvec: always one unit too large.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from conftest import RunPython, Write
-from programs import STEP, STEP_SIGNATURE
+from support.fixtures import RunPython, Write
+from support.programs import STEP, STEP_SIGNATURE
 
-OFF_BY_ONE = Path(__file__).parent.parent / "libmvec" / "off_by_one.c"
+OFF_BY_ONE = Path(__file__).parent.parent / "support" / "off_by_one.c"
 
 # Calls of several functions, in loops that vectorise and whose remainders do not.
 WAVES = """\
