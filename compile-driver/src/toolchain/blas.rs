@@ -5,9 +5,11 @@
 
 use std::path::PathBuf;
 
-use super::install;
-use super::place::Place;
-use super::{Component, Progress, Report, ToolchainError};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install::{self, Report};
+use crate::toolchain::pins::Component;
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::Place;
 
 /// The command that brings it.
 const INSTALL: &str = "run `ffgrad toolchain install blas`";
@@ -73,7 +75,7 @@ fn names_in(content: &[u8]) -> Vec<u8> {
 /// Installs it into the tool folder, unless it is there already.
 ///
 /// # Errors
-/// As [`super::install`].
+/// As [`crate::toolchain::install`].
 pub fn install_blas(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
     install::install(&[Component::Blas], progress)
 }

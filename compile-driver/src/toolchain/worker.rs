@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::INSTALL;
-use super::memo::Memo;
-use super::place::{Place, is_program, listed};
-use super::probe::{ask, tail};
-use super::{Component, Origin, Tool, ToolchainError, install, joined};
+use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::install;
+use crate::toolchain::pins::Component;
+use crate::toolchain::probe::{ask, tail};
+use crate::toolchain::search_path::{Place, is_program, joined, listed};
+use crate::toolchain::types::{Origin, Tool};
+use crate::toolchain::version_cache::Memo;
 
 const WORKER: &str = "ffgrad-llvm";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
