@@ -428,7 +428,7 @@ fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Loc
 /// The tools that a function's sources need.
 fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainError> {
     let tools = toolchain::find(&choice(&spec.options.engine))?;
-    if language::is_fortran(spec) { tools.with_fortran() } else { Ok(tools) }
+    if language::is_fortran(spec) { toolchain::with_fortran(tools) } else { Ok(tools) }
 }
 
 /// The content of sources wherever they lie: a folder that was moved, or copied, is no other source.

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::toolchain::Memo;
 use crate::toolchain::clang;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
@@ -26,6 +25,7 @@ use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program};
 use crate::toolchain::types::{EngineChoice, Origin, Tool};
 use crate::toolchain::unpack;
+use crate::toolchain::version_cache::Memo;
 use crate::toolchain::worker;
 
 /// What [`install`] did.

@@ -47,14 +47,14 @@ pub use blas::{Blas, find_blas, install_blas};
 pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
-pub use fortran::{Fortran, find_fortran, install_fortran};
+pub use fortran::{find_fortran, install_fortran, with_fortran};
 pub use install::{Installed, Report, install, install_missing};
 pub use mpi::{Mpi, mpi};
 pub use openmp::{openmp_candidates, openmp_headers};
 pub use pins::Component;
 pub use progress::{Progress, Silent, progress_on_stderr};
 pub use search_path::{add_worker_dir, add_worker_dir_beside};
-pub use types::{Engine, EngineChoice, Origin, Tool, Tools};
+pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
 
 use search_path::Place;
 use version_cache::Memo;

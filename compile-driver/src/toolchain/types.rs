@@ -1,8 +1,6 @@
 //! The tools of a build: programs, what is known of each, and what of them a cache key holds.
 
-use crate::toolchain::error::ToolchainError;
-use crate::toolchain::fortran::{self, Fortran};
-use crate::toolchain::worker;
+use crate::toolchain::search_path::joined;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::Command;
@@ -90,7 +88,7 @@ pub struct Tools {
     pub engine: Engine,
     /// The worker `ffgrad-llvm`.
     pub worker: Tool,
-    /// The Fortran compiler, where a source needs it: [`Tools::with_fortran`].
+    /// The Fortran compiler, where a source needs it.
     pub fortran: Option<Fortran>,
     /// Folders for the worker's `LD_LIBRARY_PATH`; empty where the system's loader finds libLLVM by itself.
     pub llvm_lib_dirs: Vec<PathBuf>,
@@ -114,18 +112,47 @@ impl Tools {
         all
     }
 
-    /// The same tools with the Fortran compiler.
-    ///
-    /// # Errors
-    /// As [`fortran::find_fortran`].
-    pub fn with_fortran(self) -> Result<Self, ToolchainError> {
-        Ok(Self { fortran: Some(fortran::find_fortran()?), ..self })
-    }
-
     /// A command for the worker, with the library path it needs.
     pub fn worker_command(&self) -> Command {
         let mut command = Command::new(&self.worker.path);
-        worker::with_libraries(&mut command, &self.llvm_lib_dirs);
+        with_libraries(&mut command, &self.llvm_lib_dirs);
         command
+    }
+}
+
+/// What a build with Fortran sources needs beside the other tools.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fortran {
+    /// `flang-22`.
+    pub flang: Tool,
+    /// Folders for flang's `LD_LIBRARY_PATH`; empty where the system's loader finds all by itself.
+    pub library_dirs: Vec<PathBuf>,
+    /// flang's runtime library, static.
+    pub runtime: PathBuf,
+}
+
+impl Fortran {
+    /// What a cache key has to know.
+    pub fn identity(&self) -> (&'static str, String) {
+        ("flang", format!("{} {}", self.flang.version, self.flang.digest))
+    }
+
+    /// A command for the compiler, with the library path it needs.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.flang.path);
+        with_libraries(&mut command, &self.library_dirs);
+        command
+    }
+}
+
+/// The variable in which the system's loader looks for libraries.
+pub(super) const LOADER_PATH: &str = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+
+/// Puts folders on the library path of a child.
+pub(super) fn with_libraries(command: &mut Command, dirs: &[PathBuf]) {
+    if !dirs.is_empty()
+        && let Some(path) = joined(dirs, std::env::var_os(LOADER_PATH))
+    {
+        command.env(LOADER_PATH, path);
     }
 }
