@@ -1,8 +1,9 @@
 //! Every way in which the driver can refuse. One variant a part; each message says what happened,
 //! where, and what to do next.
 
-use crate::interrupt::Interrupted;
-use crate::process::{ProcessError, memory};
+use crate::os::interrupt::Interrupted;
+use crate::os::process::ProcessError;
+use crate::os::size;
 use crate::toolchain::ToolchainError;
 use core_ad::SignatureError;
 use core_ad::diagnostics::Diagnosis;
@@ -120,6 +121,11 @@ impl Error {
         }
     }
 
+    /// An error in the source, or in what was asked for.
+    pub fn compile(diagnosis: Diagnosis) -> Self {
+        Error::Compile(Box::new(diagnosis))
+    }
+
     /// As a compile error, where the child was no part of differentiation.
     #[must_use]
     pub fn while_compiling(self) -> Self {
@@ -178,7 +184,7 @@ pub const OUT_OF_MEMORY: &str = "memory-limit";
 
 /// The refusal, with the way to allow more.
 pub fn out_of_memory(program: &str, function: &str, limit: u64, stderr: &str) -> Diagnosis {
-    let limit = memory::written(limit);
+    let limit = size::written(limit);
     let headline = format!("`{program}` got no more memory while it worked on `{function}`: its limit is {limit}");
     Diagnosis::new(OUT_OF_MEMORY, function, headline).quote(stderr).advise(
         "Set FFGRAD_MEMORY_LIMIT to more (16G; none for no limit), or split the function, or move large tables out of it.",

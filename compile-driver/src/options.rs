@@ -185,3 +185,13 @@ pub struct Spec {
     #[serde(default)]
     pub options: Options,
 }
+
+/// Whether a source file is CUDA C++.
+pub fn is_cuda(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "cu" || e == "cuh")
+}
+
+/// Whether the function is a CUDA kernel.
+pub fn is_kernel(spec: &Spec) -> bool {
+    spec.sources.first().is_some_and(|s| is_cuda(s))
+}

@@ -1,7 +1,7 @@
 //! Threads that open, build and call at once, over batches that have threads of their own, on one cache that is pruned meanwhile: every
 //! gradient is right. A test like any other, and the one that `make tsan` runs under ThreadSanitizer.
 
-use compile_driver::cache::{Cache, keeping};
+use compile_driver::cache::{Cache, maintenance};
 use compile_driver::{Function, Input, Results, View};
 use core_ad::DType;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,8 @@ fn inner() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                keeping::prune(&cache, 0, None).expect("prunes");
-                keeping::list(&cache);
+                maintenance::prune(&cache, 0, None).expect("prunes");
+                maintenance::list(&cache);
                 std::thread::sleep(Duration::from_millis(50));
             }
         });

@@ -7,6 +7,7 @@
 
 pub mod cpu;
 pub mod cuda;
+pub mod derivative_set;
 pub mod diagnostics;
 pub mod dtype;
 pub mod fortran;
@@ -19,6 +20,7 @@ pub mod prototype;
 pub mod shapes;
 pub mod signature;
 
+pub use derivative_set::DerivativeSet;
 pub use dtype::DType;
 pub use manifest::Manifest;
 pub use plan::{Arg, CallPlan, Dim, Passing, Role};

@@ -3,7 +3,7 @@
 #![no_main]
 
 use compile_driver::cache;
-use compile_driver::key::Record;
+use compile_driver::cache::request::Record;
 use core_ad::manifest::{ArtifactRecord, Choice, Manifest, Specialization, Tuning};
 use core_ad::protocol::Entry;
 use core_ad::shapes;

@@ -3,9 +3,9 @@
 use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
 use crate::interrupt::detached;
-use compile_driver::cuda::Chooser;
-use compile_driver::cuda::call::Elements;
-use compile_driver::cuda::driver::Target;
+use compile_driver::call::launch::Chooser;
+use compile_driver::function::gpu::Elements;
+use compile_driver::gpu::driver::Target;
 use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;

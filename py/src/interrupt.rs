@@ -6,7 +6,7 @@
 //! ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
 //! threads nothing can be asked: handlers run on the main thread alone.
 
-use compile_driver::interrupt::Host;
+use compile_driver::os::interrupt::Host;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?.extract::<usize>()?;
     MAIN.store(main, Ordering::Relaxed);
-    compile_driver::interrupt::embed(HOST);
+    compile_driver::os::interrupt::embed(HOST);
     let forked = wrap_pyfunction!(forked, module)?;
     let arguments = pyo3::types::PyDict::new(py);
     arguments.set_item("after_in_child", forked)?;

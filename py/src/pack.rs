@@ -3,8 +3,10 @@
 use crate::errors;
 use crate::function::Function;
 use crate::interrupt::detached;
-use compile_driver::artifact::{Order, Wanted};
-use compile_driver::pack::{self, Wish};
+use compile_driver::pack::read;
+use compile_driver::pack::write::{Wish, export};
+use core_ad::DerivativeSet;
+use core_ad::derivative_set::Order;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -13,8 +15,8 @@ use std::path::PathBuf;
 const ORDERS: [Order; 4] = [Order::First, Order::Second, Order::Forward, Order::Taped];
 
 fn order(name: &str) -> PyResult<Order> {
-    ORDERS.into_iter().find(|&order| pack::name(order) == name).ok_or_else(|| {
-        let known: Vec<String> = ORDERS.iter().map(|&order| format!("\"{}\"", pack::name(order))).collect();
+    ORDERS.into_iter().find(|&order| read::name(order) == name).ok_or_else(|| {
+        let known: Vec<String> = ORDERS.iter().map(|&order| format!("\"{}\"", read::name(order))).collect();
         PyValueError::new_err(format!("`{name}` is no set of derivatives; there are {}", known.join(", ")))
     })
 }
@@ -33,10 +35,10 @@ pub fn export_pack(
     let wishes = functions.iter().map(|(name, function)| {
         let function = &*function.get().inner;
         let mask = function.manifest().plan.differentiable_mask();
-        let wanted = orders.iter().map(|&order| Wanted { mask, order }).collect();
+        let wanted = orders.iter().map(|&order| DerivativeSet { mask, order }).collect();
         Wish { function, name: Some(name.clone()), wanted, gpu: gpu.clone() }
     });
     let wishes: Vec<Wish<'_>> = wishes.collect();
-    let index = detached(py, || pack::export(&path, &wishes, add))?.map_err(|e| errors::to_python(py, &e, None))?;
+    let index = detached(py, || export(&path, &wishes, add))?.map_err(|e| errors::to_python(py, &e, None))?;
     serde_json::to_string(&index).map_err(|e| PyValueError::new_err(e.to_string()))
 }

@@ -3,9 +3,9 @@
 use crate::errors;
 use crate::function::Function;
 use crate::interrupt::detached;
-use compile_driver::artifact::Wanted;
 use compile_driver::{Error, Input, View};
 use core_ad::DType;
+use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -63,9 +63,9 @@ pub fn result_types(
 pub fn prepare(py: Python<'_>, function: &Function, mask: u64, order: &str) -> PyResult<()> {
     let wanted = match order {
         "none" => None,
-        "first" => Some(Wanted::first(mask)),
-        "second" => Some(Wanted::second(mask)),
-        "forward" => Some(Wanted::forward(mask)),
+        "first" => Some(DerivativeSet::first(mask)),
+        "second" => Some(DerivativeSet::second(mask)),
+        "forward" => Some(DerivativeSet::forward(mask)),
         other => return Err(PyValueError::new_err(format!("no derivatives are called {other}"))),
     };
     let inner = &function.inner;

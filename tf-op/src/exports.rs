@@ -2,9 +2,10 @@
 //! where warnings go.
 
 use crate::api::from_tensorflow;
-use compile_driver::interrupt::{self, Host};
+use compile_driver::call::arguments;
+use compile_driver::os::interrupt::{self, Host};
 use compile_driver::registry::{self, Trouble};
-use compile_driver::{Function, Input, View, call};
+use compile_driver::{Function, Input, View};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Mutex;
 
@@ -123,7 +124,7 @@ unsafe fn misfit(function: &Function, known: &Known) -> Option<String> {
         inputs.push(Input::Array(View { data: std::ptr::null(), dtype, shape, strides: None }));
     }
     let outcome = match known.ranks.is_null() {
-        true => call::check_types(&function.spec().function, &function.manifest().plan, &inputs),
+        true => arguments::check_types(&function.spec().function, &function.manifest().plan, &inputs),
         false => function.resolve(&inputs).map(drop),
     };
     outcome.err().map(|e| e.to_string())

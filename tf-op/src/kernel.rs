@@ -7,7 +7,7 @@
 
 use crate::api::{self, Api, Code, Construction, Context, OwnStatus, Tensor, from_tensorflow, to_tensorflow};
 use crate::exports;
-use compile_driver::interrupt;
+use compile_driver::os::interrupt;
 use compile_driver::registry::{self, Entry, Trouble};
 use compile_driver::{Error, Function, Input, Kind, Results, View};
 use core_ad::DType;

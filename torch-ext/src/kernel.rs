@@ -4,7 +4,7 @@ use crate::api::{self, Api};
 use crate::failure::Failure;
 use crate::tensors::{Held, Made, Refused, Seen, take_list, take_text};
 use crate::warnings;
-use compile_driver::interrupt;
+use compile_driver::os::interrupt;
 use compile_driver::registry::{self, Trouble};
 use compile_driver::{Batch, Error, Function, Input, View};
 use core_ad::diagnostics::Diagnosis;

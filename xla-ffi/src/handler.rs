@@ -3,7 +3,8 @@
 use crate::api::{self, CallFrame, Code, ErrorCreateArgs, MetadataExtension};
 use crate::frame::{Frame, Placed};
 use crate::op::{self, Batch, Kind, Op, Trouble};
-use compile_driver::{Error, Function, Input, View, interrupt};
+use compile_driver::os::interrupt;
+use compile_driver::{Error, Function, Input, View};
 use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
 use std::ffi::{CString, c_int, c_void};

@@ -2,7 +2,7 @@
 //!
 //! It is asked on the thread that made the call, and on no other: a language's own threads are the only ones that may run its code.
 
-use compile_driver::interrupt::{self, Host};
+use compile_driver::os::interrupt::{self, Host};
 use std::cell::Cell;
 use std::sync::{PoisonError, RwLock};
 

@@ -3,9 +3,9 @@
 //! What lies there is used as it is. What it lacks is built in a private folder of this user below the system's temporary one, which is
 //! checked as every cache is; entries that are needed are copied there first, because what is built of them later lies beside them.
 
-use super::{Cache, PLACES, default_root, io, must_be_ours};
+use crate::cache::request::Record;
+use crate::cache::{Cache, PLACES, default_root, io, must_be_ours};
 use crate::error::{CacheError, Error, Result};
-use crate::key::Record;
 use core_ad::manifest::ToolRecord;
 use std::fs;
 use std::io::ErrorKind;
@@ -67,8 +67,8 @@ impl Cache {
         copy(&below.entry(key), staging.path())?;
         self.publish_unless(staging, &self.entry(key), |published| published.join("manifest.json").is_file())?;
         if !self.request(request).exists() {
-            let record: Record = super::read_json(&below.request(request)).unwrap_or_default();
-            super::write_json(&self.request(request), &record)?;
+            let record: Record = crate::cache::read_json(&below.request(request)).unwrap_or_default();
+            crate::cache::write_json(&self.request(request), &record)?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         let kind = file.file_type().map_err(io("read", from))?;
         let target: PathBuf = to.join(file.file_name());
         if kind.is_dir() {
-            super::make_private(&target)?;
+            crate::cache::make_private(&target)?;
             copy(&file.path(), &target)?;
         } else if kind.is_file() && file.file_name() != "used" {
             fs::copy(file.path(), &target).map_err(io("copy", &file.path()))?;

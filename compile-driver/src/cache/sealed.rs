@@ -3,7 +3,7 @@
 //! The seal is the first member, on a line of its own, so that the file stays JSON for every other reader. It tells a file
 //! that a disk or a hand has changed from one that was written here.
 
-use super::io;
+use crate::cache::io;
 use crate::error::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::memo::digest_of;
-use super::place::Place;
-use super::probe::tail;
-use super::{Progress, ToolchainError};
-use crate::process::{self, Output};
+use crate::os::process::{self, Output};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::probe::tail;
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::Place;
+use crate::toolchain::version_cache::digest_of;
 
 /// The suite that the pinned packages belong to, and the machine's own suites that its mirrors are found by.
 const SUITE: &str = "bookworm";

@@ -5,15 +5,14 @@
 
 use std::path::PathBuf;
 
-use super::install;
-use super::place::Place;
-use super::{Component, Progress, Report, ToolchainError};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install::{self, Report};
+use crate::toolchain::pins::{BLAS_LIBRARY, Component};
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::Place;
 
 /// The command that brings it.
 const INSTALL: &str = "run `ffgrad toolchain install blas`";
-
-/// Where the library lies in its component.
-pub(super) const LIBRARY: &str = "scipy_openblas32/lib/libscipy_openblas.so";
 
 /// The BLAS that code is linked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +51,7 @@ pub fn find_blas() -> Result<Blas, ToolchainError> {
                     mend: format!("{INSTALL}, or name your own: libraries=[\"openblas\"]"),
                 });
             }
-            tools_dir.join(Component::Blas.folder()).join(LIBRARY)
+            tools_dir.join(Component::Blas.folder()).join(BLAS_LIBRARY)
         }
     };
     let content = std::fs::read(&library).map_err(ToolchainError::io("read", &library))?;
@@ -73,7 +72,7 @@ fn names_in(content: &[u8]) -> Vec<u8> {
 /// Installs it into the tool folder, unless it is there already.
 ///
 /// # Errors
-/// As [`super::install`].
+/// As [`crate::toolchain::install`].
 pub fn install_blas(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
     install::install(&[Component::Blas], progress)
 }

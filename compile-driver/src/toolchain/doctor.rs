@@ -6,12 +6,18 @@ use std::process::Command;
 
 use serde::Serialize;
 
-use super::error::INSTALL;
-use super::memo::Memo;
-use super::place::{Place, listed};
-use super::probe::{ask, tail};
-use super::{CudaTools, Engine, EngineChoice, Origin, Tool, ToolchainError};
-use super::{clang, engine, pip, stdlib, toolkit, worker};
+use crate::toolchain::clang;
+use crate::toolchain::cuda::CudaTools;
+use crate::toolchain::enzyme;
+use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::pip;
+use crate::toolchain::probe::{ask, tail};
+use crate::toolchain::search_path::{Place, listed};
+use crate::toolchain::stdlib;
+use crate::toolchain::toolkit;
+use crate::toolchain::types::{Engine, EngineChoice, Origin, Tool};
+use crate::toolchain::version_cache::Memo;
+use crate::toolchain::worker;
 
 /// What was found out about one tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,7 +63,7 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
     let mut memo = Memo::fresh(&tools_dir);
     let mut checks = Vec::new();
     compilers(place, &tools_dir, &mut memo, &mut checks);
-    checks.push(match engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
+    checks.push(match enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
         Ok(engine) => engine_check(&engine),
         Err(error) => Check::failed("engine", true, &error),
     });

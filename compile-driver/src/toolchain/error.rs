@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::process::ProcessError;
+use crate::os::process::ProcessError;
 
 /// The command that mends most of what is missing.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install`";

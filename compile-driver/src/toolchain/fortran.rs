@@ -7,28 +7,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde::Serialize;
-
-use super::apt::{self, Package};
-use super::install::{self, Piece};
-use super::memo::Memo;
-use super::place::{Place, is_program, listed};
-use super::probe::{major, version_in, version_text};
-use super::{Component, Installed, Origin, Progress, Report, Tool, ToolchainError, clang, pins, worker};
+use crate::toolchain::apt::{self, Package};
+use crate::toolchain::clang;
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::install::{self, Installed, Piece, Report};
+use crate::toolchain::pins::{self, Component, FLANG, FLANG_RUNTIME};
+use crate::toolchain::probe::{major, version_in, version_text};
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::{Place, is_program, listed};
+use crate::toolchain::types::{Fortran, Origin, Tool, Tools};
+use crate::toolchain::version_cache::Memo;
 
 /// The command that brings flang.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install fortran`";
-
-const FLANG: &str = "usr/lib/llvm-22/bin/flang-22";
-const RUNTIME: &str = "usr/lib/llvm-22/lib/clang/22/lib/x86_64-pc-linux-gnu/libflang_rt.runtime.a";
-/// Files without which the component would be useless.
-pub(super) const ESSENTIAL: &[&str] = &[
-    FLANG,
-    "usr/lib/llvm-22/bin/flang",
-    RUNTIME,
-    "usr/lib/llvm-22/include/flang/iso_c_binding.mod",
-    "usr/lib/llvm-22/lib/libMLIR.so.22.1",
-];
 
 const VERSION: &str = "1:22.1.8-1~deb12u1";
 const LIBRARIES: &[&str] = &["./*lib/x86_64-linux-gnu/*.so.*"];
@@ -74,29 +65,12 @@ const PACKAGES: &[Package] = &[
     library("libicu72"),
 ];
 
-/// What a build with Fortran sources needs beside the other tools.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fortran {
-    /// `flang-22`.
-    pub flang: Tool,
-    /// Folders for flang's `LD_LIBRARY_PATH`; empty where the system's loader finds all by itself.
-    pub library_dirs: Vec<PathBuf>,
-    /// flang's runtime library, static.
-    pub runtime: PathBuf,
-}
-
-impl Fortran {
-    /// What a cache key has to know.
-    pub fn identity(&self) -> (&'static str, String) {
-        ("flang", format!("{} {}", self.flang.version, self.flang.digest))
-    }
-
-    /// A command for the compiler, with the library path it needs.
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.flang.path);
-        worker::with_libraries(&mut command, &self.library_dirs);
-        command
-    }
+/// The same tools with the Fortran compiler.
+///
+/// # Errors
+/// As [`find_fortran`].
+pub fn with_fortran(tools: Tools) -> Result<Tools, ToolchainError> {
+    Ok(Tools { fortran: Some(find_fortran()?), ..tools })
 }
 
 /// Finds flang: `FFGRAD_FLANG`, `flang-22`, `flang-new` or `flang` of LLVM 22 on PATH, `/usr/lib/llvm-22/bin`, installed.
@@ -185,7 +159,7 @@ fn installed(tools_dir: &Path) -> Result<Fortran, ToolchainError> {
     let prefix = tools_dir.join(Component::Fortran.folder());
     let flang = install::installed_tool(tools_dir, Component::Fortran, prefix.join(FLANG))?;
     let library_dirs = vec![prefix.join("usr/lib/x86_64-linux-gnu"), prefix.join("lib/x86_64-linux-gnu")];
-    Ok(Fortran { flang, library_dirs, runtime: prefix.join(RUNTIME) })
+    Ok(Fortran { flang, library_dirs, runtime: prefix.join(FLANG_RUNTIME) })
 }
 
 /// Installs flang into the tool folder, from Debian's packages, unless it is there already.

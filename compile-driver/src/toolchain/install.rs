@@ -16,12 +16,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::INSTALL;
-use super::pins::{self, Pin};
-use super::place::{Place, is_program};
-use super::{
-    Component, EngineChoice, Memo, Origin, Progress, Tool, ToolchainError, clang, engine, pip, unpack, worker,
-};
+use crate::toolchain::clang;
+use crate::toolchain::enzyme;
+use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::pins::{self, Component, Pin};
+use crate::toolchain::pip;
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::{Place, is_program};
+use crate::toolchain::types::{EngineChoice, Origin, Tool};
+use crate::toolchain::unpack;
+use crate::toolchain::version_cache::Memo;
+use crate::toolchain::worker;
 
 /// What [`install`] did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,7 +76,7 @@ pub fn install(what: &[Component], progress: &mut dyn Progress) -> Result<Report
     install_in(&Place::here(), what, progress)
 }
 
-/// Installs what [`super::find`] would miss: the engine, clang, libLLVM.
+/// Installs what [`crate::toolchain::find`] would miss: the engine, clang, libLLVM.
 ///
 /// # Errors
 /// As [`install`].
@@ -85,7 +90,7 @@ pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     let tools_dir = place.tools_dir()?;
     let mut memo = Memo::open(&tools_dir);
     let lacks = |gap: Option<ToolchainError>| matches!(gap, Some(ToolchainError::Missing { .. }));
-    let no_engine = engine::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo).err();
+    let no_engine = enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo).err();
     let no_llvm = match clang::find_clang(place, &tools_dir, &mut memo) {
         Ok(clang) => clang::find_clangxx(place, &clang, &mut memo).err(),
         Err(error) => Some(error),
@@ -145,7 +150,7 @@ fn install_one(
             let _ = fs::remove_dir_all(&downloads);
         }
         if component == Component::Cuda {
-            super::cuda::complete(prefix, staging, progress)?;
+            crate::toolchain::cuda::complete(prefix, staging, progress)?;
         }
         let piece = |pin: &Pin| Piece {
             package: pin.package.to_owned(),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
-use super::install::{install_pins, is_installed, missing};
-use super::pins::Pin;
-use super::tests::Machine;
-use super::{Component, Report, Silent, ToolchainError};
+use crate::toolchain::install::{install_pins, is_installed, missing};
+use crate::toolchain::pins::Pin;
+use crate::toolchain::tests::Machine;
+use crate::toolchain::{Component, Report, Silent, ToolchainError};
 
 const CATALYST: Component = Component::Catalyst;
 const FILE: &str = "fake-1.0-py3-none-any.whl";
@@ -68,7 +68,7 @@ fn a_good_wheel_is_installed_once() {
     assert!(install(&machine, sha).expect("installs").components[0].fresh);
     assert!(!install(&machine, sha).expect("is there").components[0].fresh);
     let folder = machine.root().join("tools").join(CATALYST.folder());
-    assert!(super::place::is_program(&folder.join("bin/catalyst")), "the program can be started");
+    assert!(crate::toolchain::search_path::is_program(&folder.join("bin/catalyst")), "the program can be started");
     assert!(!folder.join("fake").exists(), "only what is wanted is unpacked");
     assert_eq!(fs::read_dir(machine.root().join("tools/.staging")).expect("read").count(), 0);
 }
@@ -179,7 +179,7 @@ fn the_links_of_a_wheel_are_made_where_their_targets_are() {
     let clang = format!("{top}/clang-22");
     wheel(&path, &[(&clang, "elf"), ("k-1.dist-info/symlinks.txt", &links)]);
     let prefix = dir.path().join("prefix");
-    super::unpack::unpack(&path, Component::Llvm, &prefix, &mut Silent).expect("unpacks");
+    crate::toolchain::unpack::unpack(&path, Component::Llvm, &prefix, &mut Silent).expect("unpacks");
     assert_eq!(fs::read_to_string(prefix.join("bin/clang++")).expect("a link to a link"), "elf");
     assert!(!prefix.join("bin/nvptx-arch").exists() && prefix.join("bin/x").symlink_metadata().is_err());
 }
@@ -189,6 +189,7 @@ fn a_wheel_that_would_write_outside_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("w.whl");
     wheel(&path, &[("k-1.data/data/include/../../../evil", "x")]);
-    let error = super::unpack::unpack(&path, Component::Llvm, &dir.path().join("p"), &mut Silent).expect_err("refuses");
+    let error = crate::toolchain::unpack::unpack(&path, Component::Llvm, &dir.path().join("p"), &mut Silent)
+        .expect_err("refuses");
     assert!(error.to_string().contains("unsafe name"), "{error}");
 }

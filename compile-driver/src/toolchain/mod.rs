@@ -18,184 +18,46 @@
 //! | libomp | the one that the process has loaded, `FFGRAD_OPENMP`, the system's, installed; looked for when a program
 //! | | that uses OpenMP is loaded |
 
-mod apt;
-mod blas;
-mod clang;
-mod cuda;
-mod doctor;
-mod engine;
-mod error;
-mod fortran;
-mod install;
-mod memo;
-mod mpi;
-mod openmp;
-mod pins;
-mod pip;
-mod place;
-mod probe;
-mod progress;
-mod stdlib;
-mod toolkit;
-mod unpack;
-mod worker;
+pub(crate) mod apt;
+pub(crate) mod blas;
+pub(crate) mod clang;
+pub(crate) mod cuda;
+pub(crate) mod doctor;
+pub(crate) mod enzyme;
+pub(crate) mod error;
+pub(crate) mod fortran;
+pub(crate) mod install;
+pub(crate) mod mpi;
+pub(crate) mod openmp;
+pub(crate) mod pins;
+pub(crate) mod pip;
+pub(crate) mod probe;
+pub(crate) mod progress;
+pub(crate) mod search_path;
+pub(crate) mod stdlib;
+pub(crate) mod toolkit;
+pub(crate) mod types;
+pub(crate) mod unpack;
+pub(crate) mod version_cache;
+pub(crate) mod worker;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde::Serialize;
 
 pub use blas::{Blas, find_blas, install_blas};
 pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
-pub use fortran::{Fortran, find_fortran, install_fortran};
+pub use fortran::{find_fortran, install_fortran, with_fortran};
 pub use install::{Installed, Report, install, install_missing};
 pub use mpi::{Mpi, mpi};
 pub use openmp::{openmp_candidates, openmp_headers};
 pub use pins::Component;
-pub use place::{add_worker_dir, add_worker_dir_beside};
 pub use progress::{Progress, Silent, progress_on_stderr};
+pub use search_path::{add_worker_dir, add_worker_dir_beside};
+pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
 
-use memo::Memo;
-use place::Place;
-
-/// How a tool came to be the one that is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// Named in the call's options.
-    Option,
-    /// Named by an environment variable.
-    Env,
-    /// Found on the system.
-    System,
-    /// Installed by `ffgrad toolchain install`.
-    Installed,
-}
-
-/// A program and what it is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tool {
-    /// The program's file.
-    pub path: PathBuf,
-    /// Its version, as it says itself: `22.1.8`.
-    pub version: String,
-    /// How it was found.
-    pub origin: Origin,
-    /// SHA-256 of the program's file; for an installed tool, of the wheel it came from.
-    pub digest: String,
-}
-
-/// What differentiates.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// The `catalyst` driver, a filter on LLVM 22's textual IR.
-    Catalyst(Tool),
-    /// An Enzyme pass plugin and the `opt` that loads it.
-    Plugin {
-        /// `opt-NN`.
-        opt: Tool,
-        /// `LLVMEnzyme-NN.so`.
-        plugin: PathBuf,
-        /// NN: the LLVM both were built for.
-        llvm_major: u32,
-        /// SHA-256 of the plugin's file.
-        digest: String,
-    },
-}
-
-impl Engine {
-    /// What kind of engine, which version, and the digest of its content: all a cache key needs.
-    pub fn version(&self) -> String {
-        match self {
-            Self::Catalyst(tool) => format!("catalyst {} {}", tool.version, tool.digest),
-            Self::Plugin { opt, llvm_major, digest, .. } => {
-                format!("plugin LLVM {llvm_major} {digest}, opt {} {}", opt.version, opt.digest)
-            }
-        }
-    }
-}
-
-/// Which engine the caller wants.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub enum EngineChoice {
-    /// Catalyst if it is there, else a plugin.
-    #[default]
-    Auto,
-    /// Catalyst or nothing.
-    Catalyst,
-    /// A plugin: this one, or where there is none the one found by itself.
-    Plugin(Option<PathBuf>),
-}
-
-/// Everything a build needs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tools {
-    /// The C compiler.
-    pub clang: Tool,
-    /// The C++ compiler, of the same installation.
-    pub clangxx: Tool,
-    /// `ld.lld`, where there is one; else clang's default linker is used.
-    pub linker: Option<PathBuf>,
-    /// What differentiates.
-    pub engine: Engine,
-    /// The worker `ffgrad-llvm`.
-    pub worker: Tool,
-    /// The Fortran compiler, where a source needs it: [`Tools::with_fortran`].
-    pub fortran: Option<Fortran>,
-    /// Folders for the worker's `LD_LIBRARY_PATH`; empty where the system's loader finds libLLVM by itself.
-    pub llvm_lib_dirs: Vec<PathBuf>,
-    /// clang++ options that choose a standard library whose headers are there. For compiling.
-    pub stdlib_flags: Vec<String>,
-    /// clang++ options for linking against that library. Beside, not instead of, [`Tools::stdlib_flags`].
-    pub stdlib_link_flags: Vec<String>,
-}
-
-impl Tools {
-    /// What a cache key has to know of the tools: name, version and digest, in a fixed order, no paths, no times.
-    pub fn identities(&self) -> Vec<(&'static str, String)> {
-        let of = |tool: &Tool| format!("{} {}", tool.version, tool.digest);
-        let mut all = vec![
-            ("clang", of(&self.clang)),
-            ("clang++", of(&self.clangxx)),
-            ("worker", of(&self.worker)),
-            ("engine", self.engine.version()),
-            ("rules", crate::library::digest()),
-            ("driver", driver()),
-        ];
-        all.extend(self.fortran.as_ref().map(Fortran::identity));
-        all
-    }
-
-    /// The same tools with the Fortran compiler.
-    ///
-    /// # Errors
-    /// As [`find_fortran`].
-    pub fn with_fortran(self) -> Result<Self, ToolchainError> {
-        Ok(Self { fortran: Some(find_fortran()?), ..self })
-    }
-
-    /// A command for the worker, with the library path it needs.
-    pub fn worker_command(&self) -> Command {
-        let mut command = Command::new(&self.worker.path);
-        worker::with_libraries(&mut command, &self.llvm_lib_dirs);
-        command
-    }
-}
-
-/// What of ffgrad itself takes part in derivatives beside the worker and the rules: its version, what it asks of the engine, and the
-/// runtime that it links.
-fn driver() -> String {
-    let mut hash = blake3::Hasher::new();
-    hash.update(crate::engine::defaults().as_bytes());
-    for text in crate::runtime::SOURCES.iter().chain(&crate::mpi::SOURCES) {
-        hash.update(text.as_bytes()).update(&[0]);
-    }
-    format!("{} {}", env!("CARGO_PKG_VERSION"), &hash.finalize().to_hex()[..12])
-}
+use search_path::Place;
+use version_cache::Memo;
 
 /// Finds every tool a build needs.
 ///
@@ -228,7 +90,7 @@ fn search(place: &Place, tools_dir: &Path, choice: &EngineChoice, memo: &mut Mem
     let clang = clang::find_clang(place, tools_dir, memo)?;
     let clangxx = clang::find_clangxx(place, &clang, memo)?;
     let linker = clang::find_linker(place, tools_dir, &clang);
-    let engine = engine::find_engine(place, tools_dir, choice, memo)?;
+    let engine = enzyme::find_engine(place, tools_dir, choice, memo)?;
     let llvm_lib_dirs = worker::find_llvm(place, tools_dir)?;
     let worker = worker::find_worker(place, &llvm_lib_dirs, memo)?;
     let stdlib = stdlib::choose(place, &clangxx, memo);
@@ -243,13 +105,6 @@ fn search(place: &Place, tools_dir: &Path, choice: &EngineChoice, memo: &mut Mem
         clang,
         clangxx,
     })
-}
-
-/// `a:b` for a list of folders, before what the variable already held.
-fn joined(dirs: &[PathBuf], old: Option<OsString>) -> Option<OsString> {
-    let old: Vec<_> = old.iter().flat_map(std::env::split_paths).collect();
-    // A folder with a colon in its name cannot be put on a search path at all.
-    std::env::join_paths(dirs.iter().chain(&old)).ok()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::ToolchainError;
-use super::place::{Place, listed};
-use super::probe::PATIENCE;
-use crate::process;
+use crate::os::process;
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::probe::PATIENCE;
+use crate::toolchain::search_path::{Place, listed};
 
 /// How to compile and link with MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Component;
-use super::place::Place;
+use crate::toolchain::pins::Component;
+use crate::toolchain::search_path::Place;
 
 /// Libraries to try, the best first: those that the loader knows, those of an LLVM installed beside, ffgrad's own.
 pub fn openmp_candidates() -> Vec<PathBuf> {

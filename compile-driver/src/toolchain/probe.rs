@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::ToolchainError;
-use crate::process::{self, Output};
+use crate::os::process::{self, Output};
+use crate::toolchain::error::ToolchainError;
 
 /// Long enough for a cold network file system, short enough not to look like a hang.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,6 +1,6 @@
 //! Telling a person how far an installation is: a bar on a terminal that can draw one, a line per step elsewhere.
 
-use crate::terminal;
+use crate::os::terminal;
 use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};

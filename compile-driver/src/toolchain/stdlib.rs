@@ -7,11 +7,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::memo::Memo;
-use super::place::Place;
-use super::probe::PATIENCE;
-use super::{Component, Origin, Tool};
-use crate::process;
+use crate::os::process;
+use crate::toolchain::pins::Component;
+use crate::toolchain::probe::PATIENCE;
+use crate::toolchain::search_path::Place;
+use crate::toolchain::types::{Origin, Tool};
+use crate::toolchain::version_cache::Memo;
 
 /// The C++ standard library to compile and link with.
 #[derive(Debug, Clone, Copy, PartialEq)]

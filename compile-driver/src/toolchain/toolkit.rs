@@ -8,11 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::memo::{Memo, digest_of};
-use super::place::{Place, is_program};
-use super::probe::{ask, tail};
-use super::{Origin, ToolchainError};
-use crate::cuda::ptx::CHECKED_FOR;
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::probe::{ask, tail};
+use crate::toolchain::search_path::{Place, is_program};
+use crate::toolchain::types::Origin;
+use crate::toolchain::version_cache::{Memo, digest_of};
+
+/// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
+pub const CHECKED_FOR: &str = "sm_90";
 
 /// Variables that name a toolkit, in the order in which they are asked.
 pub(super) const VARIABLES: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];

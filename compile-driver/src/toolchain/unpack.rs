@@ -8,8 +8,10 @@ use std::path::{Component as Part, Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::error::is_full;
-use super::{Component, Progress, ToolchainError};
+use crate::toolchain::error::ToolchainError;
+use crate::toolchain::error::is_full;
+use crate::toolchain::pins::Component;
+use crate::toolchain::progress::Progress;
 
 /// Unpacks what `component` wants of `wheel` into `prefix`.
 pub(super) fn unpack(

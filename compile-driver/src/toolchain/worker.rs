@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::INSTALL;
-use super::memo::Memo;
-use super::place::{Place, is_program, listed};
-use super::probe::{ask, tail};
-use super::{Component, Origin, Tool, ToolchainError, install, joined};
+use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::install;
+use crate::toolchain::pins::Component;
+use crate::toolchain::probe::{ask, tail};
+use crate::toolchain::search_path::{Place, is_program, listed};
+use crate::toolchain::types::{Origin, Tool, with_libraries};
+use crate::toolchain::version_cache::Memo;
 
 const WORKER: &str = "ffgrad-llvm";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
-const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
 const MEND: &str = "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
 
 /// The folders for the worker's library path: none where the system's loader finds libLLVM by itself.
@@ -74,14 +75,6 @@ pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf,
         looked_in: listed(&[tools_dir.display().to_string()]),
         mend: INSTALL.to_owned(),
     })
-}
-
-pub(super) fn with_libraries(command: &mut Command, dirs: &[PathBuf]) {
-    if !dirs.is_empty()
-        && let Some(path) = joined(dirs, std::env::var_os(LIBRARY_PATH))
-    {
-        command.env(LIBRARY_PATH, path);
-    }
 }
 
 pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo) -> Result<Tool, ToolchainError> {

@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use clap::Args;
-use compile_driver::artifact::Wanted;
 use compile_driver::function::Function;
+use core_ad::DerivativeSet;
 
 use crate::Outcome;
 use crate::source::Source;
@@ -34,9 +34,9 @@ impl Build {
         let function = Function::open(self.source.spec())?;
         let manifest = function.manifest();
         let mask = manifest.plan.differentiable_mask();
-        function.prepare(Wanted::first(mask))?;
+        function.prepare(DerivativeSet::first(mask))?;
         if self.second {
-            function.prepare(Wanted::second(mask))?;
+            function.prepare(DerivativeSet::second(mask))?;
         }
         let text = match self.json {
             true => format!("{}\n", serde_json::json!({ "key": manifest.key, "signature": manifest.plan.signature })),

@@ -1,12 +1,13 @@
 //! `ffgrad cache`: what is built, whether it is whole, and removing it.
 
+use compile_driver::os::size;
 use std::error::Error;
 use std::fmt::Write;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use compile_driver::cache::Cache;
-use compile_driver::cache::keeping::{self, Damage, Listed, Removed};
+use compile_driver::cache::maintenance::{self, Damage, Listed, Removed};
 use serde_json::json;
 
 use crate::Outcome;
@@ -87,7 +88,7 @@ pub struct Verify {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    keeping::bytes(text).ok_or_else(|| format!("`{text}` is no size; 500M and 2G are"))
+    size::bytes(text).ok_or_else(|| format!("`{text}` is no size; 500M and 2G are"))
 }
 
 impl Verb {
@@ -98,16 +99,16 @@ impl Verb {
             Self::List(given) => list(&cache, given.json),
             Self::Prune(given) => {
                 let unused = given.unused.map(|days| Duration::from_secs(days * 24 * 3600));
-                removed(keeping::prune(&cache, given.size.unwrap_or_else(keeping::limit), unused)?, given.json)
+                removed(maintenance::prune(&cache, given.size.unwrap_or_else(maintenance::limit), unused)?, given.json)
             }
-            Self::Clear(given) => removed(keeping::clear(&cache)?, given.json),
+            Self::Clear(given) => removed(maintenance::clear(&cache)?, given.json),
             Self::Verify(given) => verify(&cache, given.remove, given.json),
         }
     }
 }
 
 fn list(cache: &Cache, json: bool) -> Result<Outcome, Box<dyn Error>> {
-    let all = keeping::list(cache);
+    let all = maintenance::list(cache);
     if json {
         let text = serde_json::to_string_pretty(&json!({ "folder": cache.root(), "entries": all }))?;
         return Ok(Outcome::success(format!("{text}\n")));
@@ -117,7 +118,7 @@ fn list(cache: &Cache, json: bool) -> Result<Outcome, Box<dyn Error>> {
     let mut text = if all.is_empty() { "nothing is built\n".to_owned() } else { table(&rows) };
     let total = all.iter().map(|e| e.bytes).sum();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} in {}, at most {}", human(total), cache.root().display(), human(keeping::limit()));
+    let _ = writeln!(text, "{} in {}, at most {}", human(total), cache.root().display(), human(maintenance::limit()));
     Ok(Outcome::success(text))
 }
 
@@ -159,7 +160,7 @@ fn removed(what: Removed, json: bool) -> Result<Outcome, Box<dyn Error>> {
 }
 
 fn verify(cache: &Cache, remove: bool, json: bool) -> Result<Outcome, Box<dyn Error>> {
-    let damaged: Vec<Damage> = keeping::verify(cache);
+    let damaged: Vec<Damage> = maintenance::verify(cache);
     if remove {
         damaged.iter().try_for_each(|d| cache.set_aside(&d.path))?;
     }

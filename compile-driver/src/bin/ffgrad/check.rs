@@ -5,9 +5,10 @@ use std::error::Error;
 use std::fmt::Write;
 
 use clap::Args;
-use compile_driver::artifact::{Order, Wanted};
-use compile_driver::call::{Input, Results, View};
+use compile_driver::call::arguments::{Input, Results, View};
 use compile_driver::function::Function;
+use core_ad::DerivativeSet;
+use core_ad::derivative_set::Order;
 use core_ad::{Arg, CallPlan, DType, Dim};
 use serde::Serialize;
 
@@ -152,7 +153,7 @@ impl Check {
 /// Has a function's derivatives checked at a random point, as a first call would.
 pub fn prove(
     function: &Function,
-    wanted: Wanted,
+    wanted: DerivativeSet,
     dims: &BTreeMap<String, i64>,
     values: &BTreeMap<String, i64>,
     random: &mut Random,

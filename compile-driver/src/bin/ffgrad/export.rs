@@ -6,11 +6,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use compile_driver::artifact::Wanted;
 use compile_driver::function::Function;
 use compile_driver::options::Mode;
-use compile_driver::pack::{self, Derivatives, ForGpus, Index, Packed, Wish};
+use compile_driver::pack::read::{self, Derivatives, ForGpus, Index, Packed};
+use compile_driver::pack::write::{Wish, export};
 use core_ad::CallPlan;
+use core_ad::DerivativeSet;
 
 use crate::Outcome;
 use crate::check::{self, Random};
@@ -82,13 +83,13 @@ enum Which {
 }
 
 impl Which {
-    fn wanted(self, mask: u64) -> Option<Wanted> {
+    fn wanted(self, mask: u64) -> Option<DerivativeSet> {
         match self {
             Self::None => None,
-            Self::First => Some(Wanted::first(mask)),
-            Self::Second => Some(Wanted::second(mask)),
-            Self::Forward => Some(Wanted::forward(mask)),
-            Self::Taped => Some(Wanted::taped(mask)),
+            Self::First => Some(DerivativeSet::first(mask)),
+            Self::Second => Some(DerivativeSet::second(mask)),
+            Self::Forward => Some(DerivativeSet::forward(mask)),
+            Self::Taped => Some(DerivativeSet::taped(mask)),
         }
     }
 }
@@ -103,7 +104,7 @@ impl Export {
         let function = Function::open(spec)?;
         let masks = masks(&function.manifest().plan, &self.wrt)?;
         let each = |which: &Which| masks.iter().filter_map(|&mask| which.wanted(mask)).collect::<Vec<_>>();
-        let wanted: Vec<Wanted> = self.derivatives.iter().flat_map(each).collect();
+        let wanted: Vec<DerivativeSet> = self.derivatives.iter().flat_map(each).collect();
         if self.check {
             let (dims, values): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 (self.dims.into_iter().collect(), self.values.into_iter().collect());
@@ -115,7 +116,7 @@ impl Export {
         let warnings = function.take_warnings();
         let gpu = (!self.gpu.is_empty()).then(|| self.gpu.into_iter().filter(|arch| arch != "none").collect());
         let wish = Wish { function: &function, name: self.name, wanted, gpu };
-        let index = pack::export(&self.pack, &[wish], self.add)?;
+        let index = export(&self.pack, &[wish], self.add)?;
         if self.json {
             let whole = serde_json::json!({ "pack": self.pack, "index": index, "warnings": warnings });
             return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(&whole)?)));
@@ -133,7 +134,7 @@ fn masks(plan: &CallPlan, wrt: &[String]) -> Result<Vec<u64>, String> {
     }
     let bit = |name: &str| {
         let place = plan.inputs.iter().position(|&i| plan.args[i].name == name);
-        place.map(|p| 1 << p).ok_or_else(|| format!("`{name}` is no input: {}", pack::inputs(plan, u64::MAX)))
+        place.map(|p| 1 << p).ok_or_else(|| format!("`{name}` is no input: {}", read::inputs(plan, u64::MAX)))
     };
     wrt.iter().map(|names| names.split(',').map(|name| bit(name.trim())).sum()).collect()
 }
@@ -156,7 +157,7 @@ pub struct Contents {
 impl Contents {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
-        let index = pack::read(&self.pack)?;
+        let index = read::read(&self.pack)?;
         let text = match self.json {
             true => format!("{}\n", serde_json::to_string_pretty(&index)?),
             false => described(&self.pack, &index),
@@ -223,5 +224,5 @@ fn derivative(derivatives: &Derivatives) -> String {
             format!("checked at the first call ({}){wrong}", rungs.join(", "))
         }
     };
-    format!("{} ({}), {state}", pack::name(derivatives.wanted.order), derivatives.wanted.name())
+    format!("{} ({}), {state}", read::name(derivatives.wanted.order), derivatives.wanted.name())
 }

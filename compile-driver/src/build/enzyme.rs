@@ -1,0 +1,279 @@
+//! The differentiation engines: a module in that asks for derivatives, a module out that has them.
+
+use crate::error::{Error, Result};
+use crate::os::process::{self, ProcessError};
+use crate::toolchain::{self, CudaTools, Tools};
+use core_ad::diagnostics::messages::{KNOWN, Message};
+use core_ad::diagnostics::{self, Diagnosis};
+use core_ad::protocol::Math;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What an engine is asked to do.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The user's function, for messages.
+    pub function: &'a str,
+    /// Textual IR with `__enzyme_*` calls.
+    pub input: &'a Path,
+    /// Where textual IR without them goes.
+    pub output: &'a Path,
+    /// Floating-point mode.
+    pub math: Math,
+    /// Guess types that cannot be deduced.
+    pub loose_types: bool,
+    /// Further options, without dashes.
+    pub options: &'a [String],
+    /// Time limit.
+    pub timeout: Duration,
+}
+
+/// What an engine did.
+pub struct Done {
+    /// The command line.
+    pub command: String,
+    /// Its error stream without noise.
+    pub diagnostics: Vec<String>,
+}
+
+/// An Enzyme, however it is packaged.
+pub trait Engine {
+    /// Replaces every `__enzyme_*` call.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error that explains the engine's message.
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
+}
+
+/// Code of the refusal of an engine that did not come to an end.
+pub const TIMED_OUT: &str = "engine-timeout";
+
+/// Whether the engine was given a module and did not make a derivative of it.
+pub fn has_run(refusal: &Diagnosis) -> bool {
+    let known = |m: &Message| m.code == refusal.code;
+    refusal.code == TIMED_OUT || refusal.code == diagnostics::engine::UNKNOWN || KNOWN.iter().any(known)
+}
+
+/// Whether a user, or who mends ffgrad, needs the files of the build to find out why.
+pub fn is_unexplained(refusal: &Diagnosis) -> bool {
+    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::engine::UNKNOWN];
+    bugs.contains(&refusal.code.as_str())
+}
+
+/// Whether to run the engine once more, on a part of the module, could take as long or as much memory as it did.
+pub fn is_costly(refusal: &Diagnosis) -> bool {
+    [TIMED_OUT, "engine-memory"].contains(&refusal.code.as_str())
+}
+
+/// LLVM version of the worker's textual IR: an older `opt` does not read it.
+const WORKERS_LLVM: u32 = 22;
+
+/// The engine among the tools.
+///
+/// # Errors
+///
+/// A differentiation error for a plugin whose LLVM is older than the worker's.
+pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
+    match &tools.engine {
+        toolchain::Engine::Catalyst(tool) => Ok(Box::new(Catalyst { path: tool.path.clone() })),
+        toolchain::Engine::Plugin { plugin, llvm_major, .. } if *llvm_major < WORKERS_LLVM => {
+            let headline = format!("the Enzyme plugin `{}` was built for LLVM {llvm_major}", plugin.display());
+            Err(Error::Differentiation(Box::new(
+                Diagnosis::new("engine-version", function, headline)
+                    .mismatch(format!("LLVM {WORKERS_LLVM} or later"), format!("LLVM {llvm_major}"))
+                    .advise("Build Enzyme against LLVM 22, or use engine=\"catalyst\"."),
+            )))
+        }
+        toolchain::Engine::Plugin { opt, plugin, .. } => {
+            Ok(Box::new(Plugin { opt: opt.path.clone(), plugin: plugin.clone() }))
+        }
+    }
+}
+
+/// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. The worker's own pipeline does what is switched off
+/// here, later or earlier.
+///
+/// Values carried from one turn of a loop to the next, in place of a load, become carried values of the reverse loop, which can then neither
+/// be vectorised nor recognised as a stencil. Ways that depend on a condition are not threaded through the turns of an unrolled loop: that
+/// leaves pointers merged of equal ones, of which Enzyme does not know where they point (the worker's `merged.rs`).
+///
+/// The three that follow keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
+/// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
+/// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
+/// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
+///
+/// The next leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
+/// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
+/// (`tests/cases/last_turn.c`).
+///
+/// The last leaves loads where they are. Of what two branches do alike LLVM makes one behind them, and of their loads one through a pointer to
+/// either place. Enzyme reads that once more in the reverse sweep, though one of the places was written to since (`tests/cases/alike_branches.c`).
+const PIPELINE: [(&str, u32); 8] = [
+    ("enable-load-pre", 0),
+    ("max-dependences", 0),
+    ("jump-threading-threshold", 0),
+    ("enable-gvn-memdep", 0),
+    ("licm-mssa-optimization-cap", 0),
+    ("earlycse-mssa-optimization-cap", 0),
+    ("licm-mssa-max-acc-promotion", 0),
+    ("sink-common-insts", 0),
+];
+
+/// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
+/// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has
+/// been overwritten since, the gradient is wrong (`tests/torture/found/p54375.c`). So what the reverse sweep needs is kept.
+/// On a GPU memory to keep it in is dear, and such kernels are rare.
+const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
+
+/// What engines are asked for by default, for keys.
+pub fn defaults() -> String {
+    format!("{PIPELINE:?} {ON_CPU:?}")
+}
+
+/// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
+/// ours follow the primal's mode.
+fn enzyme_options(job: &Job<'_>, more: &[(&str, u32)]) -> Vec<String> {
+    let mut options = vec![format!("-enzyme-fast-math={}", u8::from(job.math == Math::Fast))];
+    // LLVM takes an option once.
+    let given = |name: &str| job.options.iter().any(|o| o.trim_start_matches('-').starts_with(name));
+    let ours = PIPELINE.iter().chain(more).filter(|(name, _)| !given(name));
+    options.extend(ours.map(|(name, value)| format!("-{name}={value}")));
+    if job.loose_types {
+        options.push("-enzyme-loose-types=1".to_owned());
+    }
+    options.extend(job.options.iter().map(|o| format!("-{}", o.trim_start_matches('-'))));
+    options
+}
+
+/// The `catalyst` driver: a filter on textual IR, with LLVM 22 and Enzyme inside.
+struct Catalyst {
+    path: PathBuf,
+}
+
+impl Engine for Catalyst {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let mut command = Command::new(&self.path);
+        command.args(["--tool=llc", "-", "-o", "-"]);
+        command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
+        let input = std::fs::read(job.input).map_err(|e| unreadable(job, &e))?;
+        let output = execute(job, command, Some(&input))?;
+        if !output.stdout.starts_with(b"; ModuleID") {
+            return Err(refused(job, "1", &output.stderr));
+        }
+        std::fs::write(job.output, &output.stdout).map_err(|e| unreadable(job, &e))?;
+        Ok(output.done)
+    }
+}
+
+/// An Enzyme pass plugin and the `opt` it was built for.
+struct Plugin {
+    opt: PathBuf,
+    plugin: PathBuf,
+}
+
+impl Engine for Plugin {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let plugin = self.plugin.display();
+        let mut command = Command::new(&self.opt);
+        command.arg(format!("-load-pass-plugin={plugin}")).arg("-load").arg(&self.plugin);
+        command.args(enzyme_options(job, &ON_CPU)).arg("-passes=enzyme,default<O2>").arg("-S");
+        command.arg(job.input).arg("-o").arg(job.output);
+        Ok(execute(job, command, None)?.done)
+    }
+}
+
+/// The plugin of LLVM 15, for a GPU's code: derivatives there are added up by atomics.
+struct DevicePlugin<'t> {
+    tools: &'t CudaTools,
+    /// What stands before differentiation.
+    before: &'static str,
+}
+
+/// The engine for a GPU's code; `before` is the optimisation that stands before it (`default<O1>`).
+pub fn for_device<'t>(tools: &'t CudaTools, before: &'static str) -> Box<dyn Engine + 't> {
+    Box::new(DevicePlugin { tools, before })
+}
+
+impl Engine for DevicePlugin<'_> {
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let plugin = &self.tools.plugin;
+        let mut command = self.tools.command(&self.tools.opt);
+        command.arg(format!("-load-pass-plugin={}", plugin.display())).arg("-load").arg(plugin);
+        command.args(["-vectorize-loops=false", "-vectorize-slp=false"]).args(enzyme_options(job, &[]));
+        command.arg(format!("-passes={},enzyme,default<O1>", self.before)).arg("-S");
+        command.arg(job.input).arg("-o").arg(job.output);
+        Ok(execute(job, command, None)?.done)
+    }
+}
+
+struct Executed {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    done: Done,
+}
+
+fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<Executed> {
+    let line = process::command_line(&command);
+    // The names of the engine's own functions on the stack tell a user nothing, and finding them takes seconds.
+    command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
+    let output = process::run(&mut command, input, job.timeout).map_err(|e| {
+        keep_log(job, &line, e.stderr());
+        Error::of_child(e, job.function, |e| failed(job, e))
+    })?;
+    if !output.status.success() {
+        keep_log(job, &line, &String::from_utf8_lossy(&output.stderr));
+        let status = output.status.code().map_or_else(|| output.status.to_string(), |c| c.to_string());
+        return Err(refused(job, &status, &output.stderr));
+    }
+    let diagnostics = diagnostics::without_noise(&String::from_utf8_lossy(&output.stderr));
+    Ok(Executed { stdout: output.stdout, stderr: output.stderr, done: Done { command: line, diagnostics } })
+}
+
+/// Leaves the engine's words whole beside its input, for a folder that is kept.
+fn keep_log(job: &Job<'_>, command: &str, stderr: &str) {
+    const MOST: usize = 8 << 20;
+    let text = format!("{command}\n{stderr}");
+    // A log that cannot be written is no reason to fail otherwise than the engine did.
+    let _ = std::fs::write(log_of(job), &text.as_bytes()[..text.len().min(MOST)]);
+}
+
+/// The file with what an engine printed that failed.
+pub fn log_of(job: &Job<'_>) -> PathBuf {
+    job.output.with_file_name("engine.log")
+}
+
+fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(stderr);
+    Error::Differentiation(Box::new(diagnostics::engine::failure(job.function, status, &text)))
+}
+
+fn failed(job: &Job<'_>, error: ProcessError) -> Error {
+    let diagnosis = match error {
+        ProcessError::TimedOut { .. } => {
+            let seconds = job.timeout.as_secs();
+            let headline = format!("differentiating `{}` took longer than {seconds} s", job.function);
+            Diagnosis::new(TIMED_OUT, job.function, headline)
+                .advise(format!(
+                    "Raise the limit, as with timeout={}, where the function is large;",
+                    4 * seconds.max(1)
+                ))
+                .advise("else type analysis may go on for ever over a large constant table or struct: pass it as a parameter,")
+                .advise("one array for each type, or look at less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
+        }
+        ProcessError::Signal { signal, stderr, .. } => {
+            diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)
+        }
+        other => {
+            Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
+                .advise("Run `ffgrad doctor`.")
+        }
+    };
+    Error::Differentiation(Box::new(diagnosis))
+}
+
+fn unreadable(job: &Job<'_>, error: &std::io::Error) -> Error {
+    let headline = format!("the staging folder of `{}` cannot be used: {error}", job.function);
+    Error::Differentiation(Box::new(Diagnosis::new("staging", job.function, headline)))
+}

@@ -1,0 +1,58 @@
+//! clang for C and C++: from a source to unoptimised LLVM bitcode with debug information.
+
+use crate::build::frontend::cuda;
+use crate::build::frontend::language::Language;
+use crate::error::{CacheError, Result};
+use crate::options::Spec;
+use crate::toolchain::Tools;
+use core_ad::protocol::Math;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// clang's command for a source, without the user's flags.
+pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
+    let options = &spec.options;
+    let mut command = Command::new(match language {
+        Language::C | Language::Fortran => &tools.clang.path,
+        Language::Cpp | Language::Cuda => &tools.clangxx.path,
+    });
+    // -O2 makes the front end emit what the optimiser needs; the optimiser itself is the worker.
+    command.args(["-O2", "-g", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    // errno is no part of any gradient, and without it LLVM and the engine know more functions.
+    command.args(["-fno-math-errno", "-fcomplex-arithmetic=improved", "-fno-color-diagnostics"]);
+    command.arg(match options.math {
+        Math::Strict => "-ffp-contract=off",
+        Math::Contract => "-ffp-contract=on",
+        Math::Fast => "-ffast-math",
+    });
+    if language == Language::Cpp {
+        command.args(&tools.stdlib_flags);
+    }
+    command
+}
+
+/// The file given to the compiler. A template instance must be asked for in the source's own language:
+/// taking the address of `f<double>` makes the compiler emit it, of a kernel's an explicit instantiation does.
+pub(crate) fn translation_unit(
+    spec: &Spec,
+    source: &Path,
+    language: Language,
+    staging: &Path,
+    i: usize,
+) -> Result<PathBuf> {
+    if !spec.function.contains('<') || i != 0 {
+        return Ok(source.to_owned());
+    }
+    let name = spec.function.split('(').next().unwrap_or(&spec.function);
+    let (file, instance) = match language {
+        Language::Cpp => {
+            ("instance.cpp", format!("__attribute__((used)) static auto *const ffgrad_instance = &{name};"))
+        }
+        Language::Cuda => ("instance.cu", cuda::instance(source, name)),
+        Language::C | Language::Fortran => return Ok(source.to_owned()),
+    };
+    let text = format!("#include \"{}\"\n{instance}\n", source.display());
+    let path = staging.join(file);
+    std::fs::write(&path, text).map_err(|source| CacheError::Io { action: "write", path: path.clone(), source })?;
+    Ok(path)
+}

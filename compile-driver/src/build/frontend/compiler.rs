@@ -1,0 +1,112 @@
+//! What is the same for every compiler: the user's flags, how it is run, what its errors and lists of files mean.
+
+use crate::build::openmp;
+use crate::error::{Error, Result};
+use crate::options::Spec;
+use crate::os::process::{self, ProcessError};
+use crate::source_text;
+use core_ad::diagnostics::{self, Diagnosis};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Folders, macros and flags that the user gave.
+pub fn user_flags(command: &mut Command, spec: &Spec) {
+    let options = &spec.options;
+    command.args(options.include_dirs.iter().map(|d| format!("-I{}", d.display())));
+    for (name, value) in &options.defines {
+        command.arg(match value {
+            Some(value) => format!("-D{name}={value}"),
+            None => format!("-D{name}"),
+        });
+    }
+    command.args(&options.flags);
+    command.args(openmp::header_flags(options));
+}
+
+/// Runs a compiler.
+///
+/// # Errors
+///
+/// A compile error with its first message.
+pub fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
+    let timeout = Duration::from_secs(spec.options.timeout);
+    let output = process::run(command, None, timeout).map_err(|e| not_run(spec, e))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(rejected(spec, &String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The error for a compiler that could not be run to its end.
+pub fn not_run(spec: &Spec, error: ProcessError) -> Error {
+    let failed = |error: ProcessError| {
+        let headline = format!("the compiler did not finish on `{}`: {error}", spec.function);
+        Error::compile(
+            Diagnosis::new("compiler-failed", &spec.function, headline)
+                .advise("Raise the limit with timeout=SECONDS if the source is large, or run `ffgrad doctor`."),
+        )
+    };
+    Error::of_child(error, &spec.function, failed).while_compiling()
+}
+
+/// The error for a source that a compiler refused, from what it said.
+pub fn rejected(spec: &Spec, stderr: &str) -> Error {
+    let first = diagnostics::compiler_error(stderr);
+    let (location, message) = match first {
+        Some((at, message)) => (Some(source_text::with_text(at)), message),
+        None => (None, "the compiler refused the source".to_owned()),
+    };
+    let file = location.as_ref().map_or_else(|| source_text::names(spec), |l| l.file.clone());
+    let file = file.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut diagnosis = Diagnosis::new("syntax", &spec.function, format!("`{file}` does not compile: {message}"));
+    if message.ends_with("file not found") {
+        diagnosis.code = "missing-header".to_owned();
+        diagnosis = diagnosis.advise("Add the header's folder: include_dirs=[\"...\"].");
+    }
+    diagnosis.location = location;
+    let shown: Vec<&str> = stderr.lines().take(20).collect();
+    Error::compile(diagnosis.quote(shown.join("\n")))
+}
+
+/// The prerequisites in a make rule written by `-MD`, or by a linker, made absolute; generated files left out.
+pub fn read_dependencies(rule: &Path, staging: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(rule).unwrap_or_default();
+    let text = text.replace("\\\n", " ");
+    // Linkers write a rule without prerequisites for each of the files after it.
+    let rule = text.lines().next().unwrap_or_default();
+    let prerequisites = rule.split_once(": ").map_or("", |(_, rest)| rest);
+    split_escaped(prerequisites)
+        .into_iter()
+        .map(PathBuf::from)
+        .filter(|p| !p.starts_with(staging))
+        .filter_map(|p| std::path::absolute(p).ok())
+        .collect()
+}
+
+/// Words of a make rule, where `\ ` stands for a blank inside a word, `\#` for a hash and `$$` for a dollar.
+fn split_escaped(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut chars) = (Vec::new(), String::new(), text.chars().peekable());
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if matches!(chars.peek(), Some(' ' | '#')) => word.extend(chars.next()),
+            '$' if chars.peek() == Some(&'$') => word.extend(chars.next()),
+            c if c.is_whitespace() => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_blanks_survive_a_make_rule() {
+        assert_eq!(split_escaped(r"a\ b.c  c.h"), ["a b.c", "c.h"]);
+        assert_eq!(split_escaped(r"\#a.c $$b.h"), ["#a.c", "$b.h"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! From a `.cu` file to textual IR.
+//!
+//! clang compiles the device's side alone, with ffgrad's header (`runtime/cuda/ffgrad_cuda.h`) included first. No CUDA
+//! installation takes part: the headers that a source names (`cuda_runtime.h` and its kin) are empty ones of ours.
+
+use crate::cache::{self, Cache};
+use crate::error::{Error, Result};
+use crate::options::Spec;
+use crate::source_text;
+use crate::toolchain::Tools;
+use core_ad::cuda::host::{self, Unsupported};
+use core_ad::diagnostics::{Diagnosis, Location};
+use core_ad::protocol::Math;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The header that stands before every `.cu` file.
+pub const HEADER: &str = include_str!("../../../runtime/cuda/ffgrad_cuda.h");
+
+/// Headers that sources of this kind include by habit; the one above has what is in them.
+const EMPTY: [&str; 9] = [
+    "cuda.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "cuda_device_runtime_api.h",
+    "device_launch_parameters.h",
+    "device_functions.h",
+    "math_functions.h",
+    "vector_types.h",
+    "vector_functions.h",
+];
+
+/// The folder with these headers, written once.
+///
+/// # Errors
+///
+/// Cache errors.
+pub fn headers(cache: &Cache) -> Result<PathBuf> {
+    let digest = blake3::hash(HEADER.as_bytes()).to_hex();
+    let folder = cache.root().join("runtime").join(format!("cuda-{}", &digest[..16]));
+    if folder.join("ffgrad_cuda.h").is_file() {
+        return Ok(folder);
+    }
+    let staging = cache.staging()?;
+    let write = |name: &str, text: &str| {
+        let path = staging.path().join(name);
+        fs::write(&path, text).map_err(cache::io("write", &path))
+    };
+    for name in EMPTY {
+        write(name, "/* ffgrad_cuda.h, which is included already, has what a kernel needs of this. */\n")?;
+    }
+    write("ffgrad_cuda.h", HEADER)?;
+    cache.publish(staging, &folder)?;
+    Ok(folder)
+}
+
+/// The command that compiles for the CPU as a device; the output's name and the source are still missing.
+pub fn clang(tools: &Tools, spec: &Spec, cache: &Cache) -> Result<Command> {
+    let mut command = Command::new(&tools.clangxx.path);
+    command.arg("-DFFGRAD_CPU_DEVICE");
+    common(&mut command, spec, &headers(cache)?, "sm_80");
+    command.args(&tools.stdlib_flags);
+    Ok(command)
+}
+
+/// What both devices' compilers are told.
+pub fn common(command: &mut Command, spec: &Spec, headers: &Path, arch: &str) {
+    command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]);
+    command.arg(format!("--cuda-gpu-arch={arch}"));
+    command.arg("-include").arg(headers.join("ffgrad_cuda.h")).arg("-isystem").arg(headers);
+    command.args(["-O2", "-g", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    // For a GPU clang keeps line numbers only, unless told otherwise behind its back.
+    command.args(["-Xclang", "-debug-info-kind=limited"]);
+    command.args(["-fno-math-errno", "-fno-color-diagnostics", "-fno-exceptions"]);
+    command.arg(match spec.options.math {
+        Math::Strict => "-ffp-contract=off",
+        Math::Contract => "-ffp-contract=on",
+        Math::Fast => "-ffast-math",
+    });
+}
+
+/// The explicit instantiation of a template, kernel or device function: `template __global__ decltype(k<float>) k<float>;`.
+pub fn instance(source: &Path, name: &str) -> String {
+    let text = fs::read_to_string(source).unwrap_or_default();
+    let space = if is_device_function(&text, name) { "__device__" } else { "__global__" };
+    format!("template {space} decltype({name}) {name};")
+}
+
+/// Whether the source declares the template as a device function; what it does not declare (a header does) counts as a kernel.
+fn is_device_function(source: &str, name: &str) -> bool {
+    let bare = name.split('<').next().unwrap_or(name);
+    let bare = bare.rsplit("::").next().unwrap_or(bare).trim();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    source.match_indices(bare).any(|(at, _)| {
+        let rest = source[at + bare.len()..].trim_start();
+        let head = &source[..at];
+        let begin = head.rfind([';', '{', '}']).map_or(0, |end| end + 1);
+        rest.starts_with('(') && !head.ends_with(is_word) && head[begin..].contains("__device__")
+    })
+}
+
+/// Rewrites clang's output for the machine, in place.
+///
+/// # Errors
+///
+/// A compile error with the line of what only a GPU has.
+pub fn make_host(spec: &Spec, ir: &Path, number: usize) -> Result<()> {
+    let text = fs::read_to_string(ir).map_err(cache::io("read", ir))?;
+    let text = host::from_device(&text, number).map_err(|found| unsupported(spec, found))?;
+    Ok(fs::write(ir, text).map_err(cache::io("write", ir))?)
+}
+
+fn unsupported(spec: &Spec, found: Unsupported) -> Error {
+    let headline = format!("`{}` uses {}, which the CPU as a device does not have", spec.function, found.construct);
+    let mut diagnosis = Diagnosis::new("unsupported-construct", &spec.function, headline)
+        .advise("docs/cuda.md lists what a kernel may use.");
+    if let Some((file, line)) = found.place {
+        diagnosis.location = Some(source_text::with_text(Location { file, line, column: 0, text: None }));
+    }
+    Error::compile(diagnosis)
+}
+
+/// The error for constant memory that only the host's code would fill.
+pub fn unset_constant(spec: &Spec, name: &str) -> Error {
+    let name = name.trim_matches('`');
+    let headline = format!("`{}` reads the constant memory `{name}`, which has no value in the source", spec.function);
+    let mut diagnosis = Diagnosis::new("constant-memory", &spec.function, headline)
+        .advise("ffgrad never runs the host code that would copy one there.")
+        .advise("Give the variable its value where it is declared, or make it a parameter of the kernel.");
+    diagnosis.location = declaration(spec, name);
+    Error::compile(diagnosis)
+}
+
+/// Where the source first says `__constant__` and the name.
+fn declaration(spec: &Spec, name: &str) -> Option<Location> {
+    for source in &spec.sources {
+        let text = fs::read_to_string(source).unwrap_or_default();
+        let found = text.lines().position(|line| line.contains("__constant__") && line.contains(name));
+        if let Some(line) = found {
+            let at = Location { file: source.display().to_string(), line: line as u32 + 1, column: 0, text: None };
+            return Some(source_text::with_text(at));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_instantiated_for_the_space_that_it_is_declared_in() {
+        let source = "template <class T> __device__ T cube(T x) { return x; }\n\
+                      template <class T> __global__ void k(T *x) { *x = cube(*x); }\n";
+        assert!(is_device_function(source, "cube<double>"));
+        assert!(is_device_function(source, "ns::cube<double>"));
+        assert!(!is_device_function(source, "k<double>"));
+        assert!(!is_device_function(source, "elsewhere<double>"));
+    }
+}

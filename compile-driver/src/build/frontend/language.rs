@@ -1,0 +1,83 @@
+//! The language of a source, by its file's extension.
+
+use crate::error::{Error, Result};
+use crate::options::{self, Spec};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::fortran::Found;
+use std::path::{Path, PathBuf};
+
+/// The language of a source file, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `.c`
+    C,
+    /// `.cpp`, `.cc`, `.cxx`, `.C`
+    Cpp,
+    /// `.f90` and later years, `.f`, `.for` (fixed form), all also in capitals (with the preprocessor)
+    Fortran,
+    /// `.cu`
+    Cuda,
+}
+
+impl Language {
+    /// The language of a file.
+    ///
+    /// # Errors
+    ///
+    /// A compile error for extensions that no front end takes.
+    pub fn of(path: &Path, function: &str) -> Result<Self> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("c") => Ok(Language::C),
+            Some("cpp" | "cc" | "cxx" | "C" | "c++") => Ok(Language::Cpp),
+            Some(other) if FORTRAN.contains(&other.to_lowercase().as_str()) => Ok(Language::Fortran),
+            _ if options::is_cuda(path) => Ok(Language::Cuda),
+            other => {
+                let found = other.map_or("no extension".to_owned(), |e| format!("`.{e}`"));
+                let headline = format!("`{}` has {found}, which no front end takes", path.display());
+                Err(Error::compile(
+                    Diagnosis::new("unknown-language", function, headline)
+                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f,")
+                        .advise("CUDA files in .cu."),
+                ))
+            }
+        }
+    }
+}
+
+/// Extensions of Fortran sources; which of them are fixed form is flang's to know.
+const FORTRAN: [&str; 9] = ["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "f77"];
+
+/// Whether any of the sources is C++.
+pub fn is_cpp(spec: &Spec) -> Result<bool> {
+    let languages = spec.sources.iter().map(|s| Language::of(s, &spec.function));
+    Ok(languages.collect::<Result<Vec<_>>>()?.contains(&Language::Cpp))
+}
+
+/// Whether any of the sources is Fortran.
+pub fn is_fortran(spec: &Spec) -> bool {
+    spec.sources.iter().any(|s| matches!(Language::of(s, &spec.function), Ok(Language::Fortran)))
+}
+
+/// What compiling the sources gave.
+#[derive(Default)]
+pub struct Compiled {
+    /// One bitcode file per source.
+    pub modules: Vec<PathBuf>,
+    /// Every file that was read: sources and headers, absolute.
+    pub dependencies: Vec<PathBuf>,
+    /// The command lines.
+    pub commands: Vec<String>,
+    /// Procedures of the Fortran sources.
+    pub procedures: Vec<Found>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_extension_is_refused_with_the_known_ones() {
+        let error = Language::of(Path::new("f.py"), "f").unwrap_err().to_string();
+        assert!(error.contains("`.py`") && error.contains(".cpp"), "{error}");
+    }
+}

@@ -1,0 +1,63 @@
+//! The front ends: from source files in C, C++, Fortran or CUDA to unoptimised LLVM bitcode with debug information.
+//!
+//! A source is compiled once, without optimisation but with everything optimisation needs (type-based aliasing,
+//! lifetimes); each pipeline optimises that bitcode by itself.
+
+pub mod clang;
+pub mod compiler;
+pub mod cuda;
+pub mod flang;
+pub mod language;
+
+use crate::build::mpi;
+use crate::cache::Cache;
+use crate::error::Result;
+use crate::options::Spec;
+use crate::os::process;
+use crate::toolchain::Tools;
+use language::{Compiled, Language};
+use std::path::Path;
+
+/// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
+/// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`.
+pub fn compile(
+    tools: &Tools,
+    spec: &Spec,
+    cache: &Cache,
+    staging: &Path,
+    headers: &Path,
+    all_declarations: bool,
+) -> Result<Compiled> {
+    let mut result = Compiled::default();
+    flang::compile(tools, spec, headers, staging, &mut result)?;
+    for (i, source) in spec.sources.iter().enumerate() {
+        let language = Language::of(source, &spec.function)?;
+        if language == Language::Fortran {
+            continue;
+        }
+        let on_device = language == Language::Cuda;
+        let module = staging.join(format!("source{i}.{}", if on_device { "ll" } else { "bc" }));
+        let deps = staging.join(format!("source{i}.d"));
+        let unit = clang::translation_unit(spec, source, language, staging, i)?;
+        let mut command =
+            if on_device { cuda::clang(tools, spec, cache)? } else { clang::command(tools, spec, language) };
+        command.arg("-idirafter").arg(headers);
+        compiler::user_flags(&mut command, spec);
+        command.args(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.compile));
+        if all_declarations {
+            command.args(["-Xclang", "-femit-all-decls"]);
+        }
+        let form = if on_device { "-S" } else { "-c" };
+        command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
+        result.commands.push(process::command_line(&command));
+        compiler::execute(spec, &mut command)?;
+        if on_device {
+            cuda::make_host(spec, &module, i)?;
+        }
+        result.dependencies.extend(compiler::read_dependencies(&deps, staging));
+        result.modules.push(module);
+    }
+    result.dependencies.sort();
+    result.dependencies.dedup();
+    Ok(result)
+}

@@ -1,0 +1,99 @@
+//! The linker: how it is started, and what it says of sources that lack something, or have it twice, as the user is told.
+
+pub(crate) mod libraries;
+
+use crate::build::mpi;
+use crate::cache;
+use crate::error::{Error, Result};
+use crate::options::{self, Spec};
+use crate::os::process::{self, ProcessError};
+use crate::source_text;
+use crate::toolchain::Tools;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::names;
+use std::process::Command;
+use std::time::Duration;
+
+/// clang as the linker of a shared object. `exceptions`: it is linked to the C++ library.
+pub fn linker(tools: &Tools, exceptions: bool) -> Command {
+    let mut command = Command::new(if exceptions { &tools.clangxx.path } else { &tools.clang.path });
+    command.arg("-shared");
+    if let Some(linker) = &tools.linker {
+        command.arg(format!("--ld-path={}", linker.display()));
+    }
+    if exceptions {
+        command.args(&tools.stdlib_flags).args(&tools.stdlib_link_flags);
+    }
+    command
+}
+
+/// The arguments for the libraries that the user asks for, and for MPI's.
+///
+/// # Errors
+///
+/// [`crate::error::CacheError::Io`] where there is no working folder; toolchain errors of MPI.
+pub fn libraries(spec: &Spec) -> Result<Vec<String>> {
+    let mut arguments: Vec<String> =
+        libraries::folders(spec).iter().map(|folder| format!("-L{}", folder.display())).collect();
+    for library in &spec.options.libraries {
+        arguments.push(match options::as_path(library) {
+            Some(path) => std::path::absolute(path).map_err(cache::io("find", path))?.display().to_string(),
+            None => format!("-l{library}"),
+        });
+    }
+    arguments.extend(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.link));
+    Ok(arguments)
+}
+
+/// Links.
+///
+/// # Errors
+///
+/// A compile error with what the linker said.
+pub fn run(spec: &Spec, command: &mut Command) -> Result<()> {
+    let timeout = Duration::from_secs(spec.options.timeout);
+    let unfinished = |e: ProcessError| {
+        let headline = format!("the linker did not finish: {e}");
+        Error::compile(Diagnosis::new("linker-failed", &spec.function, headline))
+    };
+    let output = process::run(command, None, timeout)
+        .map_err(|e| Error::of_child(e, &spec.function, unfinished).while_compiling())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(unlinked(spec, &String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What the linker of modules says of two sources that define the same function is the sources' fault.
+pub fn defined_twice(spec: &Spec, error: Error) -> Error {
+    let name = error.diagnosis().and_then(|d| {
+        let (_, rest) = d.headline.split_once("Linking globals named '")?;
+        rest.split_once("': symbol multiply defined").map(|(name, _)| names::demangle(name))
+    });
+    let Some(name) = name else { return error };
+    let headline = format!("`{name}` is defined by more than one of the sources: {}", source_text::names(spec));
+    Error::compile(
+        Diagnosis::new("defined-twice", &spec.function, headline)
+            .advise("Give each source once, and make functions that are in each of several files static or inline."),
+    )
+}
+
+/// The error for an artifact that does not link, from what the linker said.
+fn unlinked(spec: &Spec, stderr: &str) -> Error {
+    // A linker that cannot be loaded itself speaks of symbols too.
+    let of_the_program = |l: &&str| !l.contains("symbol lookup error");
+    let undefined = stderr.lines().filter(of_the_program).find_map(|l| {
+        let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
+        Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
+    });
+    let diagnosis = match undefined {
+        Some(symbol) => {
+            let headline = format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function);
+            Diagnosis::new("undefined-symbol", &spec.function, headline)
+                .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
+                .advise("or the library that has it: libraries=[\"NAME\"].")
+        }
+        None => Diagnosis::new("link", &spec.function, format!("`{}` does not link", spec.function)).quote(stderr),
+    };
+    Error::compile(diagnosis)
+}

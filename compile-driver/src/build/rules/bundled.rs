@@ -1,0 +1,186 @@
+//! The rules library: derivatives and replacements of functions that the engine lacks or gets wrong.
+//!
+//! A rule is a C file in `compile-driver/rules/`. Lines of the form `FFGRAD_REPLACES(lgamma, ffgrad_lgamma)` say which
+//! functions of other code it stands for: a call of the first is made a call of the second, which the file
+//! defines in terms the engine knows or gives a derivative with `ffgrad/derivatives.h`. Only the files that a module asks
+//! for are compiled, once per tool set, and linked to it.
+
+use crate::cache::{self, Cache};
+use crate::error::{Error, Result};
+use crate::os::process;
+use crate::toolchain::{self, Tools};
+use core_ad::diagnostics::Diagnosis;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// One file of the library.
+struct File {
+    name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(File { name: $name, text: include_str!(concat!("../../../rules/", $name)) }),*]
+    };
+}
+
+/// Every rule.
+const FILES: &[File] =
+    files!["blas_d.c", "blas_s.c", "flang_arrays.c", "flang_assign.c", "flang_stop.cpp", "gamma.c", "math.c",];
+
+/// Headers, by their path below the include folder. The first is for users too.
+const HEADERS: &[File] = files![
+    "include/ffgrad/derivatives.h",
+    "include/ffgrad/flang.h",
+    "include/ffgrad/rules/blas.h",
+    "include/ffgrad/rules/blas_names.h",
+    "include/ffgrad/rules/lapack.h",
+];
+
+/// What a module needs of the library.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Names of the files.
+    pub files: Vec<&'static str>,
+    /// Functions that are called by another name from here on.
+    pub renamed: Vec<(String, String)>,
+    /// They call BLAS or LAPACK.
+    pub needs_blas: bool,
+}
+
+/// Chooses rules for the functions that a module uses and does not define. Functions in `except` are the user's business.
+pub fn select(undefined: &[String], except: &dyn Fn(&str) -> bool) -> Selection {
+    let mut selection = Selection::default();
+    for file in FILES {
+        let asked = |(old, _): &(&str, &str)| undefined.iter().any(|u| u == old) && !except(old);
+        let renamed: Vec<_> = replacements(file.text).filter(asked).collect();
+        if !renamed.is_empty() {
+            selection.files.push(file.name);
+            selection.needs_blas |= file.text.contains("\nFFGRAD_LIBRARY(blas)\n");
+            selection.renamed.extend(renamed.into_iter().map(|(old, new)| (old.to_owned(), new.to_owned())));
+        }
+    }
+    selection
+}
+
+/// Whether a function that is called in another's place throws an exception.
+pub fn throws(renamed: &[(String, String)]) -> bool {
+    renamed.iter().any(|(_, new)| new.starts_with("ffgrad_stop_"))
+}
+
+/// The pairs of the `FFGRAD_REPLACES` lines of a file.
+fn replacements(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().filter_map(|line| {
+        let (old, new) = line.strip_prefix("FFGRAD_REPLACES(")?.split_once(')')?.0.split_once(',')?;
+        Some((old.trim(), new.trim()))
+    })
+}
+
+/// Digest of the whole library, for keys.
+pub fn digest() -> String {
+    let mut hash = blake3::Hasher::new();
+    for file in FILES.iter().chain(HEADERS) {
+        hash.update(file.name.as_bytes()).update(&[0]).update(file.text.as_bytes()).update(&[0]);
+    }
+    hash.update(toolchain::Component::Blas.version().as_bytes());
+    hash.update(std::env::var_os("FFGRAD_BLAS").unwrap_or_default().as_encoded_bytes());
+    hash.finalize().to_hex()[..16].to_owned()
+}
+
+/// The folder for `#include <ffgrad/...>`, written if it is not there.
+///
+/// # Errors
+///
+/// Where the cache cannot be written.
+pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
+    let folder = cache.root().join("runtime").join(format!("include-{}", digest()));
+    if !folder.is_dir() {
+        let staging = cache.staging()?;
+        for header in HEADERS {
+            let below = header.name.trim_start_matches("include/");
+            let path = staging.path().join(below);
+            let parent = path.parent().unwrap_or(&path);
+            std::fs::create_dir_all(parent).map_err(cache::io("make", parent))?;
+            std::fs::write(&path, header.text).map_err(cache::io("write", &path))?;
+        }
+        cache.publish(staging, &folder)?;
+    }
+    Ok(folder)
+}
+
+/// Bitcode of the chosen files, compiled where that has not been done.
+///
+/// # Errors
+///
+/// A compile error where the C compiler cannot build one (no headers), or a cache error.
+pub fn compile(tools: &Tools, cache: &Cache, names: &[&'static str]) -> Result<Vec<PathBuf>> {
+    let include = include_folder(cache)?;
+    FILES.iter().filter(|f| names.contains(&f.name)).map(|file| compile_one(tools, cache, file, &include)).collect()
+}
+
+fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Result<PathBuf> {
+    let about = format!("{}\n{}\n{}\n{}", tools.clang.version, digest(), file.name, file.text);
+    let digest = blake3::hash(about.as_bytes()).to_hex();
+    let folder = cache.root().join("runtime").join(&digest[..16]);
+    let bitcode = folder.join("rule.bc");
+    if bitcode.is_file() {
+        return Ok(bitcode);
+    }
+    let staging = cache.staging()?;
+    let source = staging.path().join(file.name);
+    std::fs::write(&source, file.text).map_err(cache::io("write", &source))?;
+    let mut command = Command::new(&tools.clang.path);
+    // As the user's code is compiled, without its options: the optimiser is the worker.
+    command.args(["-O2", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-ffp-contract=off"]);
+    command.arg("-fcomplex-arithmetic=improved");
+    command.arg(format!("-I{}", include.display()));
+    command.args(["-c", "-emit-llvm", "-o"]).arg(staging.path().join("rule.bc")).arg(&source);
+    let failed = |text: String| {
+        Error::compile(
+            Diagnosis::new("rules", file.name, format!("ffgrad's own rule `{}` does not compile", file.name))
+                .quote(text)
+                .advise("Run `ffgrad doctor`: the C library's headers may be missing."),
+        )
+    };
+    let output = process::run(&mut command, None, Duration::from_secs(60))
+        .map_err(|e| Error::of_child(e, file.name, |e| failed(e.to_string())).while_compiling())?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    cache.publish(staging, &folder)?;
+    Ok(bitcode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_rules_asked_for_are_chosen() {
+        let all = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        assert_eq!(select(&all(&["sin", "malloc"]), &|_| false), Selection::default());
+        let chosen = select(&all(&["sin", "lgamma"]), &|_| false);
+        assert_eq!(chosen.files, ["gamma.c"]);
+        assert_eq!(chosen.renamed, [("lgamma".to_owned(), "ffgrad_lgamma".to_owned())]);
+        assert_eq!(select(&all(&["lgamma"]), &|n| n == "lgamma"), Selection::default());
+    }
+
+    #[test]
+    fn every_rule_says_whence_its_formula_comes_and_what_it_replaces() {
+        for file in FILES {
+            assert!(file.text.contains("Source:"), "{} cites nothing", file.name);
+            assert!(replacements(file.text).count() > 0, "{} replaces nothing", file.name);
+        }
+    }
+
+    #[test]
+    fn no_function_has_two_rules() {
+        let mut names: Vec<&str> = FILES.iter().flat_map(|f| replacements(f.text)).map(|(old, _)| old).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,74 @@
+//! Which symbol of the compiled sources a user's name means.
+
+use crate::error::{Error, Result};
+use crate::options::Spec;
+use crate::source_text;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::fortran::Found;
+use core_ad::names::{self, Lookup};
+
+/// The symbol of the function that is asked for.
+///
+/// # Errors
+///
+/// A compile error with what the sources do define.
+pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<String> {
+    let function = &spec.function;
+    let in_fortran = core_ad::fortran::find(function, procedures, functions);
+    let lookup = match (in_fortran, names::find(function, functions)) {
+        (Lookup::Missing { .. }, Lookup::Missing { closest }) if procedures.is_empty() => Lookup::Missing { closest },
+        (missing @ Lookup::Missing { .. }, Lookup::Missing { .. }) => missing,
+        (Lookup::Missing { .. }, other) | (other, _) => other,
+    };
+    let diagnosis = match lookup {
+        Lookup::Found(symbol) => return Ok(symbol.to_owned()),
+        Lookup::Ambiguous(candidates) => {
+            let headline = format!("`{function}` names {} functions", candidates.len());
+            Diagnosis::new("ambiguous-function", function, headline)
+                .advise(format!("Give the parameters too, as one of: {}.", quoted(&candidates)))
+        }
+        Lookup::Missing { closest } => {
+            let headline = format!("there is no function `{function}` in {}", source_text::names(spec));
+            let diagnosis = Diagnosis::new("no-such-function", function, headline);
+            if closest.is_empty() {
+                let paths = crate::build::frontend::flang::paths(procedures, functions);
+                let names = if paths.is_empty() { visible(functions) } else { paths };
+                match names.is_empty() {
+                    true => diagnosis.advise("It defines no functions."),
+                    false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
+                }
+            } else {
+                diagnosis.advise(format!("The closest names are {}.", quoted(&closest)))
+            }
+        }
+    };
+    Err(Error::compile(diagnosis))
+}
+
+/// The first few functions a user could have meant, by readable name. Those of the system's headers have
+/// reserved names, live in `std`, or come from libc's own inline definitions.
+fn visible(functions: &[String]) -> Vec<String> {
+    const INLINE: [&str; 12] = [
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "iscanonical",
+        "bsearch",
+        "vprintf",
+        "getchar",
+        "putchar",
+        "fputc_unlocked",
+        "getc_unlocked",
+        "putc_unlocked",
+    ];
+    let system = |n: &String| {
+        let name = n.split(['(', '<']).next().unwrap_or(n);
+        name.starts_with("std::") || name.starts_with("__") || name.starts_with("gnu_") || INLINE.contains(&name)
+    };
+    functions.iter().map(|f| names::demangle(f)).filter(|n| !system(n)).take(8).collect()
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,43 @@
+//! Tangents away from what they are tangents of.
+//!
+//! Between an engine and a derivative that stands for a function (`core-ad/llvm/src/rules.rs`) a pointer that is its own
+//! shadow means: no derivative. So a tangent that the caller keeps in the memory of the input itself, as in `jvp(f, x, x)`,
+//! would be taken for zero. It is copied.
+
+use crate::call::arguments::{COPIES, Call, count};
+use core_ad::Role;
+use core_ad::plan::Part;
+use core_ad::protocol::Entry;
+use std::ffi::c_void;
+
+impl Call<'_> {
+    /// Copies the tangents in `slots` that lie in the memory of their own input. Nothing else is both given by the caller
+    /// and passed as it lies: cotangents are copied, results are written to.
+    pub(crate) fn keep_apart(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) {
+        let parts: &[Part] = match entry {
+            Entry::Jvp => &[Part::Shadow],
+            Entry::Hvp => &[Part::Direction],
+            Entry::Jvp2 => &[Part::Direction, Part::Shadow],
+            Entry::Primal | Entry::Vjp | Entry::Augmented | Entry::Reverse => return,
+        };
+        let mut primal = std::ptr::null_mut();
+        for (slot, address) in self.plan.slots(entry, mask).zip(slots) {
+            if slot.part == Part::Primal {
+                primal = *address;
+            } else if self.plan.args[slot.arg].role == Role::Input && parts.contains(&slot.part) {
+                let bytes = self.bytes(slot.arg);
+                if address.addr().abs_diff(primal.addr()) < bytes {
+                    *address = self.copied(*address, bytes);
+                }
+            }
+        }
+    }
+
+    fn copied(&self, from: *mut c_void, bytes: usize) -> *mut c_void {
+        let copy = self.frame.bytes(bytes);
+        count(&COPIES.cotangents, bytes);
+        // SAFETY: the slot has the argument's bytes, the copy is fresh.
+        unsafe { copy.copy_from_nonoverlapping(from.cast(), bytes) };
+        copy.cast()
+    }
+}

@@ -1,0 +1,336 @@
+//! The loop over a batch: where each element's part of an array lies, and the walk from one to the next.
+//!
+//! In: the arrays of a call taken apart ([`crate::function::batch`]) and a proven artifact. Out: results in the caller's memory.
+
+use crate::call::arguments::{Call, Input, Results, View};
+use crate::call::results::Landing;
+use crate::call::scratch::Frame;
+use crate::call::split::Split;
+use crate::call::task::Task;
+use crate::error::{Error, Result};
+use crate::load::artifact::Artifact;
+use core_ad::DerivativeSet;
+use core_ad::shapes::Resolved;
+use core_ad::shapes::batch::Lead;
+use core_ad::{CallPlan, DType};
+use std::ffi::c_void;
+use std::ops::Range;
+
+/// How far apart the elements of an array lie, in bytes, for each batch dimension; empty where all share it.
+pub(crate) type Lane = Vec<isize>;
+
+/// The array's part for the first element of a batch of `rank` dimensions, and its lane.
+pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, rank: usize) -> (View<'a>, Lane) {
+    let split = lead.count();
+    let size = view.dtype.size() as i64;
+    let mut lane: Lane = vec![0; if split == 0 { 0 } else { rank }];
+    let mut contiguous: i64 = view.shape[split..].iter().product();
+    for dim in (0..split).rev() {
+        let stride = view.strides.map_or(contiguous, |s| s[dim]);
+        if view.shape[dim] != 1 {
+            // What the caller maps over stands first, what `...` stands for is counted from the last.
+            let at = if dim < lead.mapped { dim } else { rank - split + dim };
+            lane[at] = (stride * size) as isize;
+        }
+        contiguous *= view.shape[dim];
+    }
+    let mut first = View { shape: &view.shape[split..], strides: view.strides.map(|s| &s[split..]), ..*view };
+    if first.is_contiguous() {
+        first.strides = None;
+    }
+    (first, lane)
+}
+
+fn offset(lane: &Lane, index: &[i64]) -> isize {
+    lane.iter().zip(index).map(|(&step, &i)| step * i as isize).sum()
+}
+
+/// The place of an element in the batch, as an index for each dimension.
+pub(crate) fn index_of(element: usize, batch: &[i64]) -> Vec<i64> {
+    let mut rest = element as i64;
+    let mut index = vec![0; batch.len()];
+    for (i, &extent) in index.iter_mut().zip(batch).rev() {
+        (*i, rest) = (rest % extent, rest / extent);
+    }
+    index
+}
+
+fn next(index: &mut [i64], batch: &[i64]) {
+    for (i, &extent) in index.iter_mut().zip(batch).rev() {
+        *i += 1;
+        if *i < extent {
+            return;
+        }
+        *i = 0;
+    }
+}
+
+/// Moves inputs from the first element to another.
+pub(crate) fn advance_inputs(inputs: &mut [Input<'_>], lanes: &[Lane], index: &[i64]) {
+    for (input, lane) in inputs.iter_mut().zip(lanes) {
+        if let Input::Array(view) = input {
+            view.data = view.data.wrapping_offset(offset(lane, index));
+        }
+    }
+}
+
+/// A result of a call over a batch.
+pub(crate) struct Target {
+    position: usize,
+    dtype: DType,
+    memory: *mut u8,
+    bytes: usize,
+    lane: Lane,
+    /// Several elements add to one place.
+    is_sum: bool,
+    /// Bytes of one element, where the entry point overwrites its result: what is then added.
+    apart: Option<usize>,
+}
+
+impl Target {
+    /// `shape` is the whole result's, `lead` tells the batch dimensions among it, `batch` are the call's.
+    pub(crate) fn new(
+        position: usize,
+        dtype: DType,
+        memory: *mut u8,
+        shape: &[i64],
+        lead: Lead,
+        batch: &[i64],
+        overwritten: bool,
+    ) -> Self {
+        let view = View { data: memory, dtype, shape, strides: None };
+        let (part, lane) = element(&view, lead, batch.len());
+        let is_sum = !memory.is_null()
+            && (0..batch.len()).any(|dim| batch[dim] != 1 && lane.get(dim).is_none_or(|&step| step == 0));
+        // An empty element has the step 0 too, and nothing to add.
+        let size = |shape: &[i64]| shape.iter().product::<i64>().max(0) as usize * dtype.size();
+        let (bytes, element) = (size(shape), size(part.shape));
+        let is_sum = is_sum && element > 0;
+        if is_sum {
+            // SAFETY: the front end allocated room for the result.
+            unsafe { memory.write_bytes(0, bytes) };
+        }
+        Target { position, dtype, memory, bytes, lane, is_sum, apart: (is_sum && overwritten).then_some(element) }
+    }
+}
+
+/// What every element of a batch has in common.
+pub(crate) struct Job<'j> {
+    pub plan: &'j CallPlan,
+    /// The function's name, for messages.
+    pub function: &'j str,
+    /// Threads of the parallel regions of one element.
+    pub inner_threads: usize,
+    pub artifact: &'j Artifact,
+    pub resolved: &'j Resolved,
+    /// The task of the first element.
+    pub task: Task<'j>,
+    pub wanted: DerivativeSet,
+    pub split: &'j Split<'j>,
+}
+
+/// Runs all elements, on up to `threads` threads.
+///
+/// # Errors
+///
+/// The error of the first element that failed.
+pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: usize) -> Result<()> {
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        some => some,
+    };
+    let threads = threads.min(count);
+    let bounds: Vec<usize> = (0..=threads).map(|t| count / threads * t + (count % threads).min(t)).collect();
+    if threads == 1 {
+        return Worker::new(job, targets, false).run(0..count);
+    }
+    let shared = Shared(job, targets);
+    let outcomes: Vec<(Result<()>, Vec<Vec<u64>>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|t| {
+                let (shared, range) = (&shared, bounds[t]..bounds[t + 1]);
+                scope.spawn(move || shared.work(range, true))
+            })
+            .collect();
+        let own = shared.work(bounds[0]..bounds[1], false);
+        let others = others.into_iter().map(|handle| match handle.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(others).collect()
+    });
+    for (outcome, sums) in outcomes {
+        outcome?;
+        for (target, sum) in targets.iter().filter(|t| t.is_sum).zip(sums) {
+            // SAFETY: both have the target's size.
+            unsafe { add(target.dtype, sum.as_ptr().cast(), target.memory, target.bytes) };
+        }
+    }
+    Ok(())
+}
+
+/// What the threads of a call look at together.
+struct Shared<'s>(&'s Job<'s>, &'s [Target]);
+
+// SAFETY: the arrays that the pointers inside address are only read, except for the results. Of those each thread
+// writes the parts of its own elements, or sums of its own.
+unsafe impl Sync for Shared<'_> {}
+
+impl Shared<'_> {
+    /// Runs a part of the elements; returns the sums that were made apart.
+    fn work(&self, range: Range<usize>, own_sums: bool) -> (Result<()>, Vec<Vec<u64>>) {
+        let mut worker = Worker::new(self.0, self.1, own_sums);
+        let outcome = worker.run(range);
+        (outcome, worker.sums)
+    }
+}
+
+/// One thread's walk over its elements.
+struct Worker<'w> {
+    job: &'w Job<'w>,
+    targets: &'w [Target],
+    /// Where each target begins for this thread.
+    starts: Vec<*mut u8>,
+    sums: Vec<Vec<u64>>,
+    /// Room for results that are added afterwards.
+    apart: Vec<Vec<u64>>,
+    index: Vec<i64>,
+}
+
+impl<'w> Worker<'w> {
+    fn new(job: &'w Job<'w>, targets: &'w [Target], own_sums: bool) -> Self {
+        let room = |bytes: usize| vec![0u64; bytes.div_ceil(8)];
+        let mut sums: Vec<Vec<u64>> = Vec::new();
+        let starts = targets
+            .iter()
+            .map(|target| {
+                if !(own_sums && target.is_sum) {
+                    return target.memory;
+                }
+                let mut sum = room(target.bytes);
+                let start = sum.as_mut_ptr().cast();
+                sums.push(sum);
+                start
+            })
+            .collect();
+        let apart = targets.iter().map(|t| room(t.apart.unwrap_or(0))).collect();
+        Worker { job, targets, starts, sums, apart, index: Vec::new() }
+    }
+
+    fn run(&mut self, range: Range<usize>) -> Result<()> {
+        let (job, split) = (self.job, self.job.split);
+        self.index = index_of(range.start, &split.shape);
+        let mut inputs = split.inputs.first.clone();
+        let mut cotangents = split.cotangents.first.clone();
+        let mut tangents = split.tangents.first.clone();
+        let mut directions = split.directions.first.clone();
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * split.inputs.first.len() + 8);
+        for element in range {
+            inputs.copy_from_slice(&split.inputs.first);
+            advance_inputs(&mut inputs, &split.inputs.lanes, &self.index);
+            advance(&mut cotangents, &split.cotangents.first, &split.cotangents.lanes, &self.index);
+            advance(&mut tangents, &split.tangents.first, &split.tangents.lanes, &self.index);
+            advance(&mut directions, &split.directions.first, &split.directions.lanes, &self.index);
+            let task = Task {
+                inputs: &inputs,
+                cotangents: &cotangents,
+                tangents: &tangents,
+                directions: &directions,
+                ..job.task
+            };
+            slots.clear();
+            self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?;
+            self.add_up();
+            next(&mut self.index, &split.shape);
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<()> {
+        let job = self.job;
+        let frame = Frame::open();
+        let call = Call {
+            plan: job.plan,
+            resolved: job.resolved,
+            function: job.function,
+            threads: job.inner_threads,
+            frame: &frame,
+        };
+        let mut landing = Landing::new(self, &call, task.entry);
+        call.fill_slots(task, job.wanted, &mut landing, slots)?;
+        call.run(job.artifact, task.entry, slots)?;
+        landing.finish();
+        Ok(())
+    }
+
+    fn add_up(&mut self) {
+        for (i, target) in self.targets.iter().enumerate() {
+            if let Some(bytes) = target.apart {
+                let sum = self.starts[i].wrapping_offset(offset(&target.lane, &self.index));
+                // SAFETY: both have the size of an element's part.
+                unsafe { add(target.dtype, self.apart[i].as_ptr().cast(), sum, bytes) };
+            }
+        }
+    }
+
+    fn target(&self, position: usize) -> Option<usize> {
+        self.targets.iter().position(|t| t.position == position)
+    }
+}
+
+fn advance<'v>(views: &mut [Option<View<'v>>], first: &[Option<View<'v>>], lanes: &[Lane], index: &[i64]) {
+    for ((view, first), lane) in views.iter_mut().zip(first).zip(lanes) {
+        *view = first.map(|v| View { data: v.data.wrapping_offset(offset(lane, index)), ..v });
+    }
+}
+
+impl Results for Worker<'_> {
+    fn allocate(&mut self, position: usize, _: DType, _: &[i64]) -> Result<*mut u8> {
+        let Some(i) = self.target(position) else { return Ok(std::ptr::null_mut()) };
+        let target = &self.targets[i];
+        if target.apart.is_some() {
+            return Ok(self.apart[i].as_mut_ptr().cast());
+        }
+        match self.starts[i].is_null() {
+            true => Ok(std::ptr::null_mut()),
+            false => Ok(self.starts[i].wrapping_offset(offset(&target.lane, &self.index))),
+        }
+    }
+
+    fn adds(&self, position: usize) -> bool {
+        self.target(position).is_some_and(|i| self.targets[i].is_sum && self.targets[i].apart.is_none())
+    }
+}
+
+/// Adds floating-point numbers.
+///
+/// # Safety
+///
+/// Both pointers have `bytes` bytes of that type, and do not overlap.
+pub(crate) unsafe fn add(dtype: DType, from: *const u8, to: *mut u8, bytes: usize) {
+    macro_rules! add {
+        ($ty:ty) => {
+            for i in 0..bytes / size_of::<$ty>() {
+                // SAFETY: within both arrays, which are aligned for their elements.
+                unsafe { *to.cast::<$ty>().add(i) += *from.cast::<$ty>().add(i) };
+            }
+        };
+    }
+    match dtype {
+        DType::F32 => add!(f32),
+        DType::F64 => add!(f64),
+        _ => {}
+    }
+}
+
+/// The same error, with the element that it came from.
+fn at(error: Error, element: usize, index: &[i64]) -> Error {
+    let place = if index.len() == 1 { element.to_string() } else { format!("{index:?}") };
+    match error {
+        Error::Foreign(mut diagnosis) => {
+            diagnosis.headline = format!("{} at element {place} of the batch", diagnosis.headline);
+            Error::Foreign(diagnosis)
+        }
+        other => other,
+    }
+}

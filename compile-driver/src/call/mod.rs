@@ -1,0 +1,12 @@
+//! One call: the caller's arrays in, slots of an entry point filled, results handed to the framework; over a batch too.
+
+pub(crate) mod aliasing;
+pub mod arguments;
+pub(crate) mod batch_loop;
+pub mod launch;
+pub(crate) mod results;
+pub(crate) mod scratch;
+pub(crate) mod shadows;
+pub(crate) mod shape_cache;
+pub(crate) mod split;
+pub(crate) mod task;

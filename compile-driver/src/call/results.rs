@@ -1,0 +1,85 @@
+//! Where results land: in the framework's memory, directly or, where that cannot hold them as the foreign code writes
+//! them (column-major), after the call.
+
+use crate::call::arguments::{COPIES, Call, Results, count, gather};
+use crate::call::batch_loop::add;
+use crate::error::Result;
+use core_ad::protocol::Entry;
+use core_ad::{Arg, DType};
+
+/// The results of one call, as its slots are filled.
+pub(crate) struct Landing<'r> {
+    results: &'r mut dyn Results,
+    call: &'r Call<'r>,
+    entry: Entry,
+    late: Vec<Late>,
+}
+
+/// A column-major result that the framework wants row-major.
+struct Late {
+    position: usize,
+    own: *const u8,
+    target: *mut u8,
+    shape: Vec<i64>,
+    dtype: DType,
+}
+
+impl<'r> Landing<'r> {
+    pub(crate) fn new(results: &'r mut dyn Results, call: &'r Call<'r>, entry: Entry) -> Self {
+        Landing { results, call, entry, late: Vec::new() }
+    }
+
+    /// The argument that a result belongs to: an output, or an input whose gradient it is.
+    fn arg(&self, position: usize) -> &'r Arg {
+        let plan = self.call.plan;
+        match self.entry {
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 | Entry::Augmented => &plan.args[plan.outputs[position]],
+            Entry::Vjp | Entry::Hvp | Entry::Reverse => &plan.args[plan.inputs[position]],
+        }
+    }
+
+    /// Transposes what had to wait. The frame of the call must still be open.
+    pub(crate) fn finish(self) {
+        for late in self.late {
+            let elements = late.shape.iter().product::<i64>().max(0) as usize;
+            let (size, bytes) = (late.dtype.size(), elements * late.dtype.size());
+            let mut strides = vec![1; late.shape.len()];
+            for d in 1..strides.len() {
+                strides[d] = strides[d - 1] * late.shape[d - 1];
+            }
+            count(&COPIES.gathered, bytes);
+            let is_sum = self.results.adds(late.position);
+            let place = if is_sum { self.call.frame.bytes(bytes) } else { late.target };
+            // SAFETY: all hold the result's elements; what is of the frame lives until it is closed.
+            unsafe {
+                gather(late.own, &late.shape, &strides, size, place);
+                if is_sum {
+                    add(late.dtype, place, late.target, bytes);
+                }
+            }
+        }
+    }
+}
+
+impl Results for Landing<'_> {
+    fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8> {
+        if !self.arg(position).column_major {
+            return self.results.allocate(position, dtype, shape);
+        }
+        if let Some(memory) = self.results.allocate_column_major(position, dtype, shape)? {
+            return Ok(memory);
+        }
+        let target = self.results.allocate(position, dtype, shape)?;
+        if target.is_null() {
+            return Ok(target);
+        }
+        let own = self.call.frame.bytes(shape.iter().product::<i64>().max(0) as usize * dtype.size());
+        self.late.push(Late { position, own, target, shape: shape.to_vec(), dtype });
+        Ok(own)
+    }
+
+    fn adds(&self, position: usize) -> bool {
+        // What waits is made apart, and added when it is transposed.
+        !self.late.iter().any(|l| l.position == position) && self.results.adds(position)
+    }
+}

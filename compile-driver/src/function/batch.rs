@@ -1,0 +1,243 @@
+//! Calls over a batch: one loop in here over the elements, each a call of the same entry point.
+//!
+//! An array of such a call has leading batch dimensions, or is shared by all elements. Shapes are checked, memory is
+//! taken and the derivative is proven once; per element only addresses move. The gradient of a shared input is the
+//! sum over the elements, which the reverse mode makes by itself: all elements add to the same memory.
+//!
+//! With the option `threads` the elements are dealt out in as many runs of neighbours. Each run but the first sums into
+//! memory of its own; those are added in their order, so that the result does not depend on who was fast. The threads
+//! are started for the call: a pool would not survive the `fork` of a data loader, and a second OpenMP runtime in the
+//! process would abort it.
+
+use crate::call::arguments::{self, Input, Results, View};
+use crate::call::batch_loop::{self, Job, Target};
+use crate::call::split::{Batch, Split};
+use crate::call::task::Task;
+use crate::error::{Error, Result};
+use crate::function::Function;
+use crate::function::trust::status::Due;
+use crate::load::artifact::Artifact;
+use core_ad::DerivativeSet;
+use core_ad::Role;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::protocol::Entry;
+use core_ad::shapes::Resolved;
+use core_ad::shapes::batch::{self, Lead};
+use std::sync::Arc;
+
+/// How many elements are tried until one proves something at sizes that are new to a proven derivative.
+const MOST_TRIED: usize = 64;
+
+impl Function {
+    /// [`Function::primal`] for each element of a batch. Results have the batch dimensions too.
+    ///
+    /// # Errors
+    ///
+    /// As there; an exception of the foreign code names the element.
+    pub fn primal_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        expected: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::primal(inputs, expected), results)
+    }
+
+    /// [`Function::vjp`] for each element of a batch. The gradient of a shared input is summed over the elements,
+    /// unless the batch says `separate`; a batch of no elements has the sum zero.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn vjp_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::vjp(inputs, cotangents, mask), results)
+    }
+
+    /// [`Function::jvp`] for each element of a batch.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn jvp_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::jvp(inputs, tangents), results)
+    }
+
+    /// [`Function::hvp`] for each element of a batch; shared inputs as in [`Function::vjp_over`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn hvp_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        tangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
+    }
+
+    /// [`Function::jvp2`] for each element of a batch.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn jvp2_over(
+        &self,
+        batch: &Batch<'_>,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        directions: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform_over(batch, &Task::jvp2(inputs, tangents, directions), results)
+    }
+
+    pub(crate) fn perform_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+        arguments::check_types(&self.spec.function, &self.manifest.plan, task.inputs)?;
+        let split = Split::new(&self.spec.function, &self.manifest.plan, batch, task)?;
+        let count = self.count(&split.shape)?;
+        let first = Task {
+            inputs: &split.inputs.first,
+            cotangents: &split.cotangents.first,
+            tangents: &split.tangents.first,
+            directions: &split.directions.first,
+            ..*task
+        };
+        let resolved = self.resolve_element(first.inputs)?;
+        first.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        let wanted = self.wanted(&first);
+        let mut targets = self.targets(batch, &split, &first, wanted, &resolved, results)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
+        let threads = self.spec.options.threads;
+        let job = Job {
+            plan: &self.manifest.plan,
+            function: &self.spec.function,
+            // Where the elements have the threads, an element has one; where nobody asked, the runtime decides.
+            inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
+            artifact: &artifact,
+            resolved: &resolved,
+            task: first,
+            wanted,
+            split: &split,
+        };
+        batch_loop::run(&job, count, &mut targets, self.spec.options.threads.unwrap_or(1))
+    }
+
+    /// The shapes of a call over the batch that `...` stands for.
+    pub(crate) fn resolve_over(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
+        let plan = &self.manifest.plan;
+        arguments::check_types(&self.spec.function, plan, inputs)?;
+        let split = Split::new(&self.spec.function, plan, &Batch::default(), &Task::primal(inputs, 0))?;
+        let mut resolved = Resolved::clone(&*self.resolve_element(&split.inputs.first)?);
+        for (arg, shape) in resolved.shapes.iter_mut().enumerate() {
+            let given = plan.inputs.iter().position(|&i| i == arg);
+            match given.and_then(|p| split.inputs.leads.get(p)) {
+                // What is updated in place is returned for every element, as any output.
+                Some((_, own)) if !plan.outputs.contains(&arg) => shape.splice(..0, own.iter().copied()),
+                _ if plan.args[arg].batched => shape.splice(..0, split.shape.iter().copied()),
+                _ => continue,
+            };
+        }
+        Ok(resolved)
+    }
+
+    fn count(&self, shape: &[i64]) -> Result<usize> {
+        batch::count(shape).ok_or_else(|| {
+            let function = &self.spec.function;
+            let headline = format!("a batch of {shape:?} calls of `{function}` is larger than any memory");
+            Error::Arity(Box::new(Diagnosis::new("batch-size", function, headline)))
+        })
+    }
+
+    /// The artifact, proven at the first element, or at as many as it takes; of new sizes of a proven derivative at the first ones,
+    /// for there may be nothing to prove. Where each call is checked each element is.
+    fn prove_over(
+        &self,
+        split: &Split<'_>,
+        first: &Task<'_>,
+        wanted: DerivativeSet,
+        resolved: &Resolved,
+        count: usize,
+    ) -> Result<Arc<Artifact>> {
+        let mut artifact = self.artifact_for(first, wanted, resolved)?;
+        let differentiates = first.entry != Entry::Primal;
+        let mut element = 1;
+        while differentiates && element < count && self.is_to_be_proven_at(element, wanted, resolved) {
+            let mut inputs = split.inputs.first.clone();
+            batch_loop::advance_inputs(&mut inputs, &split.inputs.lanes, &batch_loop::index_of(element, &split.shape));
+            let task = Task { inputs: &inputs, ..*first };
+            artifact = self.artifact_for(&task, wanted, resolved)?;
+            element += 1;
+        }
+        Ok(artifact)
+    }
+
+    fn is_to_be_proven_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+        match self.due(wanted, resolved) {
+            Due::Nothing => false,
+            Due::Proof => element < MOST_TRIED,
+            Due::Each => true,
+        }
+    }
+
+    /// Takes memory for every result and says where each element's part of it lies.
+    fn targets(
+        &self,
+        batch: &Batch<'_>,
+        split: &Split<'_>,
+        task: &Task<'_>,
+        wanted: DerivativeSet,
+        resolved: &Resolved,
+        results: &mut dyn Results,
+    ) -> Result<Vec<Target>> {
+        let plan = &self.manifest.plan;
+        let mut targets = Vec::new();
+        let mut take = |position: usize, arg: usize, lead: (Lead, &[i64]), overwritten: bool| -> Result<()> {
+            let (dtype, shape) = (plan.args[arg].dtype, [lead.1, resolved.shapes[arg].as_slice()].concat());
+            let memory = results.allocate(position, dtype, &shape)?;
+            targets.push(Target::new(position, dtype, memory, &shape, lead.0, &split.shape, overwritten));
+            Ok(())
+        };
+        match task.entry {
+            Entry::Primal | Entry::Jvp | Entry::Jvp2 | Entry::Augmented => {
+                let is_wanted = |arg: usize| task.entry == Entry::Primal || plan.has_shadow(arg, wanted.mask);
+                for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| is_wanted(arg)) {
+                    take(position, arg, (split.whole(), &split.shape), false)?;
+                }
+            }
+            Entry::Vjp | Entry::Hvp | Entry::Reverse => {
+                let mask = task.mask & self.facts.differentiable;
+                let inputs = plan.inputs.iter().enumerate();
+                for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
+                    let (lead, own) = &split.inputs.leads[position];
+                    let lead = match batch.separate >> position & 1 == 1 {
+                        true => (Lead { mapped: split.mapped, ..*lead }, [batch.shape, &own[lead.mapped..]].concat()),
+                        false => (*lead, own.clone()),
+                    };
+                    take(position, arg, (lead.0, &lead.1), plan.args[arg].role == Role::InOut)?;
+                }
+            }
+        }
+        Ok(targets)
+    }
+}

@@ -1,0 +1,139 @@
+//! Calls of the entry points: what stands behind each slot of the argument array.
+//!
+//! Shadows of inputs are results, zeroed and added to. Shadows of what the function writes are private copies of the
+//! caller's, because the reverse mode consumes them.
+
+use crate::call::arguments::{Input, Results, View};
+use crate::call::results::Landing;
+use crate::call::scratch::Frame;
+use crate::call::split::Batch;
+use crate::call::task::Task;
+use crate::error::Result;
+use crate::function::Function;
+use crate::load::artifact::Artifact;
+use core_ad::DerivativeSet;
+use core_ad::protocol::Entry;
+use core_ad::shapes::Resolved;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+impl Function {
+    /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
+    /// (`None` is zero), written to memory from `results` in the order of the plan's inputs.
+    ///
+    /// # Errors
+    ///
+    /// Input errors; at the first call build errors, and a differentiation error where no gradient can be
+    /// proven right.
+    pub fn vjp(
+        &self,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform(&Task::vjp(inputs, cotangents, mask), results)
+    }
+
+    /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
+    /// from `results` in the order of the plan's outputs. Outputs that are integers get nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
+        self.perform(&Task::jvp(inputs, tangents), results)
+    }
+
+    /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
+    /// given tangents (`None` is zero), the cotangents held fixed. For one scalar output with cotangent 1 this
+    /// is the Hessian applied to the tangent. Written to memory from `results` in the order of the plan's
+    /// inputs, for the inputs in `mask`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn hvp(
+        &self,
+        inputs: &[Input<'_>],
+        cotangents: &[Option<View<'_>>],
+        tangents: &[Option<View<'_>>],
+        mask: u64,
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform(&Task::hvp(inputs, cotangents, tangents, mask), results)
+    }
+
+    /// Second derivatives of the outputs along two directions: how J t of [`Function::jvp`] changes when the inputs move
+    /// along `directions` (`None` is zero), t held fixed. The same with both swapped. Written to memory from `results` in the order
+    /// of the plan's outputs; outputs that are integers get nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Function::vjp`].
+    pub fn jvp2(
+        &self,
+        inputs: &[Input<'_>],
+        tangents: &[Option<View<'_>>],
+        directions: &[Option<View<'_>>],
+        results: &mut dyn Results,
+    ) -> Result<()> {
+        self.perform(&Task::jvp2(inputs, tangents, directions), results)
+    }
+
+    /// One call: checked, proven, run.
+    pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+        if self.facts.batched {
+            return self.perform_over(&Batch::default(), task, results);
+        }
+        self.perform_by(task, self.wanted(task), results)
+    }
+
+    /// The same by the derivatives `wanted`, which may be more than the task needs.
+    pub(crate) fn perform_by(&self, task: &Task<'_>, wanted: DerivativeSet, results: &mut dyn Results) -> Result<()> {
+        let resolved = self.resolve_element(task.inputs)?;
+        task.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        let artifact = self.artifact_for(task, wanted, &resolved)?;
+        let frame = Frame::open();
+        let call = self.call(&resolved, &frame);
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.manifest.plan.args.len() + 1);
+        let mut landing = Landing::new(results, &call, task.entry);
+        call.fill_slots(task, wanted, &mut landing, &mut slots)?;
+        call.run(&artifact, task.entry, &mut slots)?;
+        landing.finish();
+        Ok(())
+    }
+
+    /// The derivatives that a task needs.
+    pub(crate) fn wanted(&self, task: &Task<'_>) -> DerivativeSet {
+        let wanted = task.wanted(self.facts.differentiable);
+        // One code for all gradients of a function whose gradients may come from a tape.
+        let in_halves = matches!(task.entry, Entry::Primal | Entry::Vjp) && self.is_taped();
+        self.serving(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
+    }
+
+    /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
+    pub(crate) fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
+        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
+    }
+
+    /// The artifact that serves a task, proven at its arguments where it is a derivative's.
+    pub(crate) fn artifact_for(
+        &self,
+        task: &Task<'_>,
+        wanted: DerivativeSet,
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        let derivative = || match task.entry {
+            Entry::Primal | Entry::Vjp => self.reverse_artifact(wanted, task.inputs, resolved),
+            _ => self.derivative(wanted, task.inputs, resolved),
+        };
+        if task.entry != Entry::Primal {
+            return derivative();
+        }
+        if wanted.mask != 0 && !self.has_primal() {
+            derivative()?;
+        }
+        self.primal_artifact()
+    }
+}

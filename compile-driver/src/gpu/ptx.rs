@@ -1,0 +1,51 @@
+//! A kernel's PTX: what was asked for, and what was built.
+
+use core_ad::protocol::{Entry, Rung};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Name of the file in an artifact's folder.
+pub const FILE: &str = "kernels.ptx";
+
+/// Which code is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PtxRequest {
+    /// The kernels.
+    pub entries: Vec<Entry>,
+    /// Inputs with a derivative.
+    pub mask: u64,
+    /// The oldest GPU it runs on, `sm_80`.
+    pub arch: String,
+    /// Bytes of dynamic shared memory.
+    pub shared: i64,
+    /// Blocks along z of one element's grid, for kernels over a batch.
+    pub batched: Option<i64>,
+    /// Preparation before differentiation.
+    pub rung: Rung,
+}
+
+impl PtxRequest {
+    /// Name of its folder in a pack.
+    pub fn folder(&self) -> String {
+        format!("ptx-{}", self.name())
+    }
+
+    /// Its part of file names.
+    pub fn name(&self) -> String {
+        let entries: Vec<&str> = self.entries.iter().map(|e| e.symbol().trim_start_matches("ffgrad_")).collect();
+        let batched = self.batched.map_or_else(String::new, |layers| format!("-over{layers}"));
+        let (mask, arch, rung) = (self.mask, &self.arch, self.rung.name());
+        format!("{}-{mask:x}-{arch}-{}{batched}-{rung}", entries.join("-"), self.shared)
+    }
+}
+
+/// A finished artifact.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    /// Its folder; the IR of each stage lies there too.
+    pub folder: PathBuf,
+    /// The PTX.
+    pub text: String,
+    /// What ptxas said of registers, shared and local memory.
+    pub needs: Vec<String>,
+}

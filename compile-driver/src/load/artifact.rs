@@ -1,0 +1,115 @@
+//! A shared object with entry points, checked and loaded.
+
+use crate::cache::{Cache, layout};
+use crate::error::{CacheError, Result};
+use crate::load::mpi_ranks::Ranks;
+use crate::load::openmp_runtime::{self, Teams};
+use core_ad::manifest::ArtifactRecord;
+use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::ffi::c_void;
+use std::fs;
+use std::path::Path;
+
+/// `int32_t entry(void *const *args)`.
+pub type EntryPoint = unsafe extern "C" fn(*const *mut c_void) -> i32;
+
+/// What an artifact offers for the tapes that it makes.
+#[derive(Clone, Copy)]
+pub struct Tapes {
+    /// Gives a tape back.
+    pub drop: unsafe extern "C" fn(*mut c_void),
+    /// Bytes that it holds.
+    pub bytes: unsafe extern "C" fn(*mut c_void) -> usize,
+}
+
+/// A loaded artifact. Its code stays mapped as long as this value lives.
+pub struct Artifact {
+    /// What it says about itself.
+    pub record: ArtifactRecord,
+    primal: EntryPoint,
+    vjp: Option<EntryPoint>,
+    jvp: Option<EntryPoint>,
+    hvp: Option<EntryPoint>,
+    jvp2: Option<EntryPoint>,
+    /// How to say how many threads its parallel regions have, where it has any.
+    pub teams: Option<Teams>,
+    augmented: Option<EntryPoint>,
+    reverse: Option<EntryPoint>,
+    /// What gives tapes back, and what tells their size; none where derivatives do not allocate from an arena.
+    pub tapes: Option<Tapes>,
+    /// The other ranks, of an MPI program.
+    pub ranks: Option<Ranks>,
+    _library: Library,
+}
+
+impl Artifact {
+    /// Loads the artifact in `folder`, or says `None` where there is none. A damaged one is set aside, with a warning, and
+    /// so will be built again.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Damaged`] where it is damaged and cannot be set aside; [`CacheError::Unloadable`].
+    pub fn load(cache: &Cache, folder: &Path) -> Result<Option<Self>> {
+        let Some((record, path)) = layout::whole(folder) else {
+            if fs::symlink_metadata(folder).is_err() {
+                return Ok(None);
+            }
+            let reason = "its content is not what was built".to_owned();
+            let error = CacheError::Damaged { path: folder.to_owned(), reason };
+            cache.set_aside(folder).map_err(|_| error)?;
+            let text = format!("the cached artifact `{}` is damaged; it is built again", folder.display());
+            cache.warnings().add(text);
+            return Ok(None);
+        };
+        Self::open(record, &path).map(Some)
+    }
+
+    /// Loads a shared object that is known to be whole.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Unloadable`]; a toolchain error where there is no OpenMP runtime for it.
+    pub fn open(record: ArtifactRecord, path: &Path) -> Result<Self> {
+        let damaged = |reason: String| CacheError::Unloadable { path: path.to_owned(), reason };
+        // SAFETY: the object was built by this user's ffgrad and matches its digest; its constructors
+        // are those of the user's own source.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| damaged(explain(&e)))?;
+        let teams = openmp_runtime::bind(&library)?;
+        let ranks = Ranks::of(&library).map_err(damaged)?;
+        let find = |entry: Entry| -> Result<EntryPoint> {
+            // SAFETY: entry points of every artifact have this type.
+            let symbol = unsafe { library.get::<EntryPoint>(entry.symbol()) };
+            Ok(*symbol.map_err(|e| damaged(explain(&e)))?)
+        };
+        let optional = |entry| record.entries.contains(&entry).then(|| find(entry)).transpose();
+        let (primal, vjp) = (find(Entry::Primal)?, optional(Entry::Vjp)?);
+        let (jvp, hvp, jvp2) = (optional(Entry::Jvp)?, optional(Entry::Hvp)?, optional(Entry::Jvp2)?);
+        let (augmented, reverse) = (optional(Entry::Augmented)?, optional(Entry::Reverse)?);
+        // SAFETY: the symbols have these types in every artifact.
+        let tapes = unsafe {
+            let drop = library.get::<unsafe extern "C" fn(*mut c_void)>(TAPE_DROP);
+            let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
+            drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
+        };
+        Ok(Artifact { record, primal, vjp, jvp, hvp, jvp2, augmented, reverse, teams, ranks, tapes, _library: library })
+    }
+
+    /// The entry point, where this artifact has it.
+    pub fn entry(&self, entry: Entry) -> Option<EntryPoint> {
+        match entry {
+            Entry::Primal => Some(self.primal),
+            Entry::Vjp => self.vjp,
+            Entry::Jvp => self.jvp,
+            Entry::Hvp => self.hvp,
+            Entry::Jvp2 => self.jvp2,
+            Entry::Augmented => self.augmented,
+            Entry::Reverse => self.reverse,
+        }
+    }
+}
+
+/// The loader's own words.
+pub fn explain(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |s| s.to_string())
+}

@@ -1,0 +1,100 @@
+//! The memory that a child may take: a compiler that loses itself must not take the user's own process with it.
+//!
+//! The limit is on private memory that can be written to (`RLIMIT_DATA`), which is what allocation takes; large mappings of files
+//! and reserved addresses do not count. It holds for each process by itself, and children of a child inherit it. Linux only: other
+//! systems cannot set it for a process that has started, or do not enforce it.
+
+use crate::os::size;
+use std::process::Child;
+
+/// Nothing is limited to less than this.
+#[cfg(target_os = "linux")]
+const LEAST: u64 = 2 << 30;
+
+/// Words of allocators, runtimes and linkers that got no memory.
+const WORDS: [&str; 7] = [
+    "out of memory",
+    "bad_alloc",
+    "memory allocation of",
+    "cannot allocate memory",
+    "memory exhausted",
+    "failed to allocate",
+    "allocation failed",
+];
+
+/// Bytes that each child may take: what `FFGRAD_MEMORY_LIMIT` says (`8G`; `none`), else three quarters of the machine's or
+/// the container's memory. `None`: as many as it likes.
+pub fn allowed() -> Option<u64> {
+    let given = std::env::var("FFGRAD_MEMORY_LIMIT").unwrap_or_default();
+    match given.trim() {
+        "none" | "unlimited" | "0" => None,
+        text => size::bytes(text).filter(|&b| b > 0).or_else(default),
+    }
+}
+
+/// Whether a child that failed says that it got no memory.
+pub fn was_short(stderr: &str) -> bool {
+    let stderr = stderr.to_ascii_lowercase();
+    WORDS.iter().any(|words| stderr.contains(words))
+}
+
+/// Limits a child that has just been started.
+#[cfg(target_os = "linux")]
+pub fn limit(child: &Child) {
+    let (Some(bytes), Ok(process)) = (allowed(), i32::try_from(child.id())) else { return };
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: reads one struct of ours and writes nothing back. The child was not reaped, so the number is its own. Where the
+    // caller's own limit is lower the call fails, and that one holds.
+    unsafe { libc::prlimit(process, libc::RLIMIT_DATA, &raw const limit, std::ptr::null_mut()) };
+}
+
+/// See the module's own words.
+#[cfg(not(target_os = "linux"))]
+pub fn limit(_: &Child) {}
+
+#[cfg(target_os = "linux")]
+fn default() -> Option<u64> {
+    // SAFETY: sysconf takes and gives plain numbers.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let machine = u64::try_from(pages).ok()?.checked_mul(u64::try_from(page).ok()?)?;
+    let most = container().map_or(machine, |own| own.min(machine));
+    Some((most / 4 * 3).max(LEAST))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn default() -> Option<u64> {
+    None
+}
+
+/// The least of the limits of the control groups that this process is in.
+#[cfg(target_os = "linux")]
+fn container() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let limits = groups.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            c if c.split(',').any(|c| c == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        // Inside a container the path is the host's, and the root is the container's own.
+        let folders = std::path::Path::new(path).ancestors().filter_map(|p| p.strip_prefix("/").ok());
+        let limit = |folder: &std::path::Path| {
+            let text = std::fs::read_to_string(std::path::Path::new(root).join(folder).join(file)).ok()?;
+            text.trim().parse::<u64>().ok()
+        };
+        folders.filter_map(limit).min()
+    });
+    limits.min()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_leaves_some_for_others() {
+        let bytes = default().unwrap();
+        assert!(bytes >= LEAST, "{bytes}");
+    }
+}

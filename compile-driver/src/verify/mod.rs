@@ -1,0 +1,473 @@
+//! Trust: is the gradient that was built the gradient of the function?
+//!
+//! Two checks at the caller's own arguments, for random t (tangent) and v (cotangent):
+//!
+//! - the dot-product identity ⟨v, J t⟩ = ⟨Jᵀ v, t⟩, J t from the forward mode and Jᵀ v from the reverse
+//!   mode, which share none of the reverse mode's caching (Griewank and Walther, *Evaluating
+//!   Derivatives*, 2008, section 3.3);
+//! - coarsely, ⟨v, J t⟩ against central differences ⟨v, f(x + h t) - f(x - h t)⟩ / 2h.
+//!
+//! Where the identity fails, the gradient is wrong. Where only the differences disagree, the point may be
+//! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
+//! modes are wrong alike.
+//!
+//! The check has memory of its own for every argument and shadow. A call may not: see `sharing.rs`. Second derivatives: `second.rs`;
+//! the reverse mode in two halves: `tape.rs`.
+
+pub(crate) mod aliased_direction;
+pub(crate) mod sample;
+pub(crate) mod second_order;
+pub(crate) mod split_mode;
+
+use crate::call::arguments::Call;
+use crate::error::Result;
+use crate::load::artifact::Artifact;
+use crate::verify::sample::{Numbers, Point, Random, dot, numbers, root_mean_square, words};
+use core_ad::manifest::CheckRecord;
+use core_ad::plan::Part;
+use core_ad::protocol::Entry;
+use core_ad::{DType, Role};
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Right, as far as numbers can tell.
+    Passed(CheckRecord),
+    /// The identity holds; finite differences disagree at this point only.
+    Doubtful(CheckRecord, String),
+    /// Nothing can be said at these arguments (not finite, or all derivatives zero).
+    Undecided(String),
+    /// Right here, where everything is zero; says nothing about other arguments.
+    Vacuous,
+    /// Wrong.
+    Wrong(CheckRecord, String),
+}
+
+impl Outcome {
+    /// The numbers, where the derivatives would be used; of a function that is constant here there are only zeros.
+    fn record_if_usable(&self) -> Option<CheckRecord> {
+        match self {
+            Outcome::Passed(record) | Outcome::Doubtful(record, _) => Some(record.clone()),
+            Outcome::Vacuous => Some(CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 }),
+            Outcome::Undecided(_) | Outcome::Wrong(..) => None,
+        }
+    }
+}
+
+/// How much the numbers may differ.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    identity: f64,
+    differences: f64,
+    steps: &'static [f64],
+    epsilon: f64,
+}
+
+impl Tolerance {
+    /// For second derivatives, which amplify rounding once more.
+    fn coarser(self) -> Self {
+        Tolerance { identity: 10.0 * self.identity, differences: 2.0 * self.differences, ..self }
+    }
+
+    const DOUBLE: Tolerance =
+        Tolerance { identity: 1e-7, differences: 1e-3, steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3], epsilon: f64::EPSILON };
+    const SINGLE: Tolerance = Tolerance {
+        identity: 3e-3,
+        differences: 5e-2,
+        steps: &[1e-2, 3e-3, 3e-2, 1e-3, 1e-1],
+        epsilon: f32::EPSILON as f64,
+    };
+}
+
+/// Checks an artifact at the given point. `values[i]` are the contiguous bytes of `args[i]` where it is an
+/// input, in 8-byte words.
+///
+/// # Errors
+///
+/// Only what the foreign code throws; a wrong gradient is an [`Outcome`].
+pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
+    let mut probe = Probe::new(call, artifact, single, seed);
+    let here = probe.look(&values)?;
+    // The point at which everything else is looked at: where first derivatives say something.
+    let (first, point) = match here.is_telling() {
+        true => (probe.judge(&values, here)?, values),
+        false => probe.look_nearby(&values, &here)?,
+    };
+    if let Some(record) = first.record_if_usable()
+        && artifact.entry(Entry::Reverse).is_some()
+        && let Some(text) = split_mode::check(&mut probe, &point)?
+    {
+        return Ok(Outcome::Wrong(record, text));
+    }
+    second_order::check(&mut probe, &point, first)
+}
+
+/// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
+///
+/// # Errors
+///
+/// What the foreign code throws.
+pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Duration) -> Result<Duration> {
+    let mut probe = Probe::new(call, artifact, false, 1);
+    let cotangent = probe.random_cotangent();
+    let mut best = Duration::MAX;
+    let start = Instant::now();
+    let mut runs = 0;
+    while runs < 3 || start.elapsed() < budget {
+        let time = probe.timed_vjp(values, &cotangent)?;
+        if runs > 0 {
+            best = best.min(time);
+        }
+        runs += 1;
+    }
+    Ok(best)
+}
+
+/// The check's numbers at one point.
+#[derive(Clone, Debug)]
+struct Look {
+    forward: f64,
+    reverse: f64,
+    /// Sum of magnitudes behind the two sums: what rounding is relative to.
+    scale: f64,
+    /// Best estimate of the same number from finite differences, and whether the estimates converge.
+    differences: f64,
+    converged: bool,
+    noise: f64,
+    /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be told from it.
+    rounding: f64,
+}
+
+impl Look {
+    /// The number from both modes, before differences.
+    fn of(forward: f64, reverse: f64, scale: f64) -> Self {
+        Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
+    }
+
+    /// Whether there is a derivative to compare.
+    fn is_telling(&self) -> bool {
+        self.is_finite() && self.scale > self.rounding
+    }
+
+    fn identity_error(&self) -> f64 {
+        ((self.forward - self.reverse).abs() - self.rounding).max(0.0) / self.scale
+    }
+
+    fn differences_agree(&self, tolerance: &Tolerance) -> bool {
+        let scale = self.scale.max(self.differences.abs());
+        (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise + self.rounding
+    }
+
+    /// Whether finite differences see no derivative either.
+    fn differences_vanish(&self, tolerance: &Tolerance) -> bool {
+        self.differences.abs() <= self.rounding / tolerance.steps[0]
+    }
+
+    fn record(&self, tolerance: &Tolerance) -> CheckRecord {
+        CheckRecord {
+            forward: self.forward,
+            reverse: self.reverse,
+            differences: self.differences,
+            tolerance: tolerance.identity * self.scale,
+        }
+    }
+}
+
+fn identity_text(look: &Look) -> String {
+    format!(
+        "reverse mode gives {:.6e}, forward mode {:.6e}, finite differences {:.6e} for the same number",
+        look.reverse, look.forward, look.differences
+    )
+}
+
+struct Probe<'a> {
+    call: &'a Call<'a>,
+    artifact: &'a Artifact,
+    tolerance: Tolerance,
+    random: Random,
+    /// Cotangent and gradients of the last look.
+    looked: (Numbers, Numbers),
+}
+
+impl<'a> Probe<'a> {
+    fn new(call: &'a Call<'a>, artifact: &'a Artifact, single: bool, seed: u64) -> Self {
+        let single = single || call.plan.args.iter().any(|a| a.dtype == DType::F32);
+        let tolerance = if single { Tolerance::SINGLE } else { Tolerance::DOUBLE };
+        Probe { call, artifact, tolerance, random: Random(seed), looked: Default::default() }
+    }
+
+    /// Product of two sets of numbers and the size of what was added up; of an MPI program over all ranks, which so come
+    /// to one decision.
+    fn dot(&self, a: &Numbers, b: &Numbers) -> (f64, f64) {
+        let (product, size) = dot(a, b);
+        match self.artifact.ranks {
+            Some(ranks) => ranks.sum([product, size]).into(),
+            None => (product, size),
+        }
+    }
+
+    fn mask(&self) -> u64 {
+        self.artifact.record.mask
+    }
+
+    /// Arguments along which the point moves: differentiated inputs.
+    fn moves(&self, arg: usize) -> bool {
+        let position = self.call.plan.inputs.iter().position(|&i| i == arg);
+        position.is_some_and(|p| self.mask() >> p & 1 == 1)
+    }
+
+    fn look(&mut self, point: &Point) -> Result<Look> {
+        let tangent = self.random_tangent(point);
+        let cotangent = self.random_cotangent();
+        let outputs = self.jvp(point, &tangent)?;
+        let gradients = self.vjp(point, &cotangent)?;
+        let (forward, size_forward) = self.dot(&cotangent, &outputs);
+        let (reverse, size_reverse) = self.dot(&gradients, &tangent);
+        let mut look = Look::of(forward, reverse, size_forward.max(size_reverse));
+        let along =
+            |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
+        self.difference(&along, &mut look)?;
+        self.looked = (cotangent, gradients);
+        Ok(look)
+    }
+
+    /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
+    /// neighbouring steps that agree best with each other.
+    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, look: &mut Look) -> Result<()> {
+        let mut estimates: Vec<f64> = Vec::new();
+        for &h in self.tolerance.steps {
+            let (plus, size) = along(h)?;
+            let (minus, _) = along(-h)?;
+            look.differences = (plus - minus) / (2.0 * h);
+            look.rounding = 16.0 * self.tolerance.epsilon * size;
+            look.noise = look.rounding / h;
+            if look.is_finite() && look.noise <= 0.1 * look.scale && look.differences_agree(&self.tolerance) {
+                look.converged = true;
+                return Ok(());
+            }
+            estimates.push(look.differences);
+        }
+        let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
+        let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
+        look.noise = 0.0;
+        if let Some((gap, estimate)) = best {
+            look.differences = estimate;
+            look.converged = gap <= self.tolerance.differences * estimate.abs().max(look.scale);
+        }
+        Ok(())
+    }
+
+    /// What a look at a point says where derivatives are finite and not all zero.
+    fn judge(&mut self, point: &Point, look: Look) -> Result<Outcome> {
+        if look.identity_error() > self.tolerance.identity {
+            return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
+        }
+        if let Some(text) = aliased_direction::check(self, point, look.scale)? {
+            return Ok(Outcome::Wrong(look.record(&self.tolerance), text));
+        }
+        match look.differences_agree(&self.tolerance) {
+            true => Ok(Outcome::Passed(look.record(&self.tolerance))),
+            false => self.judge_disagreement(point, look),
+        }
+    }
+
+    /// At points where nothing can be said, a generic point nearby decides. Returns the point that did.
+    fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<(Outcome, Point)> {
+        let near = self.nearby(values);
+        let look = self.look(&near)?;
+        let is_silent = look.is_finite() && !look.is_telling();
+        if here.is_finite()
+            && here.differences_vanish(&self.tolerance)
+            && is_silent
+            && look.differences_vanish(&self.tolerance)
+        {
+            // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
+            // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
+            return Ok((Outcome::Vacuous, values.clone()));
+        }
+        if here.is_finite() && is_silent && !look.differences_vanish(&self.tolerance) {
+            // Both modes say that nothing depends on anything; the function itself says otherwise.
+            return Ok((self.judge_disagreement(&near, look)?, near));
+        }
+        let reason =
+            if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
+        if !look.is_telling() {
+            return Ok((Outcome::Undecided(format!("{reason} at these arguments and near them")), near));
+        }
+        let outcome = match self.judge(&near, look)? {
+            // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
+            Outcome::Passed(_) if !here.is_finite() => {
+                Outcome::Undecided(format!("{reason} at these arguments; near them the gradient is right"))
+            }
+            other => other,
+        };
+        Ok((outcome, near))
+    }
+
+    /// Finite differences disagree although the identity holds: a kink, or both modes are wrong alike.
+    fn judge_disagreement(&mut self, values: &Point, here: Look) -> Result<Outcome> {
+        let mut disagreements = 0;
+        for _ in 0..2 {
+            let near = self.nearby(values);
+            let look = self.look(&near)?;
+            let decisive = look.forward.is_finite() && look.converged;
+            if decisive && !look.differences_agree(&self.tolerance) {
+                disagreements += 1;
+            }
+        }
+        let record = here.record(&self.tolerance);
+        let text = format!(
+            "forward and reverse mode agree ({:.6e}), finite differences give {:.6e}",
+            here.forward, here.differences
+        );
+        if disagreements == 2 && here.converged {
+            return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
+        }
+        Ok(Outcome::Doubtful(record, text))
+    }
+
+    fn random_tangent(&mut self, point: &Point) -> Numbers {
+        (0..self.call.plan.args.len())
+            .map(|arg| {
+                if !self.moves(arg) {
+                    return Vec::new();
+                }
+                let values = numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg));
+                let size = root_mean_square(&values);
+                values.iter().map(|_| size * self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    fn random_cotangent(&mut self) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let is_result = plan.outputs.contains(&arg) && plan.args[arg].dtype.is_float();
+                let count = if is_result { self.call.elements(arg) } else { 0 };
+                (0..count).map(|_| self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    /// A generic point: every differentiated value moved by about a hundredth of the array's size.
+    fn nearby(&mut self, point: &Point) -> Point {
+        let direction = self.random_tangent(point);
+        self.moved(point, &direction, 0.01)
+    }
+
+    fn moved(&self, point: &Point, direction: &Numbers, step: f64) -> Point {
+        let mut moved = point.clone();
+        for (arg, direction) in direction.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
+            let dtype = self.call.plan.args[arg].dtype;
+            let values = numbers(&point[arg], dtype, direction.len());
+            let values: Vec<f64> = values.iter().zip(direction).map(|(x, d)| x + step * d).collect();
+            moved[arg] = words(&values, dtype);
+        }
+        moved
+    }
+
+    fn primal(&self, point: &Point) -> Result<Numbers> {
+        let mut point = point.clone();
+        self.add_produced(&mut point);
+        let mut slots = Vec::new();
+        for memory in &mut point {
+            slots.push(memory.as_mut_ptr().cast::<c_void>());
+        }
+        self.call.run(self.artifact, Entry::Primal, &mut slots)?;
+        Ok(self.results(&point))
+    }
+
+    fn jvp(&self, point: &Point, tangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Jvp, point, tangent)?;
+        Ok(self.results(&shadows))
+    }
+
+    fn vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Vjp, point, cotangent)?;
+        Ok(self.gradients(&shadows))
+    }
+
+    fn timed_vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Duration> {
+        let (mut values, mut shadows) = self.memory(point, cotangent);
+        let mut slots = self.slots(Entry::Vjp, &mut values, &mut shadows);
+        let start = Instant::now();
+        self.call.run(self.artifact, Entry::Vjp, &mut slots)?;
+        Ok(start.elapsed())
+    }
+
+    fn gradients(&self, memory: &Point) -> Numbers {
+        let plan = self.call.plan;
+        let gradient = |arg: usize| {
+            if !self.moves(arg) {
+                return Vec::new();
+            }
+            numbers(&memory[arg], plan.args[arg].dtype, self.call.elements(arg))
+        };
+        (0..plan.args.len()).map(gradient).collect()
+    }
+
+    /// Runs a derivative entry point with the given shadows and returns the shadows after it.
+    fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
+        let (mut values, mut shadows) = self.memory(point, given);
+        let mut slots = self.slots(entry, &mut values, &mut shadows);
+        self.call.run(self.artifact, entry, &mut slots)?;
+        Ok(shadows)
+    }
+
+    /// Private memory for every argument and every shadow.
+    fn memory(&self, point: &Point, given: &Numbers) -> (Point, Point) {
+        let mut values = point.clone();
+        self.add_produced(&mut values);
+        (values, self.filled(given))
+    }
+
+    fn slots(&self, entry: Entry, values: &mut Point, shadows: &mut Point) -> Vec<*mut c_void> {
+        let address = |slot: core_ad::plan::Slot| -> *mut c_void {
+            match slot.part {
+                Part::Shadow => shadows[slot.arg].as_mut_ptr().cast(),
+                _ => values[slot.arg].as_mut_ptr().cast(),
+            }
+        };
+        self.call.plan.slots(entry, self.mask()).map(address).collect()
+    }
+
+    /// A buffer for every argument: the numbers given, or zeros.
+    fn filled(&self, given: &Numbers) -> Point {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| match given[arg].is_empty() {
+                true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
+                false => words(&given[arg], plan.args[arg].dtype),
+            })
+            .collect()
+    }
+
+    /// Memory for what the function itself produces.
+    fn add_produced(&self, point: &mut Point) {
+        for (arg, a) in self.call.plan.args.iter().enumerate() {
+            if crate::call::arguments::is_produced(a.role) {
+                point[arg] = vec![0; self.call.bytes(arg).div_ceil(8).max(1)];
+            }
+        }
+    }
+
+    fn results(&self, memory: &Point) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let a = &plan.args[arg];
+                if !plan.outputs.contains(&arg) || !a.dtype.is_float() || a.role == Role::Size {
+                    return Vec::new();
+                }
+                numbers(&memory[arg], a.dtype, self.call.elements(arg))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,178 @@
+//! Checks second derivatives on top of first ones that passed.
+//!
+//! - Forward over reverse: the Hessian H of ⟨v, f⟩ is symmetric, ⟨s, H t⟩ = ⟨t, H s⟩, and coarsely it is the central difference of
+//!   gradients that have been checked before.
+//! - Forward over forward: ⟨v, f''(s, t)⟩ = ⟨s, H t⟩, and coarsely it is the central difference of J t.
+
+use crate::error::Result;
+use crate::verify::sample::{Numbers, Point};
+use crate::verify::{Look, Outcome, Probe, aliased_direction};
+use core_ad::Role;
+use core_ad::plan::Part;
+use core_ad::protocol::Entry;
+use std::ffi::c_void;
+
+/// How many operations are rounded in a gradient, for what is left of one that cancels.
+const OPERATIONS: f64 = 256.0;
+
+/// What second derivatives say, where `first` was said of the first ones at this point.
+///
+/// # Errors
+///
+/// Only what the foreign code throws.
+pub(super) fn check(probe: &mut Probe<'_>, point: &Point, first: Outcome) -> Result<Outcome> {
+    let mut outcome = first;
+    for entry in [Entry::Hvp, Entry::Jvp2] {
+        if outcome.record_if_usable().is_some() && probe.artifact.entry(entry).is_some() {
+            outcome = judge(probe, point, outcome, entry)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The words for what must be equal and is not.
+fn unequal(entry: Entry) -> &'static str {
+    match entry {
+        Entry::Jvp2 => "the forward mode of the forward mode is not that of the reverse mode",
+        _ => "second derivatives are not symmetric",
+    }
+}
+
+fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> Result<Outcome> {
+    let here = probe.look_twice(point, entry)?;
+    let tolerance = probe.tolerance.coarser();
+    if here.is_telling() {
+        return judge_look(probe, point, here, first, entry);
+    }
+    // Zeros prove nothing about a function that only here is linear, nor do infinities. A generic point does.
+    let near = probe.nearby(point);
+    let look = probe.look_twice(&near, entry)?;
+    if look.is_telling() {
+        let outcome = judge_look(probe, &near, look, first, entry)?;
+        return Ok(match outcome {
+            Outcome::Passed(_) | Outcome::Doubtful(..) | Outcome::Vacuous if !here.is_finite() => {
+                Outcome::Undecided("second derivatives are not finite at these arguments".to_owned())
+            }
+            other => other,
+        });
+    }
+    if !here.is_finite() || !look.is_finite() {
+        return Ok(Outcome::Undecided("second derivatives are not finite at these arguments or near them".to_owned()));
+    }
+    // Of a linear function all second derivatives are zero.
+    if !look.differences_agree(&tolerance) {
+        return Ok(Outcome::Wrong(look.record(&tolerance), text(&look, entry)));
+    }
+    match here.differences_agree(&tolerance) {
+        true => Ok(first),
+        false => Ok(Outcome::Doubtful(here.record(&tolerance), text(&here, entry))),
+    }
+}
+
+/// Where second derivatives are finite and not all zero.
+fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Look, first: Outcome, entry: Entry) -> Result<Outcome> {
+    let tolerance = probe.tolerance.coarser();
+    let record = look.record(&tolerance);
+    if look.identity_error() > tolerance.identity {
+        return Ok(Outcome::Wrong(record, text(&look, entry)));
+    }
+    if let Some(text) = aliased_direction::check_second(probe, point, entry, look.scale)? {
+        return Ok(Outcome::Wrong(record, text));
+    }
+    if look.differences_agree(&tolerance) || !look.converged {
+        return Ok(first);
+    }
+    let text = format!(
+        "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
+        look.forward, look.differences
+    );
+    // A kink is at one point; what stays wrong nearby is wrong.
+    for _ in 0..2 {
+        let near = probe.nearby(point);
+        let again = probe.look_twice(&near, entry)?;
+        if !(again.forward.is_finite() && again.converged) || again.differences_agree(&tolerance) {
+            return Ok(Outcome::Doubtful(record, text));
+        }
+    }
+    Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")))
+}
+
+fn text(look: &Look, entry: Entry) -> String {
+    format!(
+        "{}: {:.6e} against {:.6e}, finite differences {:.6e}",
+        unequal(entry),
+        look.forward,
+        look.reverse,
+        look.differences
+    )
+}
+
+impl Probe<'_> {
+    /// The number that the check compares, three times.
+    fn look_twice(&mut self, point: &Point, entry: Entry) -> Result<Look> {
+        let v = self.random_cotangent();
+        let (s, t) = (self.random_tangent(point), self.random_tangent(point));
+        let ((forward, size_forward), (reverse, size_reverse)) = match entry {
+            Entry::Jvp2 => (self.dot(&v, &self.jvp2(point, &t, &s)?), self.dot(&s, &self.hvp(point, &v, &t)?)),
+            _ => (self.dot(&s, &self.hvp(point, &v, &t)?), self.dot(&t, &self.hvp(point, &v, &s)?)),
+        };
+        let mut look = Look::of(forward, reverse, size_forward.max(size_reverse));
+        let along = |h: f64| -> Result<(f64, f64)> {
+            Ok(match entry {
+                Entry::Jvp2 => self.dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?),
+                _ => self.dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?),
+            })
+        };
+        self.difference(&along, &mut look)?;
+        // A gradient is not one operation: where its parts cancel, more is left of them than the rounding of its sum.
+        look.rounding *= OPERATIONS;
+        look.noise *= OPERATIONS;
+        Ok(look)
+    }
+
+    /// Runs the second derivative along `direction`: how the gradients change.
+    pub(super) fn hvp(&self, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
+        Ok(self.gradients(&self.run_second(Entry::Hvp, point, cotangent, direction)?))
+    }
+
+    /// Runs the second derivative along two directions: how the outputs change.
+    pub(super) fn jvp2(&self, point: &Point, tangent: &Numbers, direction: &Numbers) -> Result<Numbers> {
+        Ok(self.results(&self.run_second(Entry::Jvp2, point, tangent, direction)?))
+    }
+
+    /// Runs a second derivative and returns the changes of the shadows.
+    fn run_second(&self, entry: Entry, point: &Point, shadow: &Numbers, direction: &Numbers) -> Result<Point> {
+        let (shadows, directions) = (self.filled(shadow), self.filled(direction));
+        self.run_slots(entry, point, shadows, directions, false).map(|(_, changes)| changes)
+    }
+
+    /// Runs a derivative and returns the shadows and their changes. `in_own_memory` passes the inputs themselves for their
+    /// tangents.
+    pub(super) fn run_slots(
+        &self,
+        entry: Entry,
+        point: &Point,
+        mut shadows: Point,
+        mut directions: Point,
+        in_own_memory: bool,
+    ) -> Result<(Point, Point)> {
+        let plan = self.call.plan;
+        let mut values = point.clone();
+        self.add_produced(&mut values);
+        let mut changes = self.filled(&vec![Vec::new(); plan.args.len()]);
+        let mut slots: Vec<*mut c_void> = Vec::new();
+        for slot in plan.slots(entry, self.mask()) {
+            let is_tangent = slot.part == Part::Direction || slot.part == Part::Shadow && entry != Entry::Hvp;
+            let memory = match slot.part {
+                _ if in_own_memory && is_tangent && plan.args[slot.arg].role == Role::Input => &mut values[slot.arg],
+                Part::Primal => &mut values[slot.arg],
+                Part::Direction => &mut directions[slot.arg],
+                Part::Shadow => &mut shadows[slot.arg],
+                Part::ShadowChange => &mut changes[slot.arg],
+            };
+            slots.push(memory.as_mut_ptr().cast());
+        }
+        self.call.run(self.artifact, entry, &mut slots)?;
+        Ok((shadows, changes))
+    }
+}
