@@ -1,7 +1,7 @@
 //! Functions that stand for those with rules while the engine is at work; the module above says why.
 
-use super::{Rule, text};
-use crate::session::Result;
+use super::rule::{Rule, fields, text};
+use crate::ir::Result;
 use inkwell::AddressSpace;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -362,11 +362,6 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         let global = self.module.add_global(array.get_type(), None, &name);
         global.set_initializer(&array);
     }
-}
-
-/// Types of the parameters.
-pub fn fields(ty: FunctionType<'_>) -> Vec<BasicTypeEnum<'_>> {
-    ty.get_param_types().into_iter().filter_map(|t| BasicTypeEnum::try_from(t).ok()).collect()
 }
 
 fn block_type<'ctx>(module: &Module<'ctx>, ty: FunctionType<'ctx>) -> StructType<'ctx> {
