@@ -1,8 +1,8 @@
-//! `ffgrad-llvm`: the worker, the only part of ffgrad that links LLVM.
+//! `ffgrad-llvm`: the worker, the only program of ffgrad that links LLVM.
 //!
-//! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each
-//! with one line. It spawns nothing; compilers and the differentiation engine are the driver's
-//! children. A crash here is an end of file there, and a typed error for the user, which says what the worker was at.
+//! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each with one line. It
+//! starts no process; compilers and Enzyme are children of the driver. If it crashes, the driver sees an end of file and
+//! reports the step that the crash trace names.
 
 mod analysis;
 mod entry;

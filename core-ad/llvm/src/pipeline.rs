@@ -34,32 +34,32 @@ pub struct Marking<'a> {
 pub fn first(module: &Module<'_>, rung: Rung, codegen: &CodeGen) {
     if rung == Rung::Inlined && codegen.does(Improvement::HeldCalls) {
         crash_trace::step("holding back calls");
-        keep_calls::hold_back(module);
+        keep_calls::defer_inlining(module);
     }
 }
 
 /// Last before Enzyme.
 pub fn before_enzyme(module: &Module<'_>, job: &Marking<'_>) -> Result<()> {
-    crash_trace::step("marking for the engine");
+    crash_trace::step("marking for Enzyme");
     openmp::expand_copies(module)?;
-    // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written
+    // Enzyme makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written
     // through pointers that may point elsewhere.
     let by_merges = || job.arena && phi_pointers::has_heap(module) && arena::may_serve(module);
     if job.has_rules || job.copies_allocatables || by_merges() {
         lifetimes::extend(module, &entry::roots(module, job.entries), job.parts_of_rules);
     }
     // Before copies of globals become calls.
-    inactive_globals::mark_inactive(module, &entry::roots(module, job.entries));
-    stack_array_cache::wrap_arrays(module);
+    inactive_globals::run(module, &entry::roots(module, job.entries));
+    stack_array_cache::run(module);
     phi_pointers::mark_active(module);
-    split_select_loads::separate(module);
-    outline_memcpy::outline(module);
-    split_switch_edges::join(module);
-    three_predecessors::split(module);
-    opaque_latch::keep_ends(module);
-    loop_carried::hide(module);
-    lagged_phi::lead_through(module)?;
-    distinct_addresses::part(module);
+    split_select_loads::run(module);
+    outline_memcpy::run(module);
+    split_switch_edges::run(module);
+    three_predecessors::run(module);
+    opaque_latch::run(module);
+    loop_carried::run(module);
+    lagged_phi::run(module)?;
+    distinct_addresses::run(module);
     phi_pointers::mark_captured(module);
     fast_math::mark_primal(module, job.math);
     Ok(())
@@ -67,19 +67,19 @@ pub fn before_enzyme(module: &Module<'_>, job: &Marking<'_>) -> Result<()> {
 
 /// First after Enzyme.
 pub fn after_enzyme(module: &Module<'_>) -> Result<()> {
-    crash_trace::step("mending what the engine returned");
-    drop_attributes::limit(module);
+    crash_trace::step("mending what Enzyme returned");
+    drop_attributes::run(module);
     markers::define_markers(module)?;
-    split_select_loads::release(module);
-    lagged_phi::release(module);
-    outline_memcpy::release(module);
+    split_select_loads::undo(module);
+    lagged_phi::undo(module);
+    outline_memcpy::undo(module);
     Ok(())
 }
 
 /// On what Enzyme returned: it does not know what is dropped, and LLVM does not know that it is a derivative.
 pub fn optimize(module: &Module<'_>, codegen: &CodeGen) -> Result<()> {
     crash_trace::step("relaxing arithmetic");
-    keep_calls::release(module);
+    keep_calls::undo(module);
     if codegen.math == Math::Contract && codegen.does(Improvement::DerivativeArithmetic) {
         fast_math::relax_derivative(module);
     }
@@ -89,11 +89,11 @@ pub fn optimize(module: &Module<'_>, codegen: &CodeGen) -> Result<()> {
     pipelines::clean_up(module)?;
     if codegen.does(Improvement::DeadMemory) {
         crash_trace::step("dropping memory that nobody reads");
-        dead_stores::drop_dead_memory(module);
+        dead_stores::eliminate_dead_stores(module);
     }
     let layout = target::target_machine("generic")?.get_target_data();
     crash_trace::step("improving loops");
     inner_loops::improve(module, codegen, &layout);
-    entry::release(module);
+    entry::undo(module);
     Ok(())
 }

@@ -26,7 +26,7 @@ pub struct Session<'ctx> {
     module: Option<Module<'ctx>>,
     /// The same for the primal, where that is to call other functions.
     plain: Option<Module<'ctx>>,
-    /// Rules whose shims are in the module that the engine has.
+    /// Rules whose shims are in the module that Enzyme has.
     installed: Vec<rules::Installed<'ctx>>,
     /// What is wrong on the user's side, if the last job failed for that.
     refusal: Option<Box<Diagnosis>>,
@@ -137,7 +137,7 @@ impl<'ctx> Session<'ctx> {
                 pipeline::after_enzyme(&module)?;
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
-                    openmp::after_engine(&module, &runtime.team)?;
+                    openmp::after_enzyme(&module, &runtime.team)?;
                 }
                 pipeline::optimize(&module, &codegen)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
@@ -180,7 +180,7 @@ impl<'ctx> Session<'ctx> {
         lowered.map_err(|refusal| self.refuse(refusal))
     }
 
-    /// A module with the derivative entry points, ready for the engine, and remarks. Of an OpenMP program reverse mode
+    /// A module with the derivative entry points, ready for Enzyme, and remarks. Of an OpenMP program reverse mode
     /// differentiates another form than forward mode does.
     fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
         let mut notes = Vec::new();
@@ -241,7 +241,7 @@ impl<'ctx> Session<'ctx> {
         linkage::mark_inactive(&module, &declared_inactive)?;
         linkage::mark_output(&module)?;
         if job.rung == Rung::Typed {
-            local_types::mark_local_memory(&module);
+            local_types::run(&module);
         }
         linkage::keep_only(&module, entries);
         rules::keep(&module, &self.installed);
@@ -254,7 +254,7 @@ impl<'ctx> Session<'ctx> {
         }
         if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
             crash_trace::step("replacing tanh");
-            stable_tanh::replace_tanh(&module)?;
+            stable_tanh::run(&module)?;
         }
         pipeline::first(&module, job.rung, job.codegen);
         if team == Team::Many {
@@ -358,7 +358,7 @@ impl<'ctx> Session<'ctx> {
 
     fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let buffer = MemoryBuffer::create_from_memory_range_copy(mended(&text).as_bytes(), "after");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(with_mpi_handles(&text).as_bytes(), "after");
         self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
     }
 
@@ -401,10 +401,10 @@ impl<'ctx> Session<'ctx> {
             libmvec::attach(module, &machine.get_feature_string().to_string_lossy());
         }
         let module = &module.clone();
-        no_gathers::forbid(module);
+        no_gathers::run(module);
         pipelines::after_differentiation(module, &machine)?;
         crash_trace::step("binding the runtime");
-        libmvec::release(module);
+        libmvec::undo(module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
@@ -439,9 +439,9 @@ impl<'ctx> Session<'ctx> {
     }
 }
 
-/// Where MPI's handles are integers (MPICH) the engine declares its functions with attributes of pointers, which LLVM
-/// refuses.
-fn mended(text: &str) -> String {
+/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
+/// rejects; this drops them.
+fn with_mpi_handles(text: &str) -> String {
     let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
         true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
         false => l.to_owned(),

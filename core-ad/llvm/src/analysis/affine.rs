@@ -1,4 +1,4 @@
-//! Addresses as sums: a base pointer plus constant multiples of values plus a constant, in bytes.
+//! Affine addresses in a one-block loop: base pointer + sum of constant factor * value + constant, in bytes.
 
 use crate::ir::{Block, Op, Value};
 use inkwell::targets::TargetData;
@@ -18,7 +18,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// An integer as a sum; a value that is none stands for itself.
+    /// An integer as a sum; a value that is no sum is a term.
     fn of(value: Value, depth: u32) -> Linear {
         if let Some(constant) = value.constant() {
             return Linear { constant, ..Linear::default() };
@@ -54,14 +54,14 @@ impl Linear {
         self
     }
 
-    /// Bytes from one turn of a one-block loop to the next; `None` if that is not the same for every turn.
+    /// The stride of a one-block loop in bytes; `None` if it is not constant.
     pub fn stride(&self, block: Block) -> Option<i64> {
         let varying = self.terms.iter().filter(|(value, _)| value.stands_in(block));
         varying.map(|(value, factor)| Some(step(*value, block)?.wrapping_mul(*factor))).sum()
     }
 }
 
-/// The constant that a counter of the loop grows by.
+/// The constant step of an induction variable of a one-block loop.
 pub fn step(phi: Value, block: Block) -> Option<i64> {
     if !phi.is(Op::LLVMPHI) {
         return None;
@@ -71,7 +71,7 @@ pub fn step(phi: Value, block: Block) -> Option<i64> {
     change.terms.is_empty().then_some(change.constant)
 }
 
-/// A pointer as base and distance from it.
+/// A pointer as base and offset.
 pub fn address(pointer: Value, layout: &TargetData) -> Option<(Value, Linear)> {
     let (mut base, mut distance) = (pointer, Linear::default());
     while base.is(Op::LLVMGetElementPtr) {

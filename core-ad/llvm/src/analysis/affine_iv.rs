@@ -1,4 +1,4 @@
-//! Addresses as affine functions of induction variables.
+//! Affine addresses in loop nests: base pointer + sum of constant factor * induction variable + rest, in bytes.
 
 use super::induction::Loops;
 use crate::ir::{Op, Value};
@@ -6,19 +6,19 @@ use llvm_sys::core::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMTargetDataRef};
 use std::collections::BTreeMap;
 
-/// What stands in an address with a factor.
+/// A term of an address, multiplied by a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
-    /// The turn of a loop, by its head.
-    Turn(usize),
-    /// A number that is not looked into.
+    /// The induction variable of a loop, by its header.
+    Iv(usize),
+    /// Any other value.
     Other(usize),
 }
 
-/// An address: a beginning, and numbers of bytes.
+/// An address: base pointer, factors of terms in bytes, constant.
 #[derive(Debug)]
 pub struct Address {
-    /// Where it begins.
+    /// The base pointer.
     pub base: Value,
     /// The factors.
     pub terms: BTreeMap<Term, i64>,
@@ -35,20 +35,20 @@ impl Address {
         Some(address)
     }
 
-    /// Whether a loop around both that neither address counts writes to the same places once more.
-    pub fn comes_again(&self, read: &Address, common: &[usize]) -> bool {
-        let counts = |address: &Address, head: &usize| address.terms.contains_key(&Term::Turn(*head));
-        common.iter().any(|head| counts(self, head) && counts(read, head))
-            && common.iter().any(|head| !counts(self, head) && !counts(read, head))
+    /// Whether a common outer loop, on which neither address depends, makes the store write the same addresses again.
+    pub fn repeats_in_outer_loop(&self, read: &Address, common: &[usize]) -> bool {
+        let counts = |address: &Address, header: &usize| address.terms.contains_key(&Term::Iv(*header));
+        common.iter().any(|header| counts(self, header) && counts(read, header))
+            && common.iter().any(|header| !counts(self, header) && !counts(read, header))
     }
 
-    /// Whether this place, that of a store, is one that the load's was in an earlier turn.
-    pub fn follows(&self, read: &Address) -> bool {
-        let turns = |a: &Address| {
-            a.terms.iter().filter(|(t, _)| matches!(t, Term::Turn(_))).map(|(t, f)| (*t, *f)).collect::<Vec<_>>()
+    /// Whether this address, a store's, is one that an earlier iteration of the load read.
+    pub fn writes_behind(&self, read: &Address) -> bool {
+        let ivs = |a: &Address| {
+            a.terms.iter().filter(|(t, _)| matches!(t, Term::Iv(_))).map(|(t, f)| (*t, *f)).collect::<Vec<_>>()
         };
-        let (ours, theirs) = (turns(self), turns(read));
-        if !ours.iter().any(|(turn, _)| theirs.iter().any(|(other, _)| other == turn)) {
+        let (ours, theirs) = (ivs(self), ivs(read));
+        if !ours.iter().any(|(iv, _)| theirs.iter().any(|(other, _)| other == iv)) {
             return false;
         }
         if ours != theirs {
@@ -58,23 +58,23 @@ impl Address {
         self.terms == read.terms && ours.iter().any(|(_, factor)| factor.signum() * ahead.signum() < 0)
     }
 
-    /// Whether this place, that of a store, is one that the load's will be in in a later turn. (Where the engine has to keep what is read, it
+    /// Whether this address, a store's, is one that a later iteration of the load reads. (Where Enzyme has to cache what is read, it
     /// copies the array before the loop, as if the loop did not write to it.)
-    pub fn leads(&self, read: &Address) -> bool {
-        let turns = self.terms.keys().any(|t| matches!(t, Term::Turn(_)));
-        turns && self.terms == read.terms && self.constant != read.constant
+    pub fn writes_ahead(&self, read: &Address) -> bool {
+        let has_iv = self.terms.keys().any(|t| matches!(t, Term::Iv(_)));
+        has_iv && self.terms == read.terms && self.constant != read.constant
     }
 
-    /// Adds the bytes from a pointer's beginning, which it returns.
+    /// Adds the offset of a pointer from its base, and returns the base.
     fn follow(&mut self, loops: &Loops<'_>, layout: LLVMTargetDataRef, pointer: Value) -> Option<Value> {
         match pointer.op() {
             Some(Op::LLVMGetElementPtr) => {
                 let base = self.follow(loops, layout, pointer.operand(0))?;
-                // SAFETY: a step; what it steps by is a type of the module.
+                // SAFETY: a getelementptr; its element type is one of the module.
                 let mut element = unsafe { LLVMGetGEPSourceElementType(pointer.0) };
                 for (place, index) in (1..).zip(pointer.operands().into_iter().skip(1)) {
                     if place > 1 {
-                        // SAFETY: as above; only arrays have elements alike.
+                        // SAFETY: as above; only arrays have one element type.
                         element = unsafe {
                             match LLVMGetTypeKind(element) {
                                 llvm_sys::LLVMTypeKind::LLVMArrayTypeKind => LLVMGetElementType(element),
@@ -82,20 +82,20 @@ impl Address {
                             }
                         };
                     }
-                    // SAFETY: a type of the module, with a size where it is stepped by.
+                    // SAFETY: a type of the module, and sized.
                     let size = unsafe { LLVMABISizeOfType(layout, element) };
                     self.add(loops, index, i64::try_from(size).ok()?, 0)?;
                 }
                 Some(base)
             }
-            Some(Op::LLVMPHI) => match loops.counter(pointer) {
-                Some((head, start, step)) => {
+            Some(Op::LLVMPHI) => match loops.induction_variable(pointer) {
+                Some((header, start, step)) => {
                     let next =
                         pointer.users().into_iter().find(|u| u.is(Op::LLVMGetElementPtr) && u.operand(1) == step)?;
-                    // SAFETY: a step; what it steps by is a type of the module.
+                    // SAFETY: a getelementptr; its element type is one of the module.
                     let size = unsafe { LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(next.0)) };
                     let bytes = i64::try_from(size).ok()?.checked_mul(step.constant()?)?;
-                    *self.terms.entry(Term::Turn(head)).or_default() += bytes;
+                    *self.terms.entry(Term::Iv(header)).or_default() += bytes;
                     self.follow(loops, layout, start)
                 }
                 None => Some(pointer),
@@ -104,7 +104,7 @@ impl Address {
         }
     }
 
-    /// Adds a number, so many times.
+    /// Adds an integer times a factor.
     fn add(&mut self, loops: &Loops<'_>, value: Value, times: i64, depth: usize) -> Option<()> {
         if depth > 16 {
             return None;
@@ -134,9 +134,11 @@ impl Address {
             Some(Op::LLVMShl) if value.operand(1).constant().is_some_and(|by| (0..32).contains(&by)) => {
                 part(value.operand(0), times.checked_mul(1 << value.operand(1).constant()?)?)
             }
-            Some(Op::LLVMPHI) if loops.counter(value).is_some_and(|(.., step)| step.constant().is_some()) => {
-                let (head, start, step) = loops.counter(value)?;
-                *self.terms.entry(Term::Turn(head)).or_default() += step.constant()?.checked_mul(times)?;
+            Some(Op::LLVMPHI)
+                if loops.induction_variable(value).is_some_and(|(.., step)| step.constant().is_some()) =>
+            {
+                let (header, start, step) = loops.induction_variable(value)?;
+                *self.terms.entry(Term::Iv(header)).or_default() += step.constant()?.checked_mul(times)?;
                 self.add(loops, start, times, depth + 1)
             }
             _ => {

@@ -1,4 +1,4 @@
-//! Whether a CUDA kernel has barriers.
+//! Whether a CUDA kernel waits at barriers: other threads may then write to memory in between.
 
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};

@@ -1,39 +1,39 @@
-//! The blocks of a function as a graph: what leads where, and what nothing gets around.
+//! The control-flow graph of a function: reachability, dominators, natural loops.
 
 use crate::ir::{self, Block, Value};
 use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
-/// Passes that take more than linear time do not look closely at functions of more blocks.
-pub const MANY: usize = 2000;
+/// Passes that take more than linear time skip functions with more blocks than this.
+pub const MAX_BLOCKS: usize = 2000;
 
-/// The blocks, by number; the first is the one that the function begins with.
-pub struct Graph {
+/// The blocks, by number; 0 is the entry block.
+pub struct Cfg {
     number: HashMap<Block, usize>,
     pub successors: Vec<Vec<usize>>,
     pub predecessors: Vec<Vec<usize>>,
 }
 
-/// What is reached from each block of a part of the function, in at least one step.
+/// The blocks reachable from each block of a part of the function, in at least one step.
 pub type Reached = Vec<Vec<bool>>;
 
-impl Graph {
-    /// Of all blocks of a function.
-    pub fn of(blocks: &[Block]) -> Graph {
+impl Cfg {
+    /// The CFG of the blocks of a function.
+    pub fn of(blocks: &[Block]) -> Cfg {
         let number: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
         let successors = blocks.iter().map(|b| b.successors().iter().map(|s| number[s]).collect());
-        Graph::from_edges(successors.collect(), number)
+        Cfg::from_edges(successors.collect(), number)
     }
 
-    fn from_edges(successors: Vec<Vec<usize>>, number: HashMap<Block, usize>) -> Graph {
+    fn from_edges(successors: Vec<Vec<usize>>, number: HashMap<Block, usize>) -> Cfg {
         let mut predecessors = vec![Vec::new(); successors.len()];
         for (block, next) in successors.iter().enumerate() {
             next.iter().for_each(|&n| predecessors[n].push(block));
         }
-        Graph { number, successors, predecessors }
+        Cfg { number, successors, predecessors }
     }
 
-    /// How many.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.successors.len()
     }
@@ -43,13 +43,13 @@ impl Graph {
         self.number[&block]
     }
 
-    /// What each block of the part `inside` leads to, without the edges to `head`.
-    pub fn reached(&self, inside: &[bool], head: Option<usize>) -> Reached {
-        let open = |next: usize| inside[next] && Some(next) != head;
+    /// The blocks reachable from each block of the part `inside`, without the edges to `header`.
+    pub fn reached(&self, inside: &[bool], header: Option<usize>) -> Reached {
+        let open = |next: usize| inside[next] && Some(next) != header;
         (0..inside.len()).map(|b| if inside[b] { self.reached_from(b, open) } else { Vec::new() }).collect()
     }
 
-    /// What a block leads to in at least one step, through blocks that are `open`.
+    /// The blocks reachable from a block in at least one step, through blocks that are `open`.
     pub fn reached_from(&self, start: usize, open: impl Fn(usize) -> bool) -> Vec<bool> {
         let (mut seen, mut waiting) = (vec![false; self.len()], vec![start]);
         while let Some(block) = waiting.pop() {
@@ -62,8 +62,8 @@ impl Graph {
         seen
     }
 
-    /// For each block the last one before it that every way to it leads through; none for the first, and for what is never
-    /// reached. (Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm, 2001.)
+    /// The immediate dominator of each block; none for the entry block and for unreachable ones.
+    /// (Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm, 2001.)
     pub fn dominators(&self) -> Dominators {
         let order = self.in_reverse_postorder();
         let mut place = vec![usize::MAX; self.len()];
@@ -74,29 +74,29 @@ impl Graph {
             changed = false;
             for &block in order.iter().skip(1) {
                 let known = |p: &usize| *p == order[0] || above[*p].is_some();
-                let mut ways = self.predecessors[block].iter().copied().filter(known);
-                let Some(first) = ways.next() else { continue };
-                let met = ways.fold(first, |a, b| meet(&above, &place, a, b));
+                let mut known_predecessors = self.predecessors[block].iter().copied().filter(known);
+                let Some(first) = known_predecessors.next() else { continue };
+                let met = known_predecessors.fold(first, |a, b| meet(&above, &place, a, b));
                 changed |= above[block].replace(met) != Some(met);
             }
         }
         Dominators { above, reached: place.iter().map(|p| *p != usize::MAX).collect() }
     }
 
-    /// Every loop: a block that others, which only it leads to, lead back to.
+    /// The natural loops: a header, and latches that it dominates.
     pub fn natural_loops(&self, dominators: &Dominators) -> Vec<NaturalLoop> {
-        let at = |head: usize| {
-            let leads_back = |p: &usize| dominators.dominates(head, *p);
-            let ends: Vec<usize> = self.predecessors[head].iter().copied().filter(leads_back).collect();
-            (!ends.is_empty()).then(|| NaturalLoop { head, body: self.leading_to(&ends, head), ends })
+        let at = |header: usize| {
+            let leads_back = |p: &usize| dominators.dominates(header, *p);
+            let latches: Vec<usize> = self.predecessors[header].iter().copied().filter(leads_back).collect();
+            (!latches.is_empty()).then(|| NaturalLoop { header, body: self.leading_to(&latches, header), latches })
         };
         (0..self.len()).filter_map(at).collect()
     }
 
-    /// `head`, and what leads to one of the `ends` without passing it.
-    fn leading_to(&self, ends: &[usize], head: usize) -> Vec<bool> {
-        let (mut inside, mut waiting) = (vec![false; self.len()], ends.to_vec());
-        inside[head] = true;
+    /// The body: `header`, and what reaches one of the `latches` without passing it.
+    fn leading_to(&self, latches: &[usize], header: usize) -> Vec<bool> {
+        let (mut inside, mut waiting) = (vec![false; self.len()], latches.to_vec());
+        inside[header] = true;
         while let Some(block) = waiting.pop() {
             if !std::mem::replace(&mut inside[block], true) {
                 waiting.extend(&self.predecessors[block]);
@@ -125,59 +125,59 @@ impl Graph {
     }
 }
 
-/// A loop that is entered by its head only.
+/// A natural loop.
 pub struct NaturalLoop {
-    pub head: usize,
-    /// The blocks that lead back to the head.
-    pub ends: Vec<usize>,
+    pub header: usize,
+    /// The sources of its back edges.
+    pub latches: Vec<usize>,
     /// For each block whether it is inside.
     pub body: Vec<bool>,
 }
 
 impl NaturalLoop {
-    /// Whether another loop is in this one.
+    /// Whether this loop contains another.
     pub fn is_around(&self, other: &NaturalLoop) -> bool {
-        other.head != self.head && self.body[other.head]
+        other.header != self.header && self.body[other.header]
     }
 }
 
-/// The blocks of a function, and the loops among them.
-pub struct Nest {
+/// The blocks of a function, its CFG and its loops.
+pub struct LoopNest {
     pub blocks: Vec<Block>,
-    pub graph: Graph,
+    pub cfg: Cfg,
     pub loops: Vec<NaturalLoop>,
 }
 
-impl Nest {
-    /// Of a function; none where it has too many blocks to look closely.
-    pub fn of(function: FunctionValue<'_>) -> Option<Nest> {
+impl LoopNest {
+    /// Of a function; `None` where it has more than [`MAX_BLOCKS`] blocks.
+    pub fn of(function: FunctionValue<'_>) -> Option<LoopNest> {
         let blocks = ir::blocks(function);
-        if blocks.len() > MANY {
+        if blocks.len() > MAX_BLOCKS {
             return None;
         }
-        let graph = Graph::of(&blocks);
-        let loops = graph.natural_loops(&graph.dominators());
-        Some(Nest { blocks, graph, loops })
+        let cfg = Cfg::of(&blocks);
+        let loops = cfg.natural_loops(&cfg.dominators());
+        Some(LoopNest { blocks, cfg, loops })
     }
 
-    /// The numbers that a loop carries from turn to turn.
+    /// The loop-carried floating-point phis of a loop.
     pub fn carried(&self, by: &NaturalLoop) -> impl Iterator<Item = Value> + use<> {
-        self.blocks[by.head].phis().into_iter().filter(|phi| phi.is_float())
+        self.blocks[by.header].phis().into_iter().filter(|phi| phi.is_float())
     }
 
-    /// What the turns of a loop leave of such a number, by each of the loop's ends.
-    pub fn left_of(&self, phi: Value, by: &NaturalLoop) -> Vec<Value> {
-        let comes_back = |from: Block| by.ends.iter().any(|end| self.blocks[*end] == from);
+    /// The next values of such a phi, one for each latch.
+    pub fn next_values(&self, phi: Value, by: &NaturalLoop) -> Vec<Value> {
+        let comes_back = |from: Block| by.latches.iter().any(|end| self.blocks[*end] == from);
         phi.incoming().into_iter().filter(|(_, from)| comes_back(*from)).map(|(value, _)| value).collect()
     }
 
-    /// Whether an instruction stands in a loop.
+    /// Whether an instruction is in a loop.
     pub fn is_in(&self, value: Value, inside: &NaturalLoop) -> bool {
-        inside.body[self.graph.number(value.parent())]
+        inside.body[self.cfg.number(value.parent())]
     }
 }
 
-/// The nearest block above both.
+/// The nearest common dominator.
 fn meet(above: &[Option<usize>], place: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if place[a] > place[b] { &mut a } else { &mut b };
@@ -189,14 +189,14 @@ fn meet(above: &[Option<usize>], place: &[usize], mut a: usize, mut b: usize) ->
     a
 }
 
-/// Which blocks no way to a block gets around.
+/// The dominator tree.
 pub struct Dominators {
     above: Vec<Option<usize>>,
     reached: Vec<bool>,
 }
 
 impl Dominators {
-    /// Whether every way to `block` leads through `by`, itself included.
+    /// Whether `by` dominates `block`; a block dominates itself.
     pub fn dominates(&self, by: usize, block: usize) -> bool {
         let mut at = Some(block);
         while let Some(here) = at {
@@ -208,7 +208,7 @@ impl Dominators {
         false
     }
 
-    /// Whether any way leads to a block.
+    /// Whether a block is reachable.
     pub fn is_reached(&self, block: usize) -> bool {
         self.reached[block]
     }
@@ -218,23 +218,23 @@ impl Dominators {
 mod tests {
     use super::*;
 
-    fn graph(successors: &[&[usize]]) -> Graph {
-        Graph::from_edges(successors.iter().map(|s| s.to_vec()).collect(), HashMap::new())
+    fn cfg(successors: &[&[usize]]) -> Cfg {
+        Cfg::from_edges(successors.iter().map(|s| s.to_vec()).collect(), HashMap::new())
     }
 
     #[test]
-    fn what_no_way_gets_around_is_found() {
-        // 0 → 1 → {2, 3} → 4 → {1, 5}; 6 is never reached.
-        let graph = graph(&[&[1], &[2, 3], &[4], &[4], &[1, 5], &[], &[4]]);
-        let dominators = graph.dominators();
+    fn dominators_and_loops_are_found() {
+        // 0 → 1 → {2, 3} → 4 → {1, 5}; 6 is unreachable.
+        let cfg = cfg(&[&[1], &[2, 3], &[4], &[4], &[1, 5], &[], &[4]]);
+        let dominators = cfg.dominators();
         let above = |block| (0..7).filter(|&by| dominators.dominates(by, block)).collect::<Vec<_>>();
         assert_eq!(above(4), [0, 1, 4]);
         assert_eq!(above(5), [0, 1, 4, 5]);
         assert_eq!(above(2), [0, 1, 2]);
         assert!(dominators.is_reached(5) && !dominators.is_reached(6));
-        let [found] = &graph.natural_loops(&dominators)[..] else { panic!("there is one loop") };
-        assert_eq!((found.head, &found.ends[..]), (1, &[4][..]));
+        let [found] = &cfg.natural_loops(&dominators)[..] else { panic!("there is one loop") };
+        assert_eq!((found.header, &found.latches[..]), (1, &[4][..]));
         assert_eq!(found.body[..6], [false, true, true, true, true, false]);
-        assert_eq!(graph.reached_from(4, |b| b != 3), [false, true, true, false, true, true, false]);
+        assert_eq!(cfg.reached_from(4, |b| b != 3), [false, true, true, false, true, true, false]);
     }
 }

@@ -1,4 +1,4 @@
-//! Loops of one block, as the reverse sweep is full of them, and what they add to memory.
+//! One-block loops, of which the reverse sweep is full, and the accumulations (`*cell += value`) in them.
 
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::memory_objects::Objects;
@@ -6,13 +6,13 @@ use crate::ir::{Block, Op, REASSOCIATE, Value};
 use inkwell::targets::TargetData;
 use std::collections::HashSet;
 
-/// A loop of one block, entered from one place and left to one place of its own.
+/// A loop of one block, with one predecessor outside, and one exit block that has no other predecessor.
 pub struct Loop {
     /// The block.
     pub block: Block,
-    /// Where it is entered from.
+    /// The predecessor outside.
     pub before: Block,
-    /// Where it is left to.
+    /// The exit block.
     pub after: Block,
 }
 
@@ -35,11 +35,11 @@ pub struct Accumulation {
     pub load: Value,
     /// The store.
     pub store: Value,
-    /// The one operation that takes the loaded value.
+    /// The one user of the loaded value.
     pub user: Value,
-    /// What the cell's address counts from.
+    /// The base pointer of the cell's address.
     pub base: Value,
-    /// How far from there it is.
+    /// The offset from it.
     pub distance: Linear,
 }
 
@@ -59,8 +59,8 @@ impl Accumulation {
     }
 }
 
-/// The loads that a sum adds up, each with the operation that takes it. Every operation on the way is free to be
-/// reordered and feeds the sum alone.
+/// The loads among the terms of a sum, each with the operation that uses it. Every operation in between may be
+/// reassociated and has no other use.
 fn addends(sum: Value, block: Block, depth: u32) -> Vec<(Value, Value)> {
     let free = sum.flags().is_some_and(|f| f & REASSOCIATE != 0) && sum.users().len() == 1;
     if depth > 8 || !sum.stands_in(block) || !free {
@@ -105,7 +105,7 @@ pub fn plain_sum(block: Block, phi: Value) -> Option<Value> {
     let sum = incoming.iter().find(|(_, from)| *from == block)?.0;
     let adds = match sum.op()? {
         Op::LLVMFAdd => true,
-        // `term - phi` changes the sign of what came before at every turn.
+        // `term - phi` negates the previous sum in every iteration.
         Op::LLVMFSub => sum.operand(0) == phi,
         Op::LLVMCall => sum.callee()?.starts_with("llvm.fmuladd.") && sum.operand(2) == phi,
         _ => false,

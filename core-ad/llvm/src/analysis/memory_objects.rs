@@ -1,8 +1,7 @@
-//! Which memory a pointer points into, and what is done to it, seen from one function.
+//! Memory objects of a function: which one a pointer points into, and what reads and writes it.
 //!
-//! An object is memory with an owner of its own: what a `noalias` parameter points to, or what the function allocates.
-//! Two objects never overlap. An object whose address goes anywhere but into loads, stores and their like is given
-//! up: it escapes.
+//! An object is what a `noalias` parameter points to, or what the function allocates. Two objects never overlap. An object
+//! whose address is used by anything but loads, stores and their like escapes, and nothing is concluded about it.
 
 use crate::ir::markers::{CAPTURE, CLOBBER};
 use crate::ir::{self, Op, Value};
@@ -19,7 +18,7 @@ pub struct Object {
     pub reads: Vec<Value>,
     /// What writes it: stores, copies to it, and calls that may.
     pub writes: Vec<Value>,
-    /// Its address is used in a way that is not understood.
+    /// Its address is used by anything that is not understood.
     pub escapes: bool,
 }
 
@@ -73,7 +72,7 @@ impl Objects {
         &self.all[number]
     }
 
-    /// The objects that a pointer may point into; none if that is not known.
+    /// The objects that a pointer may point into; empty if that is not known.
     pub fn behind(&self, pointer: Value) -> &[usize] {
         self.of_pointer.get(&pointer).map_or(&[], Vec::as_slice)
     }
@@ -96,7 +95,7 @@ impl Objects {
     }
 }
 
-/// What a use makes of a pointer.
+/// What a use does with a pointer.
 enum Use {
     /// Another pointer into the same object.
     Derived,

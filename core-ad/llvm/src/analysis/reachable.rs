@@ -1,4 +1,4 @@
-//! Functions that are reachable from others, by calls or by their addresses.
+//! Functions that are reachable from others, by calls or because their address is taken.
 
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;

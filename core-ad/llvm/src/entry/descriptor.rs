@@ -1,8 +1,8 @@
-//! Fortran descriptors, made where a foreign procedure is called.
+//! Fortran array descriptors, built in the wrapper for assumed-shape arguments.
 //!
-//! An assumed-shape argument arrives as the address of a descriptor: the address of the elements, then their type and
-//! the bounds of each dimension (`ISO_Fortran_binding.h` of flang 22). The wrapper makes one on its stack for each such
-//! argument. Inlined, it vanishes; where it stays, the engine makes a shadow of it around the shadow of the elements.
+//! An assumed-shape argument is passed as the address of a descriptor: the address of the elements, then their type and the
+//! bounds of each dimension (`ISO_Fortran_binding.h` of flang 22). The wrapper allocates one on its stack for each such
+//! argument. Inlined, it disappears; where it stays, Enzyme builds a shadow descriptor that points to the shadow elements.
 
 use crate::ir::Result;
 use core_ad::fortran::open_symbol;

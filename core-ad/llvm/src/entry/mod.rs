@@ -1,14 +1,14 @@
-//! Builds the entry points around the foreign function.
+//! Builds the exported entry points (primal, vjp, jvp, hvp, ...) around the foreign function.
 //!
-//! First a wrapper that takes every differentiable thing by pointer, scalars and the function's value
-//! included, so that the engine meets one shape of argument only:
+//! First a wrapper that takes every differentiable argument by pointer, scalars and the return value included, so that
+//! Enzyme sees one form of argument only:
 //!
 //! ```text
 //! void ffgrad.wrap(ptr noalias x, ptr noalias dt, i64 n, ptr noalias return)
 //! ```
 //!
-//! Then one function per entry point, `int32_t entry(void *const *args)`, that unpacks the argument
-//! array and calls the wrapper, or asks the engine for its derivative.
+//! Then one function per entry point, `int32_t entry(void *const *args)`, which unpacks the argument array and calls the
+//! wrapper, or calls `__enzyme_*` for its derivative.
 
 mod descriptor;
 mod wrapper;
@@ -50,7 +50,7 @@ pub fn primal<'ctx>(module: &Module<'ctx>, wrapper: FunctionValue<'ctx>, plan: &
     frame.close()
 }
 
-/// Adds a derivative entry point: a call for the engine to replace. `has_rules`: some functions have derivatives of their
+/// Adds a derivative entry point: a call for Enzyme to replace. `has_rules`: some functions have derivatives of their
 /// own.
 pub fn derivative<'ctx>(
     module: &Module<'ctx>,
@@ -75,7 +75,7 @@ pub fn derivative<'ctx>(
     }
     let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
     if has_rules && matches!(entry, Entry::Hvp | Entry::Jvp2) {
-        // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: the engine
+        // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: Enzyme
         // must look before it takes numbers for tangents.
         values.push(frame.activity("enzyme_runtime_activity")?.into());
     }
@@ -108,9 +108,9 @@ pub fn derivative<'ctx>(
     if entry == Entry::Reverse {
         values.push(frame.pointer(tape)?.into());
     }
-    let call = frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
+    let call = frame.builder.build_call(enzyme_function(module, entry), &values, "").map_err(|e| e.to_string())?;
     if entry == Entry::Augmented {
-        let made = call.try_as_basic_value().basic().ok_or("the engine gives no tape")?;
+        let made = call.try_as_basic_value().basic().ok_or("Enzyme gives no tape")?;
         frame.builder.build_store(frame.place(tape)?, made).map_err(|e| e.to_string())?;
     }
     frame.close()
@@ -170,13 +170,13 @@ fn first_derivative<'ctx>(
         }
         values.push(function.get_nth_param(i as u32).ok_or("gradient parameter")?.into());
     }
-    frame.builder.build_call(engine_function(module, entry), &values, "").map_err(|e| e.to_string())?;
+    frame.builder.build_call(enzyme_function(module, entry), &values, "").map_err(|e| e.to_string())?;
     frame.builder.build_return(None).map_err(|e| e.to_string())?;
     Ok(function)
 }
 
 /// Lets the reverse mode be inlined into its entry point.
-pub fn release(module: &Module<'_>) {
+pub fn undo(module: &Module<'_>) {
     let noinline = Attribute::get_named_enum_kind_id("noinline");
     for function in module.get_functions() {
         if function.get_name().to_string_lossy().contains(GRADIENT) {
@@ -185,13 +185,13 @@ pub fn release(module: &Module<'_>) {
     }
 }
 
-/// Where calls enter a module: the entry points and what they give to the engine.
+/// Where calls enter a module: the entry points and what they give to Enzyme.
 pub fn roots<'ctx>(module: &Module<'ctx>, entries: &[Entry]) -> Vec<FunctionValue<'ctx>> {
     let names = entries.iter().map(|e| e.symbol()).chain([WRAPPER]);
     names.filter_map(|name| module.get_function(name)).collect()
 }
 
-/// The engine's word for an argument. The primal of an output that is only stored need not be
+/// Enzyme's word for an argument. The primal of an output that is only stored need not be
 /// computed again; memory the foreign code also reads back must be.
 fn activity(arg: &Arg, shadowed: bool, write_only: bool) -> &'static str {
     match (shadowed, arg.role) {
@@ -202,7 +202,7 @@ fn activity(arg: &Arg, shadowed: bool, write_only: bool) -> &'static str {
     }
 }
 
-fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'ctx> {
+fn enzyme_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'ctx> {
     let name = match entry {
         Entry::Jvp | Entry::Hvp | Entry::Jvp2 => "__enzyme_fwddiff_ffgrad",
         Entry::Vjp | Entry::Primal => "__enzyme_autodiff_ffgrad",
@@ -219,7 +219,7 @@ fn engine_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'
         };
         module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
     };
-    // The engine looks at modules only that mention reverse mode.
+    // Enzyme looks at modules only that mention reverse mode.
     declare("__enzyme_autodiff_ffgrad");
     declare(name)
 }
@@ -278,7 +278,7 @@ impl<'m, 'ctx> Frame<'m, 'ctx> {
         }
     }
 
-    /// A load of one of the engine's activity markers.
+    /// A load of one of Enzyme's activity markers.
     fn activity(&self, name: &str) -> Result<BasicValueEnum<'ctx>> {
         let ty = self.module.get_context().i32_type();
         let global = self.module.get_global(name).unwrap_or_else(|| self.module.add_global(ty, None, name));

@@ -1,4 +1,4 @@
-//! The wrapper around the foreign function, in which everything differentiable comes by pointer.
+//! The wrapper around the foreign function: every differentiable argument is a pointer, aliasing facts on parameters.
 
 use super::descriptor::descriptor;
 use crate::analysis::barriers::has_barriers;
@@ -27,7 +27,7 @@ pub(super) fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTyp
     }
 }
 
-/// Adds the wrapper around `symbol`; `marked` adds what the engine needs to know, and says which arguments are never read.
+/// Adds the wrapper around `symbol`; `marked` adds what Enzyme needs to know, and says which arguments are never read.
 pub fn wrapper<'ctx>(
     module: &Module<'ctx>,
     symbol: &str,
@@ -78,7 +78,7 @@ fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &C
     }
 }
 
-/// Tells the engine what lies behind each floating-point pointer: code that only copies memory gives
+/// Gives Enzyme the element type of each floating-point pointer: code that only copies memory gives
 /// its type analysis nothing to go by.
 fn mark_types<'ctx>(
     module: &Module<'ctx>,
@@ -96,10 +96,10 @@ fn mark_types<'ctx>(
 
 /// Ends the wrapper with a call that could overwrite every argument that the function writes and reads.
 ///
-/// The engine keeps a loaded value for the reverse sweep only if it sees the memory overwritten later, and
-/// for a buffer that a time loop overwrites in its next turn it does not see that (Enzyme's own test
-/// `overwrite_outer_loop`). With this call in sight it keeps them all. The call itself does nothing: its
-/// body is added, empty, once the engine is done.
+/// Enzyme caches a loaded value for the reverse sweep only if it sees the memory overwritten later, and
+/// it misses that for a buffer that the next iteration of a time loop overwrites (Enzyme's own test
+/// `overwrite_outer_loop`). With this call it caches them all. The call itself does nothing: its
+/// body is added, empty, once Enzyme is done.
 fn clobber_written<'ctx>(
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,

@@ -1,7 +1,7 @@
-//! What the worker is at, for its last words: a crash ends in a line that names the step and the function.
+//! Crash trace: names the step and the function that the worker was at when it crashed.
 //!
-//! LLVM says the same of its own passes on a crash (its pretty stack trace). Both are written by handlers of the signals that a crash
-//! sends, so that keeping the trail costs a copy of a few bytes. The driver reads it (`core_ad::diagnostics::worker`).
+//! LLVM does the same for its own passes (pretty stack trace). Both are written by handlers of the signals that a crash
+//! raises, so that keeping the trace costs a copy of a few bytes. The driver reads it (`core_ad::diagnostics::worker`).
 
 use core_ad::diagnostics::worker::{AT, FUNCTION};
 use std::os::raw::c_int;
@@ -22,7 +22,7 @@ const CRASHES: [c_int; 5] = [libc::SIGSEGV, libc::SIGABRT, libc::SIGBUS, libc::S
 /// Handlers that were there before, LLVM's.
 static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
 
-/// From here on crashes leave a word.
+/// Installs the crash handlers.
 pub fn keep() {
     // SAFETY: sets handlers of LLVM's own; called once, before anything else of LLVM, on the only thread.
     unsafe { llvm_sys::error_handling::LLVMEnablePrettyStackTrace() };
@@ -41,7 +41,7 @@ pub fn step(name: &str) {
     END.store(end, Ordering::Relaxed);
 }
 
-/// The step looks at a function.
+/// Names the function that the step is at.
 pub fn function(name: &[u8]) {
     let end = [FUNCTION.as_bytes(), name].iter().fold(STEP_END.load(Ordering::Relaxed), |at, text| write(at, text));
     END.store(end, Ordering::Relaxed);
@@ -66,7 +66,7 @@ fn take_over(signal: c_int) -> Option<(c_int, libc::sigaction)> {
     }
 }
 
-/// Says the worker's last words, then lets LLVM say its own, and ends.
+/// Writes the trace, lets LLVM write its own, and ends the worker.
 extern "C" fn crashed(signal: c_int) {
     tell();
     let before = BEFORE.get().and_then(|all| all.iter().find(|(s, _)| *s == signal));
@@ -86,7 +86,7 @@ fn tell() {
     let newline = AtomicU8::new(b'\n');
     for (start, length) in [(LINE.as_ptr(), END.load(Ordering::Relaxed)), (&raw const newline, 1)] {
         // SAFETY: so many bytes of a live array; an AtomicU8 is laid out as a byte, and nobody writes meanwhile. That standard
-        // error is closed is nothing to mend here.
+        // error is closed cannot be helped here.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, start.cast(), length) };
     }
 }

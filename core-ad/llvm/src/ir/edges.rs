@@ -1,4 +1,4 @@
-//! Leads CFG edges through a new block.
+//! Leads CFG edges through a new block with a marker in it, so that LLVM does not fold the block away.
 
 use super::markers::edge_marker;
 use super::{Block, Value};
@@ -8,8 +8,8 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
 use std::collections::HashSet;
 
-/// Leads all edges from some blocks to one through a block of their own, whose marker has this number.
-pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> Block {
+/// Leads all edges from some blocks to one through a new block, whose marker has this number.
+pub fn merge_edges(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> Block {
     let phis = to.phis();
     // SAFETY: live blocks and values of one function; a phi is erased after its uses are replaced.
     unsafe {
@@ -18,7 +18,7 @@ pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> 
         let middle = Block(LLVMInsertBasicBlockInContext(context, to.0, c"".as_ptr()));
         LLVMPositionBuilderAtEnd(builder, middle.0);
         let marker = edge_marker(module).as_value_ref();
-        // A number, so that two such calls are never taken for one.
+        // Numbered, so that LLVM never merges two such calls.
         let mut argument = LLVMConstInt(LLVMInt32TypeInContext(context), number, 0);
         let call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut argument, 1, c"".as_ptr());
         LLVMBuildBr(builder, to.0);
@@ -47,11 +47,11 @@ pub fn join_all(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> 
     }
 }
 
-/// What comes to a phi from some blocks, as one value, where the builder stands.
+/// The value of a phi for the edges from some blocks, built at the builder's position.
 ///
 /// # Safety
 ///
-/// The builder stands behind the phis of a block that these blocks lead to.
+/// The builder is positioned after the phis of a block whose predecessors are these blocks.
 unsafe fn merge(builder: LLVMBuilderRef, phi: Value, from: &[Block]) -> Value {
     let (mut seen, mut ours) = (HashSet::new(), phi.incoming());
     ours.retain(|(_, block)| from.contains(block) && seen.insert(*block));

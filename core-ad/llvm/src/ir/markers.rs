@@ -1,4 +1,7 @@
-//! Functions that tell the engine something: what type memory has, that memory may have been overwritten, which way was taken.
+//! Marker functions and globals for Enzyme: memory types, clobbers, captures, CFG edges, opaque zeros.
+//!
+//! All are declared before Enzyme runs and defined afterwards ([`define_markers`]), empty or 0, so that the optimiser removes
+//! them.
 
 use super::Result;
 use core_ad::DType;
@@ -10,14 +13,14 @@ use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 
-/// Name of the reverse mode as a function; see [`derivative`].
+/// Name of the reverse mode as a function of its own.
 pub const GRADIENT: &str = "ffgrad.gradient";
 
-/// Mark of its parameters whose memory nobody reads after the call.
+/// Attribute of its parameters whose memory the caller does not read after the call.
 pub const PRIVATE: &str = "ffgrad.private";
 
-/// The engine's `__enzyme_float` or `__enzyme_double`: a statement about the type behind a pointer,
-/// removed by it. It is declared to touch no memory the program can see, so that it hinders nothing.
+/// Enzyme's `__enzyme_float` or `__enzyme_double`: states the element type of the memory at a pointer,
+/// and is removed by Enzyme. It is declared to access no memory of the program, so that it blocks no optimisation.
 pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {
     let name = if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" };
     if let Some(function) = module.get_function(name) {
@@ -50,10 +53,10 @@ fn declare<'ctx>(
     function
 }
 
-/// Name of the function that stands for "anything may have been written here".
+/// Name of the function that may overwrite the memory at its argument.
 pub const CLOBBER: &str = "ffgrad.clobber";
 
-/// The function of that name, which may touch what its argument points to.
+/// The function of that name.
 pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     if let Some(function) = module.get_function(CLOBBER) {
         return function;
@@ -70,10 +73,10 @@ fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     }
 }
 
-/// Name of the function that memory is captured by.
+/// Name of the function that captures its argument.
 pub const CAPTURE: &str = "ffgrad.capture";
 
-/// A function that may keep the pointer that it is given, and does nothing with it.
+/// A function that may capture the pointer that it is given, and does nothing.
 pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     if let Some(function) = module.get_function(CAPTURE) {
         return function;
@@ -86,13 +89,13 @@ pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 
 const EDGE: &str = "ffgrad.edge";
 
-/// A function that says that the program came this way, and keeps the way a block of its own.
+/// A marker for a CFG edge: it keeps LLVM from folding the edge's block away.
 pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     if let Some(function) = module.get_function(EDGE) {
         return function;
     }
     let number = module.get_context().i32_type().into();
-    // memory(inaccessiblemem: readwrite). Not to be merged: LLVM would make one call of those on several ways.
+    // memory(inaccessiblemem: readwrite). `nomerge`: LLVM would merge the calls on several edges.
     let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
     set_inactive(module, function);
     function
@@ -100,8 +103,8 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 
 const OFFSET: &str = "ffgrad.offset.";
 
-/// A constant of this number, which is 0, what the engine does not know.
-pub fn offset<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
+/// A constant 0 with this number whose value Enzyme does not see.
+pub fn opaque_zero<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
     let context = module.get_context();
     let global = module.add_global(context.i64_type(), None, &format!("{OFFSET}{number}"));
     global.set_constant(true);
@@ -109,20 +112,25 @@ pub fn offset<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
     global
 }
 
-/// Such a constant, read where a function begins, as a number of a type of no more than its 64 bits.
-pub fn load_offset(module: &Module<'_>, function: FunctionValue<'_>, ty: LLVMTypeRef, number: u64) -> LLVMValueRef {
+/// An opaque zero loaded in the entry block, as a value of a type of at most 64 bits.
+pub fn load_opaque_zero(
+    module: &Module<'_>,
+    function: FunctionValue<'_>,
+    ty: LLVMTypeRef,
+    number: u64,
+) -> LLVMValueRef {
     let start = super::blocks(function)[0].first_after_phis();
     // SAFETY: a live function with a body, and a global of its module.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         LLVMPositionBuilderBefore(builder, start.0);
-        let loaded = LLVMBuildLoad2(builder, ty, offset(module, number).as_value_ref(), c"".as_ptr());
+        let loaded = LLVMBuildLoad2(builder, ty, opaque_zero(module, number).as_value_ref(), c"".as_ptr());
         LLVMDisposeBuilder(builder);
         loaded
     }
 }
 
-/// Gives the marker functions empty bodies, so that the optimiser removes their calls, and the offsets their value.
+/// Gives the marker functions empty bodies and the opaque zeros their value, so that the optimiser removes them.
 pub fn define_markers(module: &Module<'_>) -> Result<()> {
     for global in module.get_globals().filter(|g| g.get_name().to_bytes().starts_with(OFFSET.as_bytes())) {
         global.set_initializer(&module.get_context().i64_type().const_zero());

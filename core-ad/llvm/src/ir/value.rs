@@ -1,7 +1,7 @@
-//! A view of LLVM IR for passes written here: values and blocks as plain handles that can be compared and looked up.
+//! Handles of values and basic blocks that can be compared, looked up and followed in both directions.
 //!
-//! inkwell sorts values by type, which suits building code. A pass that follows definitions and uses wants one kind
-//! of handle. Handles are valid as long as the module lives and the value was not erased; a pass drops them after.
+//! inkwell types values by kind, which suits building code. A pass that follows definitions and uses wants one kind of
+//! handle. Handles are valid as long as the module lives and the value was not erased; a pass drops them when it ends.
 
 use super::crash_trace;
 use inkwell::module::Module;
@@ -27,7 +27,7 @@ pub fn functions<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
     module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect()
 }
 
-/// The blocks of a function, which is what the step is at from here on.
+/// The blocks of a function, which the crash trace names from here on.
 pub fn blocks(function: FunctionValue<'_>) -> Vec<Block> {
     crash_trace::function(function.get_name().to_bytes());
     function.get_basic_blocks().iter().map(|b| Block(b.as_mut_ptr())).collect()
@@ -65,7 +65,7 @@ impl Block {
         all
     }
 
-    /// The phis at its head.
+    /// Its phis.
     pub fn phis(self) -> Vec<Value> {
         self.instructions().into_iter().take_while(|i| i.is(Op::LLVMPHI)).collect()
     }
@@ -75,7 +75,7 @@ impl Block {
         Value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
     }
 
-    /// Where it may go next.
+    /// Its successors, one entry per edge.
     pub fn successors(self) -> Vec<Block> {
         let end = self.terminator().0;
         (0..unsafe { LLVMGetNumSuccessors(end) }).map(|i| Block(unsafe { LLVMGetSuccessor(end, i) })).collect()
@@ -86,7 +86,7 @@ impl Block {
         self.instructions().into_iter().find(|i| !i.is(Op::LLVMPHI)).unwrap_or_else(|| self.terminator())
     }
 
-    /// Blocks that may come before it, one entry per edge.
+    /// Its predecessors, one entry per edge.
     pub fn predecessors(self) -> Vec<Block> {
         let mut all = Vec::new();
         let mut next = unsafe { LLVMGetFirstUse(LLVMBasicBlockAsValue(self.0)) };
@@ -253,7 +253,7 @@ impl Value {
         untouched && self.callee_attribute("willreturn").is_some() && self.callee_attribute("nounwind").is_some()
     }
 
-    /// Whether a call never comes back: it throws, or ends the program.
+    /// Whether a call never returns: it throws, or ends the program.
     pub fn never_returns(self) -> bool {
         self.callee_attribute("noreturn").is_some()
     }

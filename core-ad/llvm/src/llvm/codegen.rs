@@ -1,4 +1,4 @@
-//! From a module to an object file for a CPU.
+//! Code generation: target machines, CPU attributes, static constructors, the object file.
 
 use crate::ir::{Result, set_string_attribute};
 use inkwell::module::{Linkage, Module};
@@ -47,7 +47,7 @@ fn initialise_targets() {
     });
 }
 
-/// Puts the real CPU on every function: what came from the engine does not carry it.
+/// Puts the real CPU on every function: what came from Enzyme does not carry it.
 pub fn retarget(module: &Module<'_>, machine: &TargetMachine) {
     lay_out(module, machine);
     let cpu = machine.get_cpu().to_string();

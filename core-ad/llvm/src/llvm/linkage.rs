@@ -1,7 +1,7 @@
-//! What of a module stays visible: the entry points, and nothing else.
+//! Symbol linkage: makes everything but the entry points internal, renames declarations, marks inactive functions.
 //!
-//! With everything else internal, LLVM drops what is not used, specialises what is, and the shared
-//! object exports no name that could meet one of the host process.
+//! With everything else internal, LLVM drops what is not used and specialises what is, and the shared object exports no
+//! name that could clash with one of the host process.
 
 use crate::ir::{Result, set_string_attribute};
 use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
@@ -11,7 +11,7 @@ use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
 use inkwell::{DLLStorageClass, GlobalVisibility};
 
-/// Names the engine reads by convention (registered derivatives, inactive functions).
+/// Names Enzyme reads by convention (registered derivatives, inactive functions).
 fn is_reserved(name: &str) -> bool {
     name.starts_with("__enzyme") || name.starts_with("llvm.") || name.starts_with("enzyme_")
 }
@@ -57,7 +57,7 @@ fn internalise(module: &Module<'_>, kept: &[&str]) {
 
 fn aliases<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
     let mut all = Vec::new();
-    // SAFETY: walks the live module's list of aliases; GlobalValue is a view of any global, aliases
+    // SAFETY: iterates over the live module's list of aliases; GlobalValue is a view of any global, aliases
     // included.
     unsafe {
         let mut next = llvm_sys::core::LLVMGetFirstGlobalAlias(module.as_mut_ptr());
@@ -105,7 +105,7 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
     for function in renamed.iter().filter_map(|(_, new)| module.get_function(new)) {
         let ty = function.get_type();
         let count = ty.count_param_types();
-        // SAFETY: walks the uses of a live function; a call is erased only after its replacement stands.
+        // SAFETY: iterates over the uses of a live function; a call is erased only after its replacement stands.
         unsafe {
             use llvm_sys::core::*;
             use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
@@ -159,7 +159,7 @@ const OUTPUT: [&str; 24] = [
     "isatty",
 ];
 
-/// Marks output as carrying no derivative, as far as the engine does not know by itself.
+/// Marks output functions as inactive, as far as Enzyme does not know them.
 pub fn mark_output(module: &Module<'_>) -> Result<()> {
     let called = OUTPUT.iter().filter(|n| module.get_function(n).is_some_and(|f| f.count_basic_blocks() == 0));
     mark_inactive(module, &called.map(|n| (*n).to_owned()).collect::<Vec<_>>())
@@ -173,9 +173,9 @@ pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
             .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
         set_string_attribute(module, function, "enzyme_inactive", "");
         set_string_attribute(module, function, "enzyme_nofree", "");
-        // Without this the engine looks for a derivative all the same if there is a pointer among the arguments.
+        // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.
         set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
-        // An inlined body would lose the mark; of a function without one the engine wants to know that it frees nothing.
+        // An inlined body would lose the mark; of a function without one Enzyme wants to know that it frees nothing.
         let flags: &[&str] = if function.count_basic_blocks() > 0 { &["noinline"] } else { &["noinline", "nofree"] };
         for flag in flags {
             let kind = inkwell::attributes::Attribute::get_named_enum_kind_id(flag);

@@ -1,7 +1,7 @@
-//! The optimisation pipelines around differentiation.
+//! The LLVM pass pipelines before and after differentiation.
 //!
-//! Before it: scalar optimisation only. A vectorised or unrolled loop costs the engine more to reverse
-//! and hides what it could have known. After it: everything LLVM has, for the real target.
+//! Before: scalar optimisation only. A vectorised or unrolled loop costs Enzyme more to reverse and hides structure that it
+//! could use. After: everything LLVM has, for the real target.
 
 use crate::ir::Result;
 use crate::ir::crash_trace;
@@ -13,8 +13,8 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 use std::collections::HashSet;
 
-/// Has LLVM leave the last stores of two branches where they are, in the whole process. Joined they go through a pointer that leads to
-/// one place or another, of which the engine makes wrong derivatives: see `workarounds/phi_pointers.rs`.
+/// Keeps LLVM from sinking the last stores of two branches, in the whole process. Sunk they go through a phi of pointers, for which
+/// Enzyme's derivatives are wrong: see `workarounds/phi_pointers.rs`.
 pub fn keep_stores_apart() {
     let arguments = [c"ffgrad-llvm".as_ptr(), c"-simplifycfg-sink-common=false".as_ptr()];
     // SAFETY: two C strings; the overview may be null. Called once, before anything else of LLVM.
@@ -39,7 +39,7 @@ pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
     run(module, passes, &codegen::target_machine("generic")?, scalar_only())
 }
 
-/// `-O1` inlines next to nothing, and what the engine differentiates as a function of its own it treats worse: it
+/// `-O1` inlines next to nothing, and what Enzyme differentiates as a function of its own it treats worse: it
 /// keeps more for the reverse sweep and nothing is moved across the call. So inlining, bottom up over simplified
 /// functions, stands before it.
 const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
@@ -69,7 +69,7 @@ pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
     run(module, &passes, &codegen::target_machine("generic")?, scalar_only())
 }
 
-/// Takes away what the engine leaves lying about (`x + 0.0`), so that loops show what they do.
+/// Simplifies Enzyme's output (`x + 0.0`), so that the loop passes recognise loops.
 pub fn clean_up(module: &Module<'_>) -> Result<()> {
     let passes = "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-simplify)";
     run(module, passes, &codegen::target_machine("generic")?, scalar_only())
@@ -96,7 +96,7 @@ pub fn after_arena(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
 }
 
 /// Extracts each outermost loop into a function that stays one: this separates the values that live
-/// across loops from those inside, which mends gradients of buffers swapped by pointer.
+/// across loops from those inside, which makes gradients of buffers that are swapped by pointer right.
 fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
     let before: HashSet<_> = module.get_functions().map(|f| f.get_name().to_owned()).collect();
     run(module, "function(loop-simplify),loop-extract<single>", machine, scalar_only())?;

@@ -1,10 +1,9 @@
-//! The threads of a CUDA kernel on the CPU: an entry point that does the work of one thread becomes one that does it
-//! for every thread of the grid.
+//! Lowers CUDA threads for the CPU: an entry point that runs one thread becomes one that runs the whole grid.
 //!
-//! This happens after differentiation, so that what the engine reverses is one thread, as on a GPU, with its barriers
-//! in it. The loops are C (`compile-driver/runtime/launch.c`), compiled by the driver and linked in here. Where there
-//! are barriers, one thread's work is made a coroutine that stops at each of them: LLVM's own passes then split it
-//! there and keep what lives across in a frame.
+//! This happens after differentiation: what Enzyme reverses is one thread, as on a GPU, with its barriers in it. The loops
+//! over threads are C (`compile-driver/runtime/launch.c`), compiled by the driver and linked in here. Where there are
+//! barriers, the thread function becomes a coroutine that suspends at each of them: LLVM's coroutine passes split it there
+//! and keep the values that are live across a barrier in a frame.
 
 use crate::analysis::barriers::{BARRIERS, has_barriers, is_used};
 use crate::ir::Result;
@@ -130,7 +129,7 @@ fn outer(module: &Module<'_>, name: &str, slots: usize, barriers: bool) -> Resul
     Ok(())
 }
 
-/// Turns the barriers into suspension points, and everything that leads to one into part of the coroutine.
+/// Makes barriers suspension points, and inlines every function that reaches one into the coroutine.
 fn stop_at_barriers<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let mut stops = Vec::new();
     for (barrier, kind) in BARRIERS {
@@ -185,7 +184,7 @@ fn inline_always(context: &Context, function: FunctionValue<'_>) {
 /// Functions with a call of this one in them.
 fn callers<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Vec<FunctionValue<'ctx>> {
     let mut found = HashSet::new();
-    // SAFETY: walks the uses of a live function; users that are instructions have a block and a function.
+    // SAFETY: iterates over the uses of a live function; users that are instructions have a block and a function.
     unsafe {
         let mut next = LLVMGetFirstUse(function.as_value_ref());
         while !next.is_null() {
@@ -291,7 +290,7 @@ pub fn unset_constant(module: &Module<'_>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// A sentence for what the engine cannot do.
+/// A sentence for what Enzyme cannot do.
 pub fn check_entries(module: &Module<'_>, entries: &[Entry]) -> Result<()> {
     if entries.contains(&Entry::Hvp) && has_shared_memory(module) {
         return Err(NO_SECOND.to_owned());

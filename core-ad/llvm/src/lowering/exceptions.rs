@@ -1,9 +1,8 @@
-//! The boundary that C++ exceptions do not cross.
+//! Catches C++ exceptions at the entry points.
 //!
-//! An exception that left an entry point would unwind through Rust and Python frames and end the
-//! process. Each entry point of a C++ module is therefore renamed and called from a guard that
-//! catches everything, writes what the exception says into the message buffer (the slot after the
-//! last argument, [`core_ad::protocol::MESSAGE_BYTES`] long) and returns a status.
+//! An exception that left an entry point would unwind through Rust and Python frames and end the process. Each entry point
+//! of a C++ module is therefore renamed and called from a guard that catches everything, writes `what()` into the message
+//! buffer (the slot after the last argument, [`core_ad::protocol::MESSAGE_BYTES`] long) and returns a status.
 
 use crate::ir::Result;
 use core_ad::protocol::{Entry, MESSAGE_BYTES, status};
@@ -19,7 +18,7 @@ pub fn guard(module: &Module<'_>, entry: Entry, slots: usize) -> Result<()> {
     let inner = module.get_function(name).ok_or_else(|| format!("no entry point `{name}`"))?;
     inner.as_global_value().set_name(&format!("{name}.inner"));
     inner.set_linkage(Linkage::Internal);
-    // The engine states that its functions do not throw; the foreign code may.
+    // Enzyme states that its functions do not throw; the foreign code may.
     let nounwind = Attribute::get_named_enum_kind_id("nounwind");
     inner.remove_enum_attribute(AttributeLoc::Function, nounwind);
     let guard = module.add_function(name, inner.get_type(), Some(Linkage::External));

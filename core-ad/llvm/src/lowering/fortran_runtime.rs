@@ -1,4 +1,4 @@
-//! flang's runtime library in a derivative: rules for its array operations, and printing.
+//! flang's runtime library in a derivative: rules for its array operations, and empty bodies for printing.
 
 use super::openmp::location;
 use crate::ir::Result;

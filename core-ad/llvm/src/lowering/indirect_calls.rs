@@ -1,10 +1,9 @@
-//! Indirect calls, made direct where the possible targets are known.
+//! Replaces indirect calls by dispatchers that compare the pointer with every possible target.
 //!
-//! The engine's forward mode gets the result of an indirect call wrong (it expects primal and tangent,
-//! the derivative behind the pointer returns the tangent alone), and a pointer whose target it does not
-//! know makes it emit a call to `exit`. A module that receives numbers only can call only what it contains:
-//! each call through a pointer becomes a call of a dispatcher that compares the pointer with every function
-//! of that type whose address is taken. The optimiser then inlines what it can.
+//! Enzyme's forward mode gets the result of an indirect call wrong (it expects primal and tangent, but the derivative behind
+//! the pointer returns the tangent alone), and for a pointer with an unknown target it emits a call of `exit`. A module that
+//! receives numbers only can call only what it contains: each call through a pointer becomes a call of a dispatcher that
+//! compares the pointer with every function of that type whose address is taken. The optimiser then inlines what it can.
 
 use crate::ir::{self, Result};
 use inkwell::module::Module;
@@ -127,7 +126,7 @@ unsafe fn dispatcher(
             call_and_return(builder, hit, ty, target, &mut arguments);
             here = miss;
         }
-        // A pointer from outside the module. An indirect call left here would hinder the engine, so the answer
+        // A pointer from outside the module. An indirect call left here would hinder Enzyme, so the answer
         // is not-a-number: the check against the primal, which has the real call, then refuses the gradient.
         LLVMPositionBuilderAtEnd(builder, here);
         return_nothing(builder, LLVMGetReturnType(ty));

@@ -1,10 +1,10 @@
-//! Drops what the reverse mode computes into memory that nobody reads.
+//! Dead-store elimination for the reverse mode, into memory that the caller drops.
 //!
-//! The engine runs the function forward once more, for the values that the reverse sweep needs. Where it needs none
-//! (a linear time stepper), the forward sweep is still there: its state lives in memory that the caller gave, which
-//! LLVM must assume to be read afterwards. Here it is known which memory the caller drops (`entries::PRIVATE`). What
-//! is then stored in memory that is only read to compute what is stored there is dead, round and round a time loop;
-//! the stores go, and LLVM removes what fed them.
+//! Enzyme runs the function forward once more, for the values that the reverse sweep needs. Where it needs none (a linear
+//! time stepper), the forward sweep is still there: its state is in memory that the caller gave, which LLVM must assume to
+//! be read afterwards. Here it is known which memory the caller drops (`PRIVATE` in `ir/markers.rs`). What is stored to memory that is
+//! only read to compute what is stored there is dead, also through the back edge of a time loop; the stores go, and LLVM
+//! removes the computations that fed them.
 
 use crate::analysis::memory_objects::{self, Objects};
 use crate::ir::markers::{GRADIENT, PRIVATE};
@@ -15,7 +15,7 @@ use inkwell::values::FunctionValue;
 use std::collections::HashSet;
 
 /// Removes the dead stores of the reverse mode.
-pub fn drop_dead_memory(module: &Module<'_>) {
+pub fn eliminate_dead_stores(module: &Module<'_>) {
     let Some(function) = module.get_function(GRADIENT).filter(|f| f.count_basic_blocks() > 0) else { return };
     let objects = Objects::of(function);
     let alive = Liveness::of(function, &objects);
@@ -41,7 +41,7 @@ impl Liveness {
         let mut open: Vec<Value> = Vec::new();
         for (number, object) in objects.iter() {
             if object.escapes || !is_dropped(function, object) {
-                found.enliven(number, objects, &mut open);
+                found.mark_live(number, objects, &mut open);
             }
         }
         let all = ir::blocks(function).into_iter().flat_map(ir::Block::instructions);
@@ -53,7 +53,7 @@ impl Liveness {
             open.extend(value.operands().into_iter().filter(|o| o.is_instruction()));
             for pointer in reads_from(value) {
                 for &number in objects.behind(pointer) {
-                    found.enliven(number, objects, &mut open);
+                    found.mark_live(number, objects, &mut open);
                 }
             }
         }
@@ -61,7 +61,7 @@ impl Liveness {
     }
 
     /// A live object makes everything that writes to it live.
-    fn enliven(&mut self, number: usize, objects: &Objects, open: &mut Vec<Value>) {
+    fn mark_live(&mut self, number: usize, objects: &Objects, open: &mut Vec<Value>) {
         if self.objects.insert(number) {
             open.extend(&objects.get(number).writes);
         }
@@ -82,7 +82,7 @@ fn reads_from(value: Value) -> Vec<Value> {
         Some(Op::LLVMLoad) => vec![value.operand(0)],
         Some(Op::LLVMCall) => match value.callee().unwrap_or_default() {
             name if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => vec![value.operand(1)],
-            // What is freed is not read; but which address is freed may come from memory, and that is an operand.
+            // `free` does not read the memory; a freed address that was loaded is an operand.
             name if memory_objects::is_neutral(&name) => Vec::new(),
             _ => value.operands(),
         },

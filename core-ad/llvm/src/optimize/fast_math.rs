@@ -1,12 +1,12 @@
-//! What may be done to floating-point operations: LLVM's flags on each, by the mode of the build.
+//! Fast-math flags of the user's operations and of those that Enzyme adds, by the mode of the build.
 //!
 //! The user's own operations keep their order; in `contract` mode a multiplication and an addition may be fused. The
-//! operations that the engine adds have no order in any source, so in that mode they may also be reassociated, and
-//! the sign of a zero is not kept. Without that the reverse sweep is full of `x + 0.0`, which IEEE arithmetic cannot
-//! drop (`-0.0 + 0.0` is `0.0`), and its sums cannot be vectorised. NaN and infinity keep their meaning.
+//! operations that Enzyme adds have no order in any source, so in that mode they may also be reassociated, and the sign of a
+//! zero is not kept. Without that the reverse sweep is full of `x + 0.0`, which IEEE arithmetic cannot drop (`-0.0 + 0.0` is
+//! `0.0`), and its sums cannot be vectorised. NaN and infinity keep their meaning.
 //!
-//! Which is which shows in the flags themselves: every operation is marked as fusible before the engine runs, the
-//! engine copies the marks of what it recomputes and sets none on what it adds.
+//! The flags themselves tell them apart: every operation is marked `contract` before Enzyme runs; Enzyme copies the flags of
+//! what it recomputes and sets none on what it adds.
 
 use crate::analysis::inner_loop::plain_sum;
 use crate::ir::{self, Block, REASSOCIATE};
@@ -17,15 +17,15 @@ const NO_SIGNED_ZEROS: u32 = 1 << 3;
 const RECIPROCAL: u32 = 1 << 4;
 const CONTRACT: u32 = 1 << 5;
 
-/// What the operations of a derivative may be subject to in `contract` mode.
+/// Flags of the operations that Enzyme adds, in `contract` mode.
 pub const DERIVATIVE: u32 = REASSOCIATE | NO_SIGNED_ZEROS | RECIPROCAL | CONTRACT;
 
-/// Before the engine: marks the user's operations.
+/// Before Enzyme: marks the user's operations `contract`.
 pub fn mark_primal(module: &Module<'_>, math: Math) {
     allow_fusing(module, math);
 }
 
-/// After the engine, in `contract` mode: gives what it added its freedom.
+/// After Enzyme, in `contract` mode: lets the operations that it added be reassociated.
 pub fn relax_derivative(module: &Module<'_>) {
     change_flags(module, |flags| match flags & CONTRACT {
         0 => flags | DERIVATIVE,

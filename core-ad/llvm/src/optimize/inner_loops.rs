@@ -18,7 +18,7 @@ pub fn improve(module: &Module<'_>, codegen: &CodeGen, layout: &TargetData) {
         let objects = Objects::of(function);
         for one in loops {
             if codegen.does(Improvement::ForwardLoops) {
-                reverse_loop::run_forward(&one, &objects, layout);
+                reverse_loop::reverse_iteration_order(&one, &objects, layout);
             }
             if codegen.does(Improvement::Stencil) {
                 scatter_to_gather::gather(&one, &objects, layout);

@@ -1,9 +1,9 @@
-//! What is not inlined before differentiation although it could be.
+//! Defers the inlining of small functions that call `exp` and its like until after differentiation.
 //!
-//! The engine keeps the results of calls for the reverse sweep, but computes arithmetic anew there, `exp` and `log`
-//! too. So a small function that calls such things is better left a function until the engine is done: its few
-//! results are kept, and the costly part runs once. (A Monte-Carlo path: 1.3 times the hand-written gradient instead
-//! of 2.0.) Functions with loops are left to the inliner: what they keep, they keep per turn.
+//! Enzyme caches the results of calls for the reverse sweep, but recomputes arithmetic there, `exp` and `log` included. So a
+//! small function that calls such functions is better kept as a call: its few results are cached, and the costly part runs
+//! once. (A Monte-Carlo path: 1.3 times the hand-written gradient instead of 2.0.) Functions with loops are left to the
+//! inliner: what they cache, they cache per iteration.
 
 use crate::ir::{self, Block};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -11,7 +11,7 @@ use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
-/// The mark of such a function; the engine copies it to what it derives.
+/// Attribute of such a function; Enzyme copies it to the derivatives.
 const KEPT: &str = "ffgrad.kept";
 
 /// Functions of the C library that cost as much as dozens of additions.
@@ -20,8 +20,8 @@ const COSTLY: [&str; 22] = [
     "expm1", "log", "log10", "log1p", "log2", "pow", "sin", "tanh",
 ];
 
-/// Keeps costly functions from being inlined.
-pub fn hold_back(module: &Module<'_>) {
+/// Marks costly functions `noinline`.
+pub fn defer_inlining(module: &Module<'_>) {
     let context = module.get_context();
     for function in ir::functions(module).into_iter().filter(|f| is_costly(*f)) {
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(noinline(), 0));
@@ -29,8 +29,8 @@ pub fn hold_back(module: &Module<'_>) {
     }
 }
 
-/// After the engine: lets them be inlined, the derived ones included.
-pub fn release(module: &Module<'_>) {
+/// After Enzyme: allows inlining of those functions and their derivatives.
+pub fn undo(module: &Module<'_>) {
     for function in ir::functions(module) {
         if function.get_string_attribute(AttributeLoc::Function, KEPT).is_some() {
             function.remove_enum_attribute(AttributeLoc::Function, noinline());
@@ -59,7 +59,7 @@ fn plain(name: &str) -> &str {
     }
 }
 
-/// Whether some branch goes back, in the order in which a compiler lays out blocks.
+/// Whether some branch goes backwards in block order.
 fn has_loop(blocks: &[Block]) -> bool {
     let order: HashMap<Block, usize> = blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
     let back = |(i, block): (usize, &Block)| block.successors().iter().any(|s| order[s] <= i);

@@ -1,8 +1,8 @@
-//! Vector versions of mathematical functions, for the loop vectoriser.
+//! Vector versions of libm functions (glibc's libmvec) for the loop vectoriser.
 //!
-//! glibc's libmvec has them (at most 4 units in the last place; NaN and infinity as IEEE 754 asks). LLVM knows
-//! libmvec, but its C interface cannot say so; what its own pass would add to each call is added here: the
-//! attribute `vector-function-abi-variant`, in LLVM's internal naming `_ZGV_LLVM_N4v_sin(_ZGVdN4v_sin)`.
+//! libmvec has at most 4 units in the last place of error; NaN and infinity as IEEE 754 asks. LLVM knows libmvec, but
+//! its C interface cannot select it; so the attribute that LLVM's own pass would add to each call is added here:
+//! `vector-function-abi-variant`, in LLVM's internal naming `_ZGV_LLVM_N4v_sin(_ZGVdN4v_sin)`.
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -164,7 +164,7 @@ fn keep(module: &Module<'_>, symbols: &BTreeSet<String>) {
 }
 
 /// Drops what [`attach`] kept and the vectoriser did not use.
-pub fn release(module: &Module<'_>) {
+pub fn undo(module: &Module<'_>) {
     if let Some(list) = module.get_global("llvm.compiler.used") {
         // SAFETY: the list is a live global of this module and nothing refers to it.
         unsafe { llvm_sys::core::LLVMDeleteGlobal(list.as_value_ref()) };

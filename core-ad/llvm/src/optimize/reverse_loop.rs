@@ -1,13 +1,12 @@
-//! Lets reverse loops run forward where the order of their turns does not matter.
+//! Reverses count-down loops of the adjoint so that they count up, where iterations may run in any order.
 //!
-//! The reverse sweep counts down. Vectorised, such a loop turns every vector it loads or stores around, a shuffle
-//! each. Where the turns only add (sums, cells that are added to) or keep to a cell of their own, the same turns can be
-//! taken counting up.
+//! The reverse sweep counts down. Vectorised, a count-down loop reverses every vector it loads or stores: one shuffle each.
+//! Where iterations only add (sums, cells that are added to) or each uses a cell of its own, they can run in increasing
+//! order.
 //!
-//! But what the forward sweep read last is what caches still hold, and the reverse sweep goes through the tape and the
-//! user's arrays from the end to the beginning as one stream, which inner loops that count up break in pieces. So only
-//! loops go forward that come again and again to the same cells: inner loops whose addresses do not depend on the turn of the
-//! loop around them.
+//! But the caches still hold what the forward sweep read last, and the reverse sweep reads the tape and the user's arrays
+//! backwards as one stream, which inner loops that count up would interrupt. So only loops are reversed that visit the
+//! same cells again and again: inner loops whose addresses do not depend on the outer induction variable.
 
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::inner_loop::{self, Loop};
@@ -18,13 +17,13 @@ use llvm_sys::LLVMIntPredicate;
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
-/// Makes a loop count up, if it counts down to nothing and may.
-pub fn run_forward(one: &Loop, objects: &Objects, layout: &TargetData) {
+/// Makes a loop count up, if it counts down to 0 or 1 and may be reversed.
+pub fn reverse_iteration_order(one: &Loop, objects: &Objects, layout: &TargetData) {
     if let Some(counter) = Countdown::of(one)
         && has_any_order(one, &counter, objects, layout)
-        && comes_back(one, layout)
+        && revisits_same_cells(one, layout)
     {
-        counter.turn(one);
+        counter.reverse(one);
     }
 }
 
@@ -56,8 +55,8 @@ impl Countdown {
         })
     }
 
-    /// The same values of `c`, the other way round.
-    fn turn(&self, one: &Loop) {
+    /// The same values of `c`, in increasing order.
+    fn reverse(&self, one: &Loop) {
         let ty = self.phi.ty();
         // SAFETY: all handles are live, and every new operand has the counter's type.
         unsafe {
@@ -75,8 +74,8 @@ impl Countdown {
     }
 }
 
-/// Whether the loop stands in another, every turn of which goes over the same cells.
-fn comes_back(one: &Loop, layout: &TargetData) -> bool {
+/// Whether the loop is nested in another, each iteration of which visits the same cells.
+fn revisits_same_cells(one: &Loop, layout: &TargetData) -> bool {
     let fixed = |v: &Value| !v.is_instruction() || v.stands_in(one.block) || !is_repeated(v.parent());
     let pointer = |i: Value| match i.op()? {
         Op::LLVMLoad => Some(i.operand(0)),
@@ -89,7 +88,7 @@ fn comes_back(one: &Loop, layout: &TargetData) -> bool {
     is_repeated(one.before) && one.block.instructions().into_iter().filter_map(pointer).all(same)
 }
 
-/// Whether a block comes back to itself.
+/// Whether a block can reach itself.
 fn is_repeated(block: Block) -> bool {
     let (mut reached, mut next) = (HashSet::new(), block.successors());
     while let Some(one) = next.pop() {
@@ -100,7 +99,7 @@ fn is_repeated(block: Block) -> bool {
     reached.contains(&block)
 }
 
-/// Whether the turns of a loop may be taken in any order.
+/// Whether the iterations of a loop may run in any order.
 fn has_any_order(one: &Loop, counter: &Countdown, objects: &Objects, layout: &TargetData) -> bool {
     let block = one.block;
     let sums: Vec<(Value, Value)> =
@@ -113,12 +112,12 @@ fn has_any_order(one: &Loop, counter: &Countdown, objects: &Objects, layout: &Ta
     phis_agree
         && block.instructions().into_iter().all(|i| {
             let stays = || i.users().into_iter().all(|u| u.stands_in(block));
-            (stays() || sums.iter().any(|(_, sum)| *sum == i)) && keeps_to_itself(i, block, objects, &added, layout)
+            (stays() || sums.iter().any(|(_, sum)| *sum == i)) && is_independent(i, block, objects, &added, layout)
         })
 }
 
-/// Whether an instruction of one turn cannot be felt in another, or only as an addition.
-fn keeps_to_itself(i: Value, block: Block, objects: &Objects, added: &HashSet<Value>, layout: &TargetData) -> bool {
+/// Whether an instruction has no effect on other iterations, or only as an addition.
+fn is_independent(i: Value, block: Block, objects: &Objects, added: &HashSet<Value>, layout: &TargetData) -> bool {
     let pointer = match i.op() {
         Some(Op::LLVMStore) if !i.is_special() => i.operand(1),
         Some(Op::LLVMLoad) if !i.is_special() => i.operand(0),
@@ -131,11 +130,11 @@ fn keeps_to_itself(i: Value, block: Block, objects: &Objects, added: &HashSet<Va
     }
     let behind = objects.behind(pointer);
     if i.is(Op::LLVMLoad) && behind.iter().all(|o| !is_written(*o, block, objects)) {
-        // Memory that is not known is not among the objects written here, as long as none of them escapes.
+        // Unknown memory is none of the objects written here, as long as none of them escapes.
         return !behind.is_empty() || writes_only_known(block, objects);
     }
     let &[object] = behind else { return false };
-    !objects.get(object).escapes && own_cell(object, block, objects, layout)
+    !objects.get(object).escapes && one_cell_per_iteration(object, block, objects, layout)
 }
 
 fn is_written(object: usize, block: Block, objects: &Objects) -> bool {
@@ -147,8 +146,8 @@ fn writes_only_known(block: Block, objects: &Objects) -> bool {
     stores.map(|s| objects.behind(s.operand(1))).all(|b| matches!(b, &[o] if !objects.get(o).escapes))
 }
 
-/// Whether everything in the loop that touches an object touches one cell a turn, another one in each.
-fn own_cell(object: usize, block: Block, objects: &Objects, layout: &TargetData) -> bool {
+/// Whether all accesses of the loop to an object touch one cell per iteration, a different one in each.
+fn one_cell_per_iteration(object: usize, block: Block, objects: &Objects, layout: &TargetData) -> bool {
     let object = objects.get(object);
     let accesses: Vec<Value> =
         object.reads.iter().chain(&object.writes).copied().filter(|i| i.stands_in(block)).collect();

@@ -1,22 +1,22 @@
-//! Turns the scattering reverse of a stencil into a gathering one.
+//! Turns the scattering adjoint loop of a stencil into a gathering one, which LLVM can vectorise.
 //!
-//! The reverse of `y[i] = a x[i-1] + b x[i] + c x[i+1]` is a loop that adds to three neighbours in every turn:
+//! The adjoint of `y[i] = a x[i-1] + b x[i] + c x[i+1]` is a loop that adds to three neighbours in every iteration:
 //!
 //! ```text
 //! for i: dx[i-1] += a dy[i];  dx[i] += b dy[i];  dx[i+1] += c dy[i]
 //! ```
 //!
-//! Every turn adds to cells of its neighbours' turns, so it cannot be vectorised, and each cell is loaded and stored
-//! three times. But additions may change places. Here a value meant for a cell ahead is held back until the turn that
+//! Every iteration adds to cells of neighbouring iterations, so the loop cannot be vectorised, and each cell is loaded and
+//! stored three times. But additions commute. Here a value for a cell ahead is carried in a phi to the iteration that
 //! touches the cell last:
 //!
 //! ```text
-//! for i: dx[i-1] += a dy[i] + (b dy)[i-1] + (c dy)[i-2]      // the two are carried from turn to turn
+//! for i: dx[i-1] += a dy[i] + (b dy)[i-1] + (c dy)[i-2]      // the two are loop-carried
 //! dx[n-1] += (b dy)[n-1] + (c dy)[n-2];  dx[n] += (c dy)[n-1]
 //! ```
 //!
-//! which LLVM vectorises (a carried value is a shuffle). The order of additions to a cell changes, so it is done only
-//! where the operations say that it may (`reassoc`), and only where nothing else in the loop touches that memory.
+//! which LLVM vectorises (a loop-carried value is a shuffle). The order of additions to a cell changes, so this is done only
+//! where the flags allow it (`reassoc`), and only where nothing else in the loop touches that memory.
 
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::inner_loop::{self, Accumulation, Loop};
@@ -27,14 +27,14 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 use std::collections::BTreeMap;
 
-/// Cells from the first to the last that one turn adds to; more carried values than this do not pay.
+/// Largest distance in cells within a group; more loop-carried values than this do not pay.
 const WIDEST: i64 = 16;
 
-/// Accumulations to neighbouring cells; `lag` turns after adding to a cell ahead, the lead adds to it too.
+/// Accumulations to neighbouring cells; `lag` iterations after one adds to a cell ahead, the lead adds to it too.
 struct Group {
     /// By lag; the lead has lag 0.
     members: BTreeMap<i64, Vec<Accumulation>>,
-    /// Bytes from a turn's cell to the next turn's.
+    /// Bytes from the cell of an iteration to that of the next.
     stride: i64,
 }
 
@@ -57,7 +57,7 @@ fn group(place: &Linear, members: Vec<Accumulation>, block: Block, layout: &Targ
     if stride.abs() != affine::size_of(ty, layout) || members.iter().any(|a| a.load.ty() != ty) {
         return None;
     }
-    // The last turn to touch a cell is the one whose lead lies there: the lowest cell of a loop that goes up.
+    // The last iteration that touches a cell has its lead there: the lowest cell of a loop that counts up.
     let position = |a: &Accumulation| (a.distance.constant % stride == 0).then(|| a.distance.constant / stride);
     let positions: Vec<i64> = members.iter().map(position).collect::<Option<_>>()?;
     let first = *positions.iter().min()?;
@@ -118,7 +118,7 @@ unsafe fn take_values(group: &Group, ty: LLVMTypeRef) -> Vec<Vec<LLVMValueRef>> 
     group.members.values().map(|members| members.iter().map(take).collect()).collect()
 }
 
-/// `carried[lag]`: everything that this turn and those before it still owe to the cell `lag` turns ahead.
+/// `carried[lag]`: the sum of what this and earlier iterations add to the cell `lag` iterations ahead.
 unsafe fn carry(
     builder: LLVMBuilderRef,
     one: &Loop,

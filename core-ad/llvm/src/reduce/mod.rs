@@ -1,8 +1,8 @@
-//! Where the instructions of a module come from, and the module without some of them.
+//! Lists the instructions of a module with their source lines, and simplifies chosen ones: how a refusal is located.
 //!
-//! The engine names the innermost line, in a header perhaps, or none when it crashes. The debug information has the lines
-//! that lead there. And a crash is found by leaving out: something simple, through which derivatives flow as before,
-//! takes the place of instructions until the engine does not crash any more.
+//! Enzyme reports the innermost line, perhaps in a header, or none when it crashes. The debug information has the call
+//! stack of lines. A crash is located by reduction: something simple, through which derivatives flow as before, replaces
+//! instructions until Enzyme no longer crashes.
 
 use crate::ir::Result;
 use crate::ir::{self, Op, Value};
@@ -156,7 +156,7 @@ fn called(instruction: Value) -> Option<String> {
     }
 }
 
-/// Calls that end in nothing but their value, atomic updates, reinterpreted bits: what engines stumble on.
+/// Calls with a simple value, atomic updates, bit casts: what Enzyme often fails on.
 fn is_removable(instruction: Value) -> bool {
     let simple = |ty: LLVMTypeRef| {
         // SAFETY: a type of the module.
@@ -168,7 +168,7 @@ fn is_removable(instruction: Value) -> bool {
         )
     };
     match instruction.op() {
-        // The engine's own calls, and those that tell it something, stay.
+        // Enzyme's own calls, and those that tell it something, stay.
         Some(Op::LLVMCall) => {
             let own =
                 |c: String| ["__enzyme", "ffgrad", "llvm.assume", "llvm.experimental"].iter().any(|p| c.starts_with(p));

@@ -113,7 +113,7 @@ fn take_markers<'ctx>(module: &Module<'ctx>) -> (Vec<Rule<'ctx>>, Vec<String>) {
 
 fn functions_in<'ctx>(module: &Module<'ctx>, global: GlobalValue<'ctx>) -> Vec<FunctionValue<'ctx>> {
     let mut found = Vec::new();
-    // SAFETY: walks the operands of a live global's initialiser.
+    // SAFETY: iterates over the operands of a live global's initialiser.
     unsafe {
         let initialiser = LLVMGetInitializer(global.as_value_ref());
         if initialiser.is_null() {

@@ -1,10 +1,9 @@
-//! Memory that a rule may read or write in the reverse sweep must still be there.
+//! Extends the lifetime of memory to the end of the entry point, where a rule may use it in the reverse sweep.
 //!
-//! The engine sees calls of shims (`rules.rs`), not the pointers inside their blocks. So it would let go of memory too
-//! early: it frees in the forward sweep what the reverse sweep has no use for that it knows of, and what lies on the stack
-//! of a function ends with that function's forward half. Where rules are installed, therefore, freeing waits for
-//! the end of the entry point (the arena takes everything back then), and arrays on the stack of other functions than the
-//! one differentiated come from the arena too.
+//! Enzyme sees calls of shims (`rules/shim.rs`), not the pointers inside their blocks. So it would release memory too early:
+//! it frees in the forward sweep what no use that it knows of needs in reverse, and stack memory of a function ends
+//! with that function's forward half. Where rules are installed, therefore, `free` waits for the end of the entry point (the
+//! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap.
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -71,7 +70,7 @@ fn later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 /// Direct calls of a function.
 fn calls(function: FunctionValue<'_>) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
-    // SAFETY: walks the uses of a live function.
+    // SAFETY: iterates over the uses of a live function.
     unsafe {
         let raw = function.as_value_ref();
         let mut next = LLVMGetFirstUse(raw);
@@ -122,7 +121,7 @@ fn move_to_heap(module: &Module<'_>, function: FunctionValue<'_>) {
     let size = context.i64_type();
     let pointer = context.ptr_type(AddressSpace::default());
     let malloc = module.get_function("malloc");
-    // SAFETY: walks a live function; an alloca is erased only after its uses have their replacement.
+    // SAFETY: iterates over a live function; an alloca is erased only after its uses have their replacement.
     unsafe {
         let escaping: Vec<LLVMValueRef> =
             instructions(function).into_iter().filter(|&i| !LLVMIsAAllocaInst(i).is_null() && escapes(i)).collect();

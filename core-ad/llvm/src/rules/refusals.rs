@@ -1,4 +1,4 @@
-//! What is said to the user where a rule cannot be used.
+//! Diagnoses for rules that cannot be used.
 
 use core_ad::diagnostics::Diagnosis;
 use core_ad::names;

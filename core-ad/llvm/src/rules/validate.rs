@@ -1,8 +1,8 @@
-//! Whether a rule fits its function: prototypes are compared before anything is built.
+//! Compares the prototypes of a rule's functions with what the convention asks, before anything is built.
 //!
 //! The convention (`docs/custom-derivatives.md`): in the forward and in the reverse function, every parameter that is a
-//! pointer or a floating-point number is followed by its derivative; a floating-point value of the function adds a last
-//! parameter.
+//! pointer or a floating-point number is followed by its derivative; a floating-point return value of the function adds a
+//! last parameter.
 
 use super::refusals::{Refusal, refusal};
 use super::rule::{Rule, fields};

@@ -1,8 +1,8 @@
-//! Binds what a derivative allocates to the tape arena.
+//! Redirects the allocations of a derivative to the tape arena.
 //!
-//! The arena itself is C (`compile-driver/runtime/arena.c`), compiled by the driver; here calls of `malloc`
-//! and its kin are redirected to it and each entry point runs inside it. This happens after the optimiser has
-//! removed the allocations it could: it knows `malloc`, not the arena.
+//! The arena itself is C (`compile-driver/runtime/arena.c`), compiled by the driver; here calls of `malloc` and its kin are
+//! redirected to it and each entry point runs inside it. This happens after the optimiser has removed the allocations it
+//! could: it knows `malloc`, not the arena.
 
 use crate::ir::Result;
 use core_ad::protocol::Entry;
@@ -28,7 +28,7 @@ const BOUND: [(&str, &str); 12] = [
     ("_ZnamRKSt9nothrow_t", ""),
 ];
 
-/// Functions of the C and C++ libraries that neither keep a pointer nor return memory to be freed.
+/// Functions of the C and C++ libraries that neither store a pointer nor return memory to be freed.
 const HARMLESS: [&str; 34] = [
     "qsort",
     "bsearch",
@@ -66,14 +66,15 @@ const HARMLESS: [&str; 34] = [
     "sched_yield",
 ];
 
-/// Whether the arena may serve what the engine will make of this module, as far as can be told before.
+/// Whether the arena will be usable for the derivative of this module, as far as this is known before differentiation.
 pub fn may_serve(module: &Module<'_>) -> bool {
     let names = module.get_functions().map(|f| f.get_name().to_string_lossy().into_owned());
     let markers: Vec<String> = names.filter(|n| n.starts_with("__enzyme_") || n.starts_with("ffgrad.")).collect();
     obstacle(module, &markers).is_none()
 }
 
-/// Whether the arena may serve this module, or why not; `harmless` names functions that keep no pointers. Memory that outlives the call must not come from it.
+/// Why the arena cannot be used for this module: memory that outlives the call must not come from it. `harmless` names functions
+/// that keep no pointers.
 pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
@@ -208,7 +209,7 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
     Ok(())
 }
 
-/// Lets the threads of a parallel region allocate from arenas that belong to the call.
+/// Lets the threads of a parallel region allocate from arenas of the call.
 fn share_out(module: &Module<'_>, fork: LLVMValueRef) -> Result<()> {
     let find = |name| module.get_function(name).ok_or("the arena knows no teams").map(|f| f.as_value_ref());
     let (before, join, leave) =

@@ -1,20 +1,19 @@
-//! Loads that walk memory alike, each in a loop of its own.
+//! Separates loads whose addresses have the same SCEV in different loops, because Enzyme would share their caches.
 //!
 //! ```text
 //! for (i) for (j) { v *= y[i] * y[j];  y[0] += v; }      for (i += 2) a *= y[i];  for (i += 2) b += y[i];
 //! ```
 //!
-//! Here `y[i]` and `y[j]` begin at the same place, take the same steps and turn as often. So the engine takes what it keeps of the
-//! one for what it needs of the other, by the place that the one has in *its* loop: a wrong gradient, where one loop lies in the other,
-//! and where a step is not one element (`tests/torture/found/p72011.c`). (Loops behind each other that walk from element to element
-//! share a copy of the whole array; that is right.) So such loads get different beginnings: an offset that is 0, which the engine does
-//! not know.
+//! The addresses of `y[i]` and `y[j]` have the same SCEV: same base, stride and trip count. So Enzyme uses the cache of the
+//! one for the other, indexed by the one's loop: a wrong gradient, where one loop is nested in the other, and where the
+//! stride is not one element (`tests/torture/found/p72011.c`). (Consecutive loops with a stride of one element share a copy of
+//! the whole array; that is right.) So such loads get different bases: an offset by an opaque zero.
 
 use super::loop_dependence;
-use crate::analysis::cfg::{Graph, MANY, NaturalLoop};
+use crate::analysis::cfg::{Cfg, MAX_BLOCKS, NaturalLoop};
 use crate::analysis::induction::Loops;
 use crate::analysis::memory_objects::Objects;
-use crate::ir::markers::load_offset;
+use crate::ir::markers::load_opaque_zero;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -23,153 +22,157 @@ use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// What is written about an address at most.
-const LONGEST: usize = 400;
+/// Longer canonical addresses are given up.
+const MAX_LENGTH: usize = 400;
 
-/// Parts them. To be called last before the engine.
-pub fn part(module: &Module<'_>) {
+/// Adds opaque offsets to such loads.
+pub fn run(module: &Module<'_>) {
     let mut done = 0;
     for function in ir::functions(module) {
-        let Mistaken { groups, around } = mistaken(function);
+        let Affected { groups, around } = find_affected(function);
         for group in groups {
-            move_away(module, function, &group, done);
+            add_opaque_offset(module, function, &group, done);
             done += 1;
         }
-        around.into_iter().for_each(|end| keep_rolled(module, end));
+        around.into_iter().for_each(|end| disable_unroll(module, end));
     }
 }
 
-/// What is to be done about a function.
+/// What has to change in a function.
 #[derive(Default)]
-struct Mistaken {
-    /// Groups of loads that need beginnings of their own.
+struct Affected {
+    /// Groups of loads that need an offset of their own.
     groups: Vec<Vec<Value>>,
-    /// The ends of loops around walks with gaps: unrolled, they would make several of one.
+    /// The latches of loops around accesses with gaps: unrolling would duplicate the accesses.
     around: Vec<Value>,
 }
 
-/// A load, and the loops that its address depends on.
-struct Walk {
+/// A load, and the headers of the loops that its address depends on.
+struct Access {
     load: Value,
-    heads: Vec<usize>,
+    headers: Vec<usize>,
 }
 
-fn mistaken(function: FunctionValue<'_>) -> Mistaken {
+fn find_affected(function: FunctionValue<'_>) -> Affected {
     let blocks = ir::blocks(function);
-    if blocks.len() < 2 || blocks.len() > MANY {
-        return Mistaken::default();
+    if blocks.len() < 2 || blocks.len() > MAX_BLOCKS {
+        return Affected::default();
     }
-    let graph = Graph::of(&blocks);
-    let loops = Loops { all: graph.natural_loops(&graph.dominators()), graph: &graph };
+    let cfg = Cfg::of(&blocks);
+    let loops = Loops { all: cfg.natural_loops(&cfg.dominators()), cfg: &cfg };
     if loops.all.is_empty() {
-        return Mistaken::default();
+        return Affected::default();
     }
-    let behind = loop_dependence::overwritten(&loops, &blocks, &graph);
-    let mut alike: HashMap<String, Vec<Walk>> = HashMap::new();
+    let behind = loop_dependence::later_overwritten(&loops, &blocks, &cfg);
+    let mut alike: HashMap<String, Vec<Access>> = HashMap::new();
     for load in blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMLoad) && !i.is_special()) {
-        if let Some((address, walk)) = loops.walk(load) {
-            alike.entry(address).or_default().push(walk);
+        if let Some((address, access)) = loops.access(load) {
+            alike.entry(address).or_default().push(access);
         }
     }
     if alike.is_empty() && behind.is_empty() {
-        return Mistaken::default();
+        return Affected::default();
     }
     let objects = Objects::of(function);
-    let gapped = alike.values().flatten().filter(|walk| loops.has_gaps(walk) && is_written(&objects, walk.load));
-    let around = loops.ends_around(gapped);
-    alike.retain(|_, walks| walks.iter().any(|walk| walk.heads != walks[0].heads));
-    let mut found: Vec<Vec<Value>> =
-        alike.into_values().filter(|walks| is_written(&objects, walks[0].load)).flat_map(|w| loops.apart(&w)).collect();
+    let gapped = alike.values().flatten().filter(|access| loops.has_gaps(access) && is_written(&objects, access.load));
+    let around = loops.latches_around(gapped);
+    alike.retain(|_, accesses| accesses.iter().any(|access| access.headers != accesses[0].headers));
+    let mut found: Vec<Vec<Value>> = alike
+        .into_values()
+        .filter(|accesses| is_written(&objects, accesses[0].load))
+        .flat_map(|w| loops.clashing(&w))
+        .collect();
     if !behind.is_empty() {
         found.push(behind);
     }
-    // In the order of the function: a map has none.
+    // In program order: a map has none.
     let place: HashMap<Value, usize> = blocks.iter().flat_map(|b| b.instructions()).zip(0..).collect();
     found.sort_by_key(|group| place[&group[0]]);
-    Mistaken { groups: found, around: around.into_iter().map(|end| blocks[end].terminator()).collect() }
+    Affected { groups: found, around: around.into_iter().map(|end| blocks[end].terminator()).collect() }
 }
 
-/// Whether what a load reads may be overwritten: if not, the engine reads it again.
+/// Whether what a load reads may be overwritten: if not, Enzyme loads it again instead of caching it.
 fn is_written(objects: &Objects, load: Value) -> bool {
     let behind = objects.behind(load.operand(0));
     behind.is_empty() || behind.iter().map(|&o| objects.get(o)).any(|o| o.escapes || !o.writes.is_empty())
 }
 
 impl Loops<'_> {
-    /// The address of a load, written down without the loops that it goes through, and these.
-    fn walk(&self, load: Value) -> Option<(String, Walk)> {
-        let mut spelled = Spelled { loops: self, text: String::new(), heads: Vec::new() };
+    /// The canonical address of a load, and the loops that it depends on.
+    fn access(&self, load: Value) -> Option<(String, Access)> {
+        let mut spelled = CanonicalAddress { loops: self, text: String::new(), headers: Vec::new() };
         spelled.value(load.operand(0))?;
-        (!spelled.heads.is_empty()).then_some((spelled.text, Walk { load, heads: spelled.heads }))
+        (!spelled.headers.is_empty()).then_some((spelled.text, Access { load, headers: spelled.headers }))
     }
 
-    /// Of loads that walk alike those that are not to be taken for an earlier one.
-    fn apart(&self, walks: &[Walk]) -> Vec<Vec<Value>> {
-        let mut kinds: Vec<Vec<&Walk>> = Vec::new();
-        for walk in walks {
-            match kinds.iter_mut().find(|kind| kind[0].heads == walk.heads) {
-                Some(kind) => kind.push(walk),
-                None => kinds.push(vec![walk]),
+    /// Of accesses with the same canonical address, the loads that Enzyme would confuse with an earlier one.
+    fn clashing(&self, accesses: &[Access]) -> Vec<Vec<Value>> {
+        let mut kinds: Vec<Vec<&Access>> = Vec::new();
+        for access in accesses {
+            match kinds.iter_mut().find(|kind| kind[0].headers == access.headers) {
+                Some(kind) => kind.push(access),
+                None => kinds.push(vec![access]),
             }
         }
         let clash = |i: &usize| (0..*i).any(|earlier| self.clash(kinds[earlier][0], kinds[*i][0]));
         let clashing = (1..kinds.len()).filter(clash);
-        clashing.map(|i| kinds[i].iter().map(|walk| walk.load).collect()).collect()
+        clashing.map(|i| kinds[i].iter().map(|access| access.load).collect()).collect()
     }
 
-    /// Whether one would be taken for the other. The innermost loop says where a walk begins: if it depends on other loops than the
-    /// other walk, then it begins elsewhere.
-    fn clash(&self, a: &Walk, b: &Walk) -> bool {
+    /// Whether Enzyme would share the cache of two accesses. It indexes a cache from the start of the innermost loop: an access that
+    /// depends on other outer loops than the other has another start.
+    fn clash(&self, a: &Access, b: &Access) -> bool {
         let mut differing: Vec<(usize, usize)> =
-            a.heads.iter().copied().zip(b.heads.iter().copied()).filter(|(x, y)| x != y).collect();
+            a.headers.iter().copied().zip(b.headers.iter().copied()).filter(|(x, y)| x != y).collect();
         differing.dedup();
         let [(x, y)] = differing[..] else { return false };
-        let is_innermost = |head: usize, walk: &Walk| walk.heads.iter().all(|&h| h == head || self.is_inside(head, h));
+        let is_innermost =
+            |header: usize, access: &Access| access.headers.iter().all(|&h| h == header || self.is_inside(header, h));
         if !is_innermost(x, a) || !is_innermost(y, b) {
             return false;
         }
         self.is_inside(x, y) || self.is_inside(y, x) || !self.is_dense(a, x) || !self.is_dense(b, y)
     }
 
-    /// Whether a walk goes from an array's element to the next with each turn of a loop.
-    fn is_dense(&self, walk: &Walk, head: usize) -> bool {
-        let pointer = walk.load.operand(0);
-        let once = walk.heads.iter().filter(|h| **h == head).count() == 1;
-        // SAFETY: asked of a step only.
-        let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == walk.load.ty();
+    /// Whether an access has a stride of one element in a loop.
+    fn is_dense(&self, access: &Access, header: usize) -> bool {
+        let pointer = access.load.operand(0);
+        let once = access.headers.iter().filter(|h| **h == header).count() == 1;
+        // SAFETY: the value is a getelementptr.
+        let elements = |step: Value| unsafe { LLVMGetGEPSourceElementType(step.0) } == access.load.ty();
         let is_step = pointer.is(Op::LLVMGetElementPtr) && pointer.operands().len() == 2 && elements(pointer);
-        once && is_step && self.steps_by_one(pointer.operand(1), head)
+        once && is_step && self.steps_by_one(pointer.operand(1), header)
     }
 
-    /// Whether it leaves something out, in the innermost of its loops.
-    fn has_gaps(&self, walk: &Walk) -> bool {
-        let innermost = walk
-            .heads
+    /// Whether an access has a stride other than one element in its innermost loop.
+    fn has_gaps(&self, access: &Access) -> bool {
+        let innermost = access
+            .headers
             .iter()
-            .find(|head| walk.heads.iter().all(|other| other == *head || self.is_inside(**head, *other)));
-        innermost.is_some_and(|head| !self.is_dense(walk, *head))
+            .find(|header| access.headers.iter().all(|other| other == *header || self.is_inside(**header, *other)));
+        innermost.is_some_and(|header| !self.is_dense(access, *header))
     }
 
-    /// The last blocks of the loops that lie around those that walks go through.
-    fn ends_around<'w>(&self, walks: impl Iterator<Item = &'w Walk>) -> BTreeSet<usize> {
-        let mut inner: Vec<usize> = walks.flat_map(|walk| walk.heads.iter().copied()).collect();
+    /// The latches of the loops around those that the accesses depend on.
+    fn latches_around<'w>(&self, accesses: impl Iterator<Item = &'w Access>) -> BTreeSet<usize> {
+        let mut inner: Vec<usize> = accesses.flat_map(|access| access.headers.iter().copied()).collect();
         inner.sort_unstable();
         inner.dedup();
-        let is_around = |l: &&NaturalLoop| inner.iter().any(|&i| i != l.head && l.body[i]);
-        self.all.iter().filter(is_around).flat_map(|l| l.ends.iter().copied()).collect()
+        let is_around = |l: &&NaturalLoop| inner.iter().any(|&i| i != l.header && l.body[i]);
+        self.all.iter().filter(is_around).flat_map(|l| l.latches.iter().copied()).collect()
     }
 }
 
-/// An address as text: equal for equal addresses, whichever loops they count.
-struct Spelled<'a> {
+/// An address as text, the same for equal SCEVs whichever loops their induction variables belong to.
+struct CanonicalAddress<'a> {
     loops: &'a Loops<'a>,
     text: String,
-    heads: Vec<usize>,
+    headers: Vec<usize>,
 }
 
-impl Spelled<'_> {
+impl CanonicalAddress<'_> {
     fn value(&mut self, value: Value) -> Option<()> {
-        if self.text.len() > LONGEST {
+        if self.text.len() > MAX_LENGTH {
             return None;
         }
         match value.op() {
@@ -178,14 +181,14 @@ impl Spelled<'_> {
                 self.operation(&format!("{op:?}"), value)
             }
             Some(Op::LLVMGetElementPtr) => {
-                // SAFETY: asked of a step only.
+                // SAFETY: the value is a getelementptr.
                 let element = unsafe { LLVMGetGEPSourceElementType(value.0) };
                 self.operation(&format!("step {element:?}"), value)
             }
-            Some(Op::LLVMPHI) => match self.loops.counter(value) {
-                Some((head, start, step)) => {
-                    self.heads.push(head);
-                    self.text.push_str("turn(");
+            Some(Op::LLVMPHI) => match self.loops.induction_variable(value) {
+                Some((header, start, step)) => {
+                    self.headers.push(header);
+                    self.text.push_str("iv(");
                     self.value(start)?;
                     self.leaf(step)
                 }
@@ -204,7 +207,7 @@ impl Spelled<'_> {
 
     fn leaf(&mut self, value: Value) -> Option<()> {
         let _ = match value.constant() {
-            // Of whatever width.
+            // Whatever its width.
             Some(number) => write!(self.text, "#{number} "),
             None => write!(self.text, "{:?} ", value.0),
         };
@@ -212,13 +215,13 @@ impl Spelled<'_> {
     }
 }
 
-/// Lets loads begin at an offset of their own.
-fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
-    // SAFETY: live values of one function; what the first block begins with comes before all loads in loops.
+/// Adds an opaque zero of their own to the addresses of some loads.
+fn add_opaque_offset(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
+    // SAFETY: live values of one function; the entry block dominates all loads in loops.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
-        let mut by = load_offset(module, function, LLVMInt64TypeInContext(context), number);
+        let mut by = load_opaque_zero(module, function, LLVMInt64TypeInContext(context), number);
         for load in loads {
             LLVMPositionBuilderBefore(builder, load.0);
             let bytes = LLVMInt8TypeInContext(context);
@@ -229,8 +232,8 @@ fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], 
     }
 }
 
-/// Has LLVM not unroll the loop that ends here.
-fn keep_rolled(module: &Module<'_>, end: Value) {
+/// Disables unrolling of the loop with this latch.
+fn disable_unroll(module: &Module<'_>, end: Value) {
     let (kind, hint) = ("llvm.loop", "llvm.loop.unroll.disable");
     // SAFETY: a live instruction of the module; the node is the first operand of itself, as LLVM wants it.
     unsafe {

@@ -1,19 +1,19 @@
-//! Takes back what the engine claims of memory of its own.
+//! Drops wrong attributes and metadata that Enzyme adds: alignment, non-null, invariant groups.
 //!
-//! *Alignment.* A value that the engine keeps for the reverse sweep, a whole array loaded at once among them, goes into memory from
-//! `malloc`, and the engine declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes, and
-//! values that are kept one behind the other only 8; an aligned vector store of 32 or 64 traps on any other address. No access
-//! of a derivative is taken to be aligned to more than 8: LLVM finds again what it can prove (stack slots, globals), and for
-//! the rest an unaligned access costs the same.
+//! *Alignment.* A value that Enzyme caches for the reverse sweep, a whole array loaded at once among them, is stored in memory
+//! from `malloc`, and Enzyme declares the access aligned to the size of the value. `malloc` and the arena promise 16 bytes,
+//! and values cached one behind the other only 8; an aligned vector store of 32 or 64 bytes traps on any other address. No
+//! access of a derivative is assumed to be aligned to more than 8: LLVM infers again what it can prove (stack slots,
+//! globals), and for the rest an unaligned access costs the same.
 //!
-//! *Not null.* For a loop that runs no turn the engine may ask `malloc` for an absurd size (the number of turns has wrapped),
-//! and gets null, which it never touches but gives back. It calls that pointer not null, and where it is given back to the
-//! arena, LLVM would drop the arena's test (`tests/torture/found/p54704.c`: a crash).
+//! *Not null.* For a loop with no iterations Enzyme may ask `malloc` for an absurd size (the trip count has wrapped), and gets
+//! null, which it never dereferences but frees. It marks that pointer `nonnull`, and where it is freed to the arena, LLVM
+//! would drop the arena's null test (`tests/torture/found/p54704.c`: a crash).
 //!
-//! *Invariant.* The engine says of memory that it keeps values in that every access by one address sees the same value. But which way
-//! was taken it notes twice: it stores a guess, and further on what became of it. LLVM takes either for what is loaded
-//! (`tests/torture/found/p53227.c`: a wrong gradient). And where LLVM sees into the arena, a block that is used again has the
-//! address of the one before (`p56701.c`: a crash).
+//! *Invariant.* Enzyme puts `invariant.group` on its caches: every access through one pointer sees the same value. But it stores
+//! which edge was taken twice: first a guess, later the final value. LLVM forwards either to the load
+//! (`tests/torture/found/p53227.c`: a wrong gradient). And where LLVM sees into the arena, a recycled block has the address of
+//! its predecessor (`p56701.c`: a crash).
 
 use crate::ir::{self, Block, Value};
 use inkwell::module::Module;
@@ -22,11 +22,11 @@ use llvm_sys::core::*;
 use llvm_sys::{LLVMAttributeIndex, LLVMAttributeReturnIndex};
 use std::ffi::c_uint;
 
-/// What the middle of an allocation has, too: the engine keeps one value for each turn of a loop behind the other.
+/// Alignment inside an allocation: Enzyme caches one value per iteration, one behind the other.
 const PROMISED: u32 = 8;
 
-/// On what the engine returned, before anything relies on it.
-pub fn limit(module: &Module<'_>) {
+/// Drops them, before any optimisation relies on them.
+pub fn run(module: &Module<'_>) {
     let invariant = invariant_kind(module);
     for instruction in ir::functions(module).into_iter().flat_map(ir::blocks).flat_map(Block::instructions) {
         match instruction.op() {
@@ -79,7 +79,7 @@ fn limit_arguments(call: Value) {
     }
 }
 
-/// What a call returns, or takes as its argument of this number, may be null.
+/// Drops `nonnull` from a call's return value, or from the argument with this index.
 fn allow_null(call: Value, index: LLVMAttributeIndex) {
     for name in ["nonnull", "dereferenceable"] {
         // SAFETY: a call; removing an attribute that is not there does nothing.

@@ -1,9 +1,8 @@
-//! Global variables that carry no derivative.
+//! Marks global variables that are never written as inactive.
 //!
-//! A table, or an object built before the first call, holds numbers that do not depend on the inputs. The engine
-//! would give it a shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer,
-//! followed at run time. A global that nothing reachable from the function writes to is therefore marked
-//! inactive.
+//! A table, or an object built before the first call, holds numbers that do not depend on the inputs. Enzyme would give it a
+//! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
+//! global that no reachable function writes to is therefore marked `enzyme_inactive`.
 
 use crate::analysis::reachable::reachable;
 use inkwell::module::Module;
@@ -13,8 +12,8 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use std::collections::HashSet;
 
-/// The messages of a Fortran program that are under way (`compile-driver/runtime/mpi_fortran.c`): in the shadow the engine
-/// keeps what it must remember of each.
+/// The pending messages of a Fortran MPI program (`compile-driver/runtime/mpi_fortran.c`): in the shadow Enzyme
+/// stores what it needs of each.
 const REQUESTS: &str = "ffgrad_mpi_requests";
 
 unsafe fn shadow_node(context: LLVMContextRef, shadow: LLVMValueRef) -> LLVMMetadataRef {
@@ -25,8 +24,8 @@ unsafe fn shadow_node(context: LLVMContextRef, shadow: LLVMValueRef) -> LLVMMeta
     }
 }
 
-/// Marks them. `roots` are where calls enter; what only constructors do does not count.
-pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
+/// Marks them. `roots` are where calls enter; writes in constructors do not count.
+pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
     // SAFETY: only live values of `module` are looked at, and only metadata is added.
     unsafe {
         let reachable = reachable(roots);
@@ -50,9 +49,9 @@ pub fn mark_inactive(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
     }
 }
 
-/// Whether every use of an address in a reachable function only reads behind it.
+/// Whether every use of an address in a reachable function only reads memory.
 unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
-    // SAFETY: see `mark_inactive`.
+    // SAFETY: see `run`.
     unsafe {
         let mut next = LLVMGetFirstUse(address);
         while !next.is_null() {
@@ -74,7 +73,7 @@ unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>)
 }
 
 unsafe fn reads(user: LLVMValueRef, address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
-    // SAFETY: see `mark_inactive`.
+    // SAFETY: see `run`.
     unsafe {
         match LLVMGetInstructionOpcode(user) {
             LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp => true,

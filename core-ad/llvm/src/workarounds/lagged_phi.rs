@@ -1,15 +1,16 @@
-//! Numbers of the turn before, in nests of loops.
+//! First-order recurrences in nested loops: a phi that holds the previous iteration's value.
 //!
 //! ```text
 //! for (i) for (j) { c = e;  e = sin(x[j]); }   ... c ...
 //! ```
 //!
-//! To have such a number again behind the loops, where the reverse sweep needs it, the engine computes what the turn before last did, as of
-//! the last turn of the inner loop, but of a turn of the outer one that is not defined (`tests/cases/delayed.c`). It does so where the
-//! number does not depend on itself, so that it could be computed. So each goes through a function that the engine does not repeat.
+//! To have such a value again behind the loops, where the reverse sweep needs it, Enzyme recomputes the value of the
+//! second-to-last inner iteration, but with an undefined outer induction variable (`tests/cases/delayed.c`). It does so where
+//! the value does not depend on itself and so could be recomputed. So each such phi is passed through an opaque identity function,
+//! which Enzyme does not recompute.
 
-use crate::analysis::cfg::{NaturalLoop, Nest};
-use crate::ir::markers::{edge_marker, offset};
+use crate::analysis::cfg::{LoopNest, NaturalLoop};
+use crate::ir::markers::{edge_marker, opaque_zero};
 use crate::ir::{self, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
@@ -18,42 +19,42 @@ use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
-/// Start of the names of the functions.
-const SAME: &str = "ffgrad.same.";
+/// Prefix of the names of the identity functions.
+const IDENTITY: &str = "ffgrad.same.";
 
-/// What the numbers of markers and offsets made here begin with.
-const FIRST: u64 = 1 << 27;
+/// First number of the markers and opaque zeros created here.
+const MARKER_BASE: u64 = 1 << 27;
 
-/// Leads them through the function. To be called last before the engine.
+/// Replaces such phis by calls of the identity function.
 ///
 /// # Errors
 ///
-/// LLVM's own, which an instruction of a whole module does not give.
-pub fn lead_through(module: &Module<'_>) -> Result<(), String> {
+/// Errors of LLVM's builder.
+pub fn run(module: &Module<'_>) -> Result<(), String> {
     for function in ir::functions(module) {
-        for number in delayed(function) {
+        for number in find_affected(function) {
             replace(module, number).map_err(|e| e.to_string())?;
         }
     }
     Ok(())
 }
 
-/// After the engine: the functions and their derivatives may be inlined.
-pub fn release(module: &Module<'_>) {
-    ir::allow_inlining(module, SAME);
+/// After Enzyme: allows inlining of the identity functions and their derivatives.
+pub fn undo(module: &Module<'_>) {
+    ir::allow_inlining(module, IDENTITY);
 }
 
-/// Numbers that inner loops carry, and make anew from others.
-fn delayed(function: FunctionValue<'_>) -> Vec<Value> {
-    let Some(nest) = Nest::of(function) else { return Vec::new() };
+/// Loop-carried phis of inner loops whose next value does not depend on themselves.
+fn find_affected(function: FunctionValue<'_>) -> Vec<Value> {
+    let Some(nest) = LoopNest::of(function) else { return Vec::new() };
     let is_inner = |l: &&NaturalLoop| nest.loops.iter().any(|around| around.is_around(l));
-    let of = |l: &NaturalLoop| nest.carried(l).filter(|phi| !makes_itself(&nest, l, *phi)).collect::<Vec<_>>();
+    let of = |l: &NaturalLoop| nest.carried(l).filter(|phi| !depends_on_itself(&nest, l, *phi)).collect::<Vec<_>>();
     nest.loops.iter().filter(is_inner).flat_map(of).collect()
 }
 
-/// Whether what a turn leaves depends on what it found.
-fn makes_itself(nest: &Nest, inside: &NaturalLoop, phi: Value) -> bool {
-    let (mut waiting, mut seen) = (nest.left_of(phi, inside), HashSet::new());
+/// Whether the next value of a phi depends on the phi.
+fn depends_on_itself(nest: &LoopNest, inside: &NaturalLoop, phi: Value) -> bool {
+    let (mut waiting, mut seen) = (nest.next_values(phi, inside), HashSet::new());
     while let Some(value) = waiting.pop() {
         if value == phi {
             return true;
@@ -65,10 +66,10 @@ fn makes_itself(nest: &Nest, inside: &NaturalLoop, phi: Value) -> bool {
     false
 }
 
-/// Puts the function's value in a number's place.
+/// Replaces the uses of a phi by a call of the identity function.
 fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
-    let same = same(module, number)?.as_value_ref();
-    // SAFETY: a live phi of the module, and a function of its type; what stands behind the phis comes before every other use in the loop.
+    let same = identity_fn(module, number)?.as_value_ref();
+    // SAFETY: a live phi of the module, and a function of its type; the call after the phis dominates every other use in the loop.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
@@ -81,12 +82,12 @@ fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
     Ok(())
 }
 
-/// The function that returns its argument, and does not say so: it takes off a number that is 0, which the engine does not know, and has a
-/// marker in it, for what touches no memory is repeated.
-fn same<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>, BuilderError> {
+/// An opaque identity function: it subtracts an opaque zero from its argument, and calls a marker, because Enzyme recomputes
+/// calls that access no memory.
+fn identity_fn<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>, BuilderError> {
     let context = module.get_context();
     let (ty, place) = if like.is_double() { (context.f64_type(), 1) } else { (context.f32_type(), 0) };
-    let name = format!("{SAME}{place}");
+    let name = format!("{IDENTITY}{place}");
     if let Some(function) = module.get_function(&name) {
         return Ok(function);
     }
@@ -97,9 +98,10 @@ fn same<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>,
     }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
-    let number = context.i32_type().const_int(FIRST + place, false);
+    let number = context.i32_type().const_int(MARKER_BASE + place, false);
     builder.build_call(edge_marker(module), &[number.into()], "")?;
-    let zero = builder.build_load(ty, offset(module, FIRST + place).as_pointer_value(), "")?.into_float_value();
+    let zero =
+        builder.build_load(ty, opaque_zero(module, MARKER_BASE + place).as_pointer_value(), "")?.into_float_value();
     let given = function.get_first_param().map_or(zero, |p| p.into_float_value());
     builder.build_return(Some(&builder.build_float_sub(given, zero, "")?))?;
     Ok(function)

@@ -1,7 +1,7 @@
-//! Element types for local memory, for the rung of the ladder that supplies them.
+//! Adds type markers to stack slots, for the pipeline variant that gives Enzyme element types.
 //!
-//! The engine deduces what a stack slot holds from how it is used; a slot that is only copied or
-//! cleared gives it nothing. The front end knew: it allocated an array of `double`.
+//! Enzyme's type analysis infers what a stack slot holds from its uses; a slot that is only copied or cleared tells it
+//! nothing. The front end knew: it allocated an array of `double`.
 
 use crate::ir::markers::type_marker;
 use core_ad::DType;
@@ -10,7 +10,7 @@ use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
 use inkwell::values::{InstructionOpcode, InstructionValue};
 
 /// Adds a type marker after every stack slot whose elements are all of one floating-point type.
-pub fn mark_local_memory(module: &Module<'_>) {
+pub fn run(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
     let slots: Vec<(InstructionValue<'_>, DType)> = module
         .get_functions()

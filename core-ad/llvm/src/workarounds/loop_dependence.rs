@@ -1,16 +1,17 @@
-//! Loads whose place a later turn of a loop writes to.
+//! Loads with a loop-carried memory dependence: a later iteration writes to their address.
 //!
 //! ```text
 //! for (i = 2; i <= n; i++) { a = tanh(a + t[i]);  t[i - 1] = a; }
 //! ```
 //!
-//! In the next turn `t[i]` is overwritten. The engine looks whether the places read and those written lie apart, takes those of one
-//! turn for those of all, and reads `t[i]` once more in the reverse sweep: a wrong gradient (`tests/cases/trailing_writes.c`). The other
-//! way round, `t[i + 1] = tanh(t[i])` where `t` is replaced later, it keeps a copy of `t` from before the loop (`leading_writes.c`).
-//! So such loads begin at an offset that the engine does not know, as those in `distinct_addresses`: then it keeps what they read.
+//! The next iteration overwrites `t[i]`. Enzyme compares the range that is read with the range that is written, takes those
+//! of one iteration for those of all, and loads `t[i]` again in the reverse sweep: a wrong gradient
+//! (`tests/cases/trailing_writes.c`). In the other direction, `t[i + 1] = tanh(t[i])` where `t` is overwritten later, it caches a
+//! copy of `t` from before the loop (`leading_writes.c`). So such loads get an opaque offset, as those in
+//! `distinct_addresses`: then Enzyme caches what they read.
 
 use crate::analysis::affine_iv::Address;
-use crate::analysis::cfg::Graph;
+use crate::analysis::cfg::Cfg;
 use crate::analysis::induction::Loops;
 use crate::ir::{self, Block, Op, Value};
 use llvm_sys::core::*;
@@ -18,23 +19,24 @@ use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMTargetDataRef};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-/// What a store writes to.
+/// A store: its address, loops and block.
 struct Written {
     address: Address,
-    /// The heads of the loops that it is in.
+    /// The headers of the loops around it.
     around: Vec<usize>,
     block: usize,
 }
 
-/// The loads of a function whose places are written to later, as far as can be seen. Few functions have many stores to one array.
-pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Value> {
+/// The loads of a function whose address a later iteration writes to, as far as known. Quadratic in the stores to one array,
+/// of which there are few.
+pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<Value> {
     let Some(layout) = blocks.first().and_then(|b| layout_of(*b)) else { return Vec::new() };
     let of = |pointer: Value| Address::of(loops, layout, pointer);
     let all = || blocks.iter().flat_map(|b| b.instructions());
-    let around = |i: Value| loops.around(graph.number(i.parent()));
+    let around = |i: Value| loops.around(cfg.number(i.parent()));
     let mut stores: BTreeMap<usize, Vec<Written>> = BTreeMap::new();
     for store in all().filter(|i| i.is(Op::LLVMStore)) {
-        let (around, block) = (around(store), graph.number(store.parent()));
+        let (around, block) = (around(store), cfg.number(store.parent()));
         if around.is_empty() {
             continue;
         }
@@ -47,15 +49,15 @@ pub fn overwritten(loops: &Loops<'_>, blocks: &[Block], graph: &Graph) -> Vec<Va
         let Some(read) = of(load.operand(0)).filter(|_| !here.is_empty()) else { return false };
         let written = stores.get(&(read.base.0 as usize)).map_or(&[][..], Vec::as_slice);
         let common = |loops: &[usize]| loops.iter().copied().filter(|h| here.contains(h)).collect::<Vec<_>>();
-        let outside = |loops: &[usize]| here.iter().any(|head| !loops.contains(head));
+        let outside = |loops: &[usize]| here.iter().any(|header| !loops.contains(header));
         let replaced = LazyCell::new(|| {
-            let after = graph.reached_from(graph.number(load.parent()), |_| true);
+            let after = cfg.reached_from(cfg.number(load.parent()), |_| true);
             ir::is_argument(read.base) || written.iter().any(|w| outside(&w.around) && after[w.block])
         });
         written.iter().any(|w| {
-            w.address.comes_again(&read, &common(&w.around))
-                || w.address.follows(&read)
-                || w.address.leads(&read) && *replaced
+            w.address.repeats_in_outer_loop(&read, &common(&w.around))
+                || w.address.writes_behind(&read)
+                || w.address.writes_ahead(&read) && *replaced
         })
     };
     all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special()).filter(is_overwritten).collect()

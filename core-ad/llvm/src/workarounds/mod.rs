@@ -1,4 +1,4 @@
-//! Rewrites around bugs of Enzyme and LLVM, one file each.
+//! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
 
 pub mod distinct_addresses;
 pub mod drop_attributes;

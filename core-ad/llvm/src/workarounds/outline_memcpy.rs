@@ -1,14 +1,14 @@
-//! Copies of what a call has written, as calls.
+//! Outlines `memcpy` from memory that the function writes, into a function that Enzyme does not move.
 //!
 //! ```text
 //! t[k] = g(a);  memcpy(c, t, sizeof t);  y *= c[k];
 //! ```
 //!
-//! Where the value of `g(a)` is not needed to run backward, the engine runs `g` and its reverse at once, in the reverse sweep, and
-//! takes along what depends on the call: the store, and the copy, which reads what the store wrote. What reads the copy it does
-//! not look at, so `c[k]` is read before it is written: a wrong gradient, or none at all (`tests/torture/found/p57555.c`). A call
-//! of a function it does not take along, but leaves everything where it is. So a copy of memory that other code of the function
-//! writes becomes the call of a function that copies, and is nothing but a copy again once the engine is done.
+//! Where the reverse sweep does not need the value of `g(a)`, Enzyme runs `g` and its adjoint together, in the reverse sweep,
+//! and moves along the instructions that depend on the call: the store, and the copy, which reads what the store wrote. It
+//! misses the uses of the copy, so `c[k]` is read before it is written: a wrong gradient, or none (`tests/torture/found/p57555.c`).
+//! It does not move a call of a function, and then leaves everything in place. So a copy from memory that other code of the
+//! function writes becomes a call of an outlined copy, which is inlined again after Enzyme.
 
 use crate::analysis::memory_objects::{Objects, allocates, is_neutral};
 use crate::ir::{self, Block, Op, Value};
@@ -19,11 +19,11 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use std::ffi::c_uint;
 
-/// Start of the names of functions that copy.
+/// Prefix of the names of outlined copies.
 const COPY: &str = "ffgrad.copy.";
 
-/// Makes calls of such copies. To be called last before the engine.
-pub fn outline(module: &Module<'_>) {
+/// Outlines such copies.
+pub fn run(module: &Module<'_>) {
     let mut done = 0;
     for function in ir::functions(module) {
         let instructions: Vec<Value> = ir::blocks(function).into_iter().flat_map(Block::instructions).collect();
@@ -38,8 +38,8 @@ pub fn outline(module: &Module<'_>) {
     }
 }
 
-/// After the engine: the functions that copy, and their derivatives, may be inlined.
-pub fn release(module: &Module<'_>) {
+/// After Enzyme: allows inlining of the outlined copies and their derivatives.
+pub fn undo(module: &Module<'_>) {
     ir::allow_inlining(module, COPY);
 }
 
@@ -49,18 +49,18 @@ fn is_copy(instruction: Value) -> bool {
         && instruction.operand(3).constant() == Some(0)
 }
 
-/// Whether the engine may differentiate a function of its own here, with the values that it returns or writes.
+/// Whether Enzyme may differentiate a call of a function, its return value or what it writes.
 fn is_differentiated_call(instruction: Value) -> bool {
     let is_call = instruction.is(Op::LLVMCall) || instruction.is(Op::LLVMInvoke);
     if !is_call || instruction.never_returns() {
         return false;
     }
     let known = |name: String| name.starts_with("llvm.") || is_neutral(&name) || allocates(&name);
-    // A function of the C library that only computes has a formula.
+    // Enzyme has formulas for pure functions of the C library.
     instruction.calls_a_body() || !(instruction.callee().is_some_and(known) || instruction.only_computes())
 }
 
-/// Whether anything but a fill writes to where the copy reads, as far as that can be seen.
+/// Whether anything but a memset writes to the source of a copy, as far as known.
 fn reads_what_is_written(objects: &Objects, copy: Value) -> bool {
     let sources = objects.behind(copy.operand(1));
     let is_fill = |write: &Value| write.callee().is_some_and(|name| name.starts_with("llvm.memset."));
@@ -68,7 +68,7 @@ fn reads_what_is_written(objects: &Objects, copy: Value) -> bool {
         || sources.iter().map(|source| objects.get(*source)).any(|o| o.escapes || !o.writes.iter().all(is_fill))
 }
 
-/// Replaces a copy by the call of a function that makes it. A length that is known stays so.
+/// Replaces a copy by a call of an outlined copy. A constant length stays constant.
 fn replace(module: &Module<'_>, copy: Value, number: usize) {
     let length = copy.operand(2);
     let known = length.constant().is_some();
@@ -102,7 +102,7 @@ fn replace(module: &Module<'_>, copy: Value, number: usize) {
     }
 }
 
-/// Says what LLVM knows of copies.
+/// Adds the attributes that LLVM infers for memcpy.
 fn describe(module: &Module<'_>, function: FunctionValue<'_>) {
     let context = module.get_context();
     let attribute = |name, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);

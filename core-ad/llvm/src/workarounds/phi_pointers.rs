@@ -1,25 +1,26 @@
-//! Memory behind a pointer that is merged from others: which way was taken, or which turn it is, says where it points.
+//! Marks memory behind phis and selects of pointers as captured, or as active.
 //!
-//! The engine takes such a pointer for one of its own, that points into no memory the function has been given or has allocated, as
-//! long as that memory is not captured: it does not ask what the pointer was merged from. So it does not see that a store through it
-//! overwrites what the reverse sweep needs (`tests/torture/found/p60143.c`, and iterators of C++). Memory with such pointers into
-//! it is therefore said to be captured. (LLVM, which the engine asks next, knows the pointer's origins.)
+//! The incoming edge, or the iteration, decides which object such a pointer points into.
 //!
-//! *Local memory that is written through a pointer which may point elsewhere, too:*
+//! *Captured.* Enzyme treats such a pointer as based on an object of its own, disjoint from every argument and allocation
+//! that is not captured: it does not look through the phi. So it misses that a store through it overwrites what the reverse
+//! sweep needs (`tests/torture/found/p60143.c`, and C++ iterators). Memory that such pointers may point into is therefore
+//! passed to a function that may capture it. (LLVM's alias analysis, which Enzyme asks next, looks through the phi.)
+//!
+//! *Active: local memory that is written through a pointer which may also point elsewhere.*
 //!
 //! ```text
 //! p = inside ? scratch : y;  p[k] = v;
 //! ```
 //!
-//! Where nothing that is read from `scratch` reaches a result, the engine takes it for memory without a derivative, which is
-//! its own shadow. The shadow of `p` is then `inside ? scratch : dy`, and reverse mode reads numbers of the program as
-//! adjoints: a wrong gradient wherever `inside` holds. LLVM makes such pointers of plain code, when it joins the last stores
-//! of two branches (`tests/torture/found/p52031.c`). So local memory behind a pointer like that is said to have a derivative;
-//! then it has a shadow of its own. Loads through such pointers are [`crate::choices`]' business.
+//! Where no load from `scratch` reaches a result, Enzyme classifies it as inactive memory, which is its own shadow. The
+//! shadow of `p` is then `inside ? scratch : dy`, and reverse mode reads primal values as adjoints: a wrong gradient wherever
+//! `inside` holds. LLVM creates such pointers from plain code, when it sinks the last stores of two branches
+//! (`tests/torture/found/p52031.c`). So local memory behind such a pointer is marked active; then it has a shadow
+//! of its own. Loads through such pointers are handled by `split_select_loads`.
 //!
-//! Memory on the heap that is freed at the end, the engine makes anew for the reverse sweep, and fills it by repeating the
-//! stores that it sees go there. Those through merged pointers it does not see (`p50596.c`); [`crate::lifetimes`] lets such
-//! memory live.
+//! Heap memory that is freed at the end Enzyme reallocates in the reverse sweep, and refills by repeating the stores that it
+//! knows of. It misses those through phis (`p50596.c`); `rules/lifetimes.rs` keeps such memory alive.
 
 use crate::ir::markers::capture_marker;
 use crate::ir::{self, Block, Op, Value};
@@ -28,15 +29,15 @@ use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::{HashMap, HashSet};
 
-/// Says so. To be called last before the engine.
+/// Marks such memory as captured.
 pub fn mark_captured(module: &Module<'_>) {
     for function in ir::functions(module) {
-        let (start, mistaken) = (ir::blocks(function)[0], mistaken(function));
+        let (start, find_affected) = (ir::blocks(function)[0], find_affected(function));
         let instructions = ir::blocks(function).into_iter().flat_map(Block::instructions);
         let in_order: Vec<Value> = ir::arguments(function).into_iter().chain(instructions).collect();
-        for memory in in_order.into_iter().filter(|value| mistaken.contains(value)) {
+        for memory in in_order.into_iter().filter(|value| find_affected.contains(value)) {
             let place = match memory.op() {
-                // What is allocated by an invoke is there where it returns, if nothing else leads there.
+                // Memory from an invoke is defined in its normal successor, if that has no other predecessor.
                 Some(Op::LLVMInvoke) => {
                     let there = memory.parent().successors()[0];
                     if there.predecessors().len() > 1 {
@@ -52,8 +53,8 @@ pub fn mark_captured(module: &Module<'_>) {
     }
 }
 
-/// What is written by its own name and read through a merged pointer, or the other way round. Arguments are meant, too.
-fn mistaken(function: FunctionValue<'_>) -> HashSet<Value> {
+/// Allocations and arguments that are written directly and read through a phi of pointers, or the reverse.
+fn find_affected(function: FunctionValue<'_>) -> HashSet<Value> {
     let mut merged: HashMap<Value, Access> = HashMap::new();
     for merge in
         ir::blocks(function).into_iter().flat_map(Block::instructions).filter(|i| is_merge(*i) && i.is_pointer())
@@ -73,7 +74,7 @@ fn mistaken(function: FunctionValue<'_>) -> HashSet<Value> {
     merged.into_iter().filter(|(origin, _)| is_memory(origin)).filter_map(clash).collect()
 }
 
-/// What is done through a pointer.
+/// Whether memory is read or written through a pointer.
 #[derive(Clone, Copy, Default)]
 struct Access {
     reads: bool,
@@ -81,7 +82,7 @@ struct Access {
 }
 
 impl Access {
-    /// Through it and those derived from it, merged ones among them if that is wanted.
+    /// Through the pointer and those derived from it; through phis and selects, too, where `merged` is set.
     fn through(pointer: Value, merged: bool) -> Access {
         let (mut access, mut seen, mut open) = (Access::default(), HashSet::new(), vec![pointer]);
         while let Some(value) = open.pop() {
@@ -111,12 +112,12 @@ impl Access {
 }
 
 fn capture(module: &Module<'_>, memory: Value, before: Value) {
-    // What blocks of a GPU share is in an address space of its own.
+    // Shared memory of a GPU block is in another address space.
     // SAFETY: asked of a pointer.
     if unsafe { LLVMGetPointerAddressSpace(memory.ty()) } != 0 {
         return;
     }
-    // SAFETY: live values of one function; the place comes after the definition.
+    // SAFETY: live values of one function; the definition dominates the insertion point.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         LLVMPositionBuilderBefore(builder, before.0);
@@ -127,7 +128,7 @@ fn capture(module: &Module<'_>, memory: Value, before: Value) {
     }
 }
 
-/// Marks it as active. To be called last before the engine.
+/// Marks such memory as active.
 pub fn mark_active(module: &Module<'_>) {
     for function in ir::functions(module) {
         for memory in written_through_merges(function) {
@@ -136,14 +137,14 @@ pub fn mark_active(module: &Module<'_>) {
     }
 }
 
-/// What the function allocates and writes numbers to through a pointer that may point into something else.
+/// Allocations that are written through a pointer which may point into another object, too.
 fn written_through_merges(function: FunctionValue<'_>) -> HashSet<Value> {
     let instructions = ir::blocks(function).into_iter().flat_map(Block::instructions);
     let merges = instructions.filter(|i| is_merge(*i) && i.is_pointer() && is_written_through(*i));
     merges.map(origins).filter(|found| found.len() > 1).flatten().filter(|origin| is_allocation(*origin)).collect()
 }
 
-/// Whether some of it may be on the heap.
+/// Whether some of those allocations may be on the heap.
 pub fn has_heap(module: &Module<'_>) -> bool {
     ir::functions(module).into_iter().flat_map(written_through_merges).any(|origin| !origin.is(Op::LLVMAlloca))
 }
@@ -156,7 +157,7 @@ fn is_allocation(origin: Value) -> bool {
     origin.is(Op::LLVMAlloca) || origin.is(Op::LLVMCall) || origin.is(Op::LLVMInvoke)
 }
 
-/// Where a pointer may come from.
+/// The objects that a pointer may be based on.
 fn origins(pointer: Value) -> HashSet<Value> {
     let (mut found, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![pointer]);
     while let Some(value) = open.pop() {
@@ -175,7 +176,7 @@ fn origins(pointer: Value) -> HashSet<Value> {
     found
 }
 
-/// Whether numbers, or what may be numbers, are written through a pointer or one derived from it.
+/// Whether floating-point numbers may be written through a pointer or one derived from it.
 fn is_written_through(pointer: Value) -> bool {
     let (mut seen, mut open) = (HashSet::new(), vec![pointer]);
     while let Some(value) = open.pop() {

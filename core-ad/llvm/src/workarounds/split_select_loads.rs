@@ -1,13 +1,13 @@
-//! Numbers read through a pointer that was chosen between two objects.
+//! Splits loads through a select or phi of pointers to different objects into one guarded load per object.
 //!
 //! ```text
 //! p = inside ? u : frame;  v = p[k];          becomes          v = inside ? read(&u[k], inside) : read(&frame[k], !inside);
 //! ```
 //!
-//! Of the first the engine gets the derivative wrong where one of the two objects has one and the other has none: it takes the
-//! constant object for its own shadow, so that forward mode reads numbers as tangents and reverse mode adds adjoints
-//! to the user's numbers. In the second each address leads to one object. LLVM's optimisation turns the usual spelling
-//! (`inside ? u[k] : frame[k]`) into the first, and would again; so `read` is a function that stays one until the engine is done.
+//! Enzyme mishandles the first form when only one of the two objects is active: it takes the constant object for its own
+//! shadow, so that forward mode reads primal values as tangents and reverse mode adds adjoints to the user's numbers. In the
+//! second form each address is based on one object. LLVM's optimisation turns the usual spelling (`inside ? u[k] : frame[k]`)
+//! into the first form, and would do so again; so `read` is a function that is not inlined until Enzyme is done.
 
 use crate::ir::markers::type_marker;
 use crate::ir::{self, Value};
@@ -21,29 +21,29 @@ use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc
 use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
-/// Addresses with more turns than this are left alone.
+/// Addresses through more selects and phis than this are left alone.
 const DEEPEST: usize = 16;
 
-/// Rewrites every such load. To be called last before the engine: LLVM would undo it.
-pub fn separate(module: &Module<'_>) {
-    // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; a load is erased only after
+/// Splits every such load.
+pub fn run(module: &Module<'_>) {
+    // SAFETY: every value below is a live value of `module`; a load is erased only after
     // its uses have been replaced.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         for Value(load) in ir::all_instructions(module) {
             let is_load = LLVMGetInstructionOpcode(load) == LLVMOpcode::LLVMLoad && LLVMGetVolatile(load) == 0;
             if is_load && Value(load).holds_floats() && is_mixed(LLVMGetOperand(load, 0)) {
-                split(module, builder, load);
+                split_load(module, builder, load);
             }
         }
         LLVMDisposeBuilder(builder);
     }
 }
 
-/// The choice that an address depends on, and the steps from there to the address, the last one first.
+/// The select or phi that an address is based on, and the getelementptrs from there to the address, last first.
 unsafe fn chosen(mut address: LLVMValueRef) -> Option<(LLVMValueRef, Vec<LLVMValueRef>)> {
     let mut steps = Vec::new();
-    // SAFETY: see `separate`.
+    // SAFETY: see `run`.
     unsafe {
         while !LLVMIsAGetElementPtrInst(address).is_null() {
             steps.push(address);
@@ -54,17 +54,17 @@ unsafe fn chosen(mut address: LLVMValueRef) -> Option<(LLVMValueRef, Vec<LLVMVal
     }
 }
 
-/// The objects that an address may lead into; `None` where that is not known.
+/// The objects that an address may point into; `None` where that is not known.
 unsafe fn objects(address: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
     let (mut found, mut seen, mut open) = (Vec::new(), Vec::new(), vec![address]);
-    // SAFETY: see `separate`.
+    // SAFETY: see `run`.
     unsafe {
         while let Some(value) = open.pop() {
             let is_step = !LLVMIsAGetElementPtrInst(value).is_null()
                 || !LLVMIsAConstantExpr(value).is_null() && LLVMGetConstOpcode(value) == LLVMOpcode::LLVMGetElementPtr;
             let (is_select, is_phi) = (!LLVMIsASelectInst(value).is_null(), !LLVMIsAPHINode(value).is_null());
             if is_select || is_phi {
-                // A pointer that goes through an array turn by turn comes back to itself, and is no choice.
+                // A pointer that a loop advances depends on itself; it does not choose between objects.
                 if seen.contains(&value) {
                     return None;
                 }
@@ -86,32 +86,32 @@ unsafe fn objects(address: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
     Some(found)
 }
 
-/// Whether an address may lead into one object or another.
+/// Whether an address may point into more than one object.
 unsafe fn is_mixed(address: LLVMValueRef) -> bool {
-    // SAFETY: see `separate`.
+    // SAFETY: see `run`.
     unsafe { objects(address).is_some_and(|found| found.len() > 1) }
 }
 
-/// Makes of a load one for each object.
-unsafe fn split(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRef) {
-    // SAFETY: see `separate`.
+/// Replaces a load by one guarded load per object.
+unsafe fn split_load(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRef) {
+    // SAFETY: see `run`.
     unsafe {
-        let parts = Parts { builder, load, reader: reader(module, builder, load) };
-        let value = parts.value(LLVMGetOperand(load, 0), &[], None, DEEPEST);
+        let splitter = LoadSplitter { builder, load, reader: reader(module, builder, load) };
+        let value = splitter.value(LLVMGetOperand(load, 0), &[], None, DEEPEST);
         LLVMReplaceAllUsesWith(load, value);
         LLVMInstructionEraseFromParent(load);
     }
 }
 
-/// What the loads that take the place of one have in common.
-struct Parts {
+/// Splits one load.
+struct LoadSplitter {
     builder: LLVMBuilderRef,
     load: LLVMValueRef,
     reader: LLVMValueRef,
 }
 
-impl Parts {
-    /// What stands `steps` behind `base` if `guard` holds; anything if not.
+impl LoadSplitter {
+    /// The value at `base` plus `steps` if `guard` holds, else 0.
     unsafe fn value(
         &self,
         base: LLVMValueRef,
@@ -119,13 +119,13 @@ impl Parts {
         guard: Option<LLVMValueRef>,
         depth: usize,
     ) -> LLVMValueRef {
-        // SAFETY: see `separate`.
+        // SAFETY: see `run`.
         unsafe {
             let choice = if depth > 0 && is_mixed(base) { chosen(base) } else { None };
             let Some((choice, more)) = choice else { return self.read(base, steps, guard) };
             let taken = match LLVMIsASelectInst(choice).is_null() {
                 false => Some((LLVMGetOperand(choice, 0), [LLVMGetOperand(choice, 1), LLVMGetOperand(choice, 2)])),
-                true => by_origin(self.builder, choice),
+                true => split_phi(self.builder, choice),
             };
             let Some((condition, bases)) = taken else { return self.read(base, steps, guard) };
             let steps = [steps, &more].concat();
@@ -141,7 +141,7 @@ impl Parts {
     }
 
     unsafe fn read(&self, base: LLVMValueRef, steps: &[LLVMValueRef], guard: Option<LLVMValueRef>) -> LLVMValueRef {
-        // SAFETY: see `separate`.
+        // SAFETY: see `run`.
         unsafe {
             LLVMPositionBuilderBefore(self.builder, self.load);
             let mut address = base;
@@ -161,15 +161,15 @@ impl Parts {
     }
 }
 
-/// A choice by the way that led to a block: whether it was one of those that bring the first object, and the address by
-/// either.
-unsafe fn by_origin(builder: LLVMBuilderRef, phi: LLVMValueRef) -> Option<(LLVMValueRef, [LLVMValueRef; 2])> {
-    // SAFETY: see `separate`.
+/// Splits a phi by incoming edge: a condition, whether the edge brings the first object, and one address phi for
+/// each side.
+unsafe fn split_phi(builder: LLVMBuilderRef, phi: LLVMValueRef) -> Option<(LLVMValueRef, [LLVMValueRef; 2])> {
+    // SAFETY: see `run`.
     unsafe {
         let count = LLVMCountIncoming(phi);
         let incoming: Vec<(LLVMValueRef, LLVMBasicBlockRef)> =
             (0..count).map(|i| (LLVMGetIncomingValue(phi, i), LLVMGetIncomingBlock(phi, i))).collect();
-        // A pointer that goes through an array turn by turn comes back to itself, and is no choice.
+        // A pointer that a loop advances depends on itself; it does not choose between objects.
         let origins: Vec<Vec<LLVMValueRef>> =
             incoming.iter().map(|&(value, _)| objects(value)).collect::<Option<_>>()?;
         let first = origins.iter().find(|origin| !origin.is_empty())?;
@@ -193,12 +193,12 @@ unsafe fn by_origin(builder: LLVMBuilderRef, phi: LLVMValueRef) -> Option<(LLVMV
     }
 }
 
-/// Start of the names of functions that read.
+/// Prefix of the names of guarded loads.
 const READ: &str = "ffgrad.read.";
 
-/// The function `read` for numbers like those of a load: what stands at an address if a condition holds, else zero.
+/// The guarded load for the type and alignment of a load: the value at an address if a condition holds, else 0.
 unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: see `separate`.
+    // SAFETY: see `run`.
     unsafe {
         let (raw, value) = (module.as_mut_ptr(), LLVMTypeOf(load));
         let (context, alignment) = (LLVMGetModuleContext(raw), LLVMGetAlignment(load));
@@ -219,7 +219,7 @@ unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRe
         LLVMPositionBuilderAtEnd(builder, entry);
         LLVMBuildCondBr(builder, LLVMGetParam(function, 1), yes, no);
         LLVMPositionBuilderAtEnd(builder, yes);
-        // The engine does not take a load's type for the type of what it loads.
+        // Enzyme's type analysis does not infer the memory's type from the load's.
         let dtype = if kind_of(value) == "float" { DType::F32 } else { DType::F64 };
         let marker = type_marker(module, dtype).as_value_ref();
         let mut address = LLVMGetParam(function, 0);
@@ -239,7 +239,7 @@ unsafe fn reader(module: &Module<'_>, builder: LLVMBuilderRef, load: LLVMValueRe
     }
 }
 
-/// The type of a number, or of the numbers of a vector.
+/// The name of a floating-point type, or of a vector's elements.
 unsafe fn kind_of(mut ty: LLVMTypeRef) -> &'static str {
     // SAFETY: a live type.
     unsafe {
@@ -250,7 +250,7 @@ unsafe fn kind_of(mut ty: LLVMTypeRef) -> &'static str {
     }
 }
 
-/// After the engine: the functions that read, and their derivatives, may be inlined.
-pub fn release(module: &Module<'_>) {
+/// After Enzyme: allows inlining of the guarded loads and their derivatives.
+pub fn undo(module: &Module<'_>) {
     ir::allow_inlining(module, READ);
 }

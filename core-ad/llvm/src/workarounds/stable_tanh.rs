@@ -1,8 +1,8 @@
-//! Keeps second derivatives of `tanh` right where it is flat.
+//! Replaces `tanh` by a form whose second derivatives do not overflow.
 //!
-//! The engine takes tanh' as 1 / cosh², and its derivative in turn as a quotient of cosh² and (cosh²)². These overflow, from about |x| = 22
-//! in single and 177 in double precision: the second derivative is 0 then, or NaN where a large tangent meets them. So where second
-//! derivatives are wanted, tanh is made of parts that stay between -2 and 2, as do those of its derivatives:
+//! Enzyme computes tanh' as 1 / cosh², and its derivative as a quotient of cosh² and (cosh²)². These overflow, from about
+//! |x| = 22 in single and 177 in double precision: the second derivative is then 0, or NaN for a large tangent. So
+//! where second derivatives are wanted, tanh is composed of terms that stay between -2 and 2, as do their derivatives:
 //!
 //! ```text
 //! tanh(x) = -sign(x) m / (2 + m)   with   m = expm1(-2 |x|)
@@ -18,8 +18,8 @@ use inkwell::values::{CallSiteValue, FloatValue, FunctionValue, InstructionOpcod
 ///
 /// # Errors
 ///
-/// LLVM's own, which an instruction of a whole module does not give.
-pub fn replace_tanh(module: &Module<'_>) -> Result<(), String> {
+/// Errors of LLVM's builder.
+pub fn run(module: &Module<'_>) -> Result<(), String> {
     for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
         let calls: Vec<_> = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::Call).collect();
         for call in calls {
@@ -45,7 +45,7 @@ fn of_same_type<'ctx>(module: &Module<'ctx>, call: InstructionValue<'ctx>) -> Op
     let ty = callee.get_type();
     let expm1 = module.get_function(name).unwrap_or_else(|| {
         let new = module.add_function(name, ty, None);
-        // That it touches no memory, where that is said of `tanh`.
+        // `memory(none)` and the like, as on `tanh`.
         for attribute in callee.attributes(AttributeLoc::Function) {
             new.add_attribute(AttributeLoc::Function, attribute);
         }
@@ -54,7 +54,7 @@ fn of_same_type<'ctx>(module: &Module<'ctx>, call: InstructionValue<'ctx>) -> Op
     (expm1.count_basic_blocks() == 0 && expm1.get_type() == ty).then_some(expm1)
 }
 
-/// Puts the form in a call's place. The sign is a constant for the engine: the form is odd, so that nothing is lost at 0.
+/// Replaces a call by the stable form. For Enzyme the sign is a constant; the form is odd, so no derivative is lost at 0.
 fn replace<'ctx>(
     module: &Module<'ctx>,
     call: InstructionValue<'ctx>,
@@ -69,7 +69,7 @@ fn replace<'ctx>(
     let sign = builder.build_select(negative, number(-1.0), number(1.0), "sign")?.into_float_value();
     let size = builder.build_float_mul(x, sign, "size")?;
     let down = builder.build_float_mul(size, number(-2.0), "down")?;
-    // A copy has the call's flags, attributes and line.
+    // A clone has the call's flags, attributes and debug location.
     let m = call.explicit_clone();
     builder.insert_instruction(&m, None);
     m.set_operand(0, down);
@@ -77,8 +77,8 @@ fn replace<'ctx>(
     let Ok(m) = FloatValue::try_from(m) else { return Ok(()) };
     let below = builder.build_float_add(m, number(2.0), "below")?;
     let ratio = builder.build_float_div(m, below, "ratio")?;
-    let turned = builder.build_float_neg(sign, "turned")?;
-    let value = builder.build_float_mul(ratio, turned, "tanh")?;
+    let negated = builder.build_float_neg(sign, "negated")?;
+    let value = builder.build_float_mul(ratio, negated, "tanh")?;
     if let Some(made) = value.as_instruction() {
         call.replace_all_uses_with(&made);
     }

@@ -1,9 +1,8 @@
-//! Calls of an OpenMP runtime, made through pointers.
+//! Calls of the OpenMP runtime through pointers that the loader fills in.
 //!
-//! A process should have one OpenMP runtime of a kind: two of LLVM's abort it. Which one it has is known where the
-//! artifact is loaded, not where it is linked, and another program's libraries must not be searched for symbols. So
-//! each function that the code calls has a slot, and the slots with their names are listed in a table that the object
-//! exports: `{ count, { name, slot }... }`.
+//! A process should have one OpenMP runtime of a kind: two of LLVM's abort it. Which one it has is known where the artifact
+//! is loaded, not where it is linked, and the libraries of other programs must not be searched for symbols. So each runtime
+//! function that the code calls has a slot, and the object exports a table of slots and names: `{ count, { name, slot }... }`.
 
 use super::{is_runtime, users};
 use crate::ir::Result;
@@ -12,7 +11,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum};
 use llvm_sys::core::*;
 
-/// Makes them so, and exports the table under `name` where there are any. Comes after the last optimisation: LLVM
+/// Makes the calls indirect, and exports the table as `name` where there are any. After the last optimisation: LLVM
 /// knows the functions by name.
 pub fn bind(module: &Module<'_>, name: &str) -> Result<()> {
     let context = module.get_context();
@@ -21,7 +20,7 @@ pub fn bind(module: &Module<'_>, name: &str) -> Result<()> {
     let wanted = module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0);
     for function in wanted.collect::<Vec<_>>() {
         let called = function.get_name().to_string_lossy().into_owned();
-        // SAFETY: walks the uses of a live function.
+        // SAFETY: iterates over the uses of a live function.
         let is_called = unsafe { !users(function.as_value_ref()).is_empty() };
         if !is_runtime(&called) || !is_called {
             continue;

@@ -1,8 +1,7 @@
-//! Which regions can be reversed without knowing in what order their threads met critical sections and atomic
-//! operations.
+//! Which parallel regions can be reversed without the order in which threads entered critical sections and atomics.
 //!
-//! Adding to memory can: the order of sums only rounds differently, and their reverse reads alone. `best = max(best,
-//! v)` cannot: who came last decides who gets the gradient, and the engine does not record that.
+//! Additions to memory can: the order of a sum only changes its rounding, and their adjoints only read. `best = max(best,
+//! v)` cannot: the last writer decides who receives the gradient, and Enzyme does not record the order.
 
 use super::{body, callee, name_of, place};
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
@@ -31,7 +30,7 @@ pub unsafe fn obstacle(functions: &[LLVMValueRef]) -> Option<String> {
     }
 }
 
-/// Whether this takes the turn of a reduction.
+/// Whether this enters the critical section of a reduction.
 pub unsafe fn is_turn(instruction: LLVMValueRef) -> bool {
     // SAFETY: see `obstacle`.
     unsafe {

@@ -1,13 +1,13 @@
-//! What flang writes otherwise than clang, brought into clang's form.
+//! Rewrites flang's OpenMP lowering into clang's form.
 //!
-//! * A parallel region gets its variables behind one pointer, in a structure of pointers. It gets them as arguments here:
-//!   the engine takes the shadows of pointers that it finds in memory for constants, and forks are rewritten by their
-//!   arguments ([`super::regions`]).
-//! * A region asks the runtime for the number of its thread, which clang's are given. They take what they are given here.
-//! * An atomic sum is a loop around a comparison and exchange of bits. It becomes the one instruction that says so.
+//! * flang passes the variables of a parallel region behind one pointer, in a structure of pointers. Here they become
+//!   arguments: Enzyme treats the shadows of pointers that it loads from memory as constants, and forks are rewritten by
+//!   their arguments ([`super::regions`]).
+//! * A region asks the runtime for its thread number, which clang passes in. Here the region uses the passed number.
+//! * An atomic sum is a compare-and-exchange loop over bits. It becomes one `atomicrmw`.
 //! * Without `omp_lib`, `omp_get_thread_num` and its kin have names with an underscore, and take numbers by reference.
 //!
-//! Both have atomic differences; they become sums.
+//! Both compilers emit atomic differences; they become sums of the negative.
 
 use super::{FORK, body, callee, calls, name_of, users};
 use crate::ir;
@@ -235,7 +235,7 @@ unsafe fn make_sum(builder: LLVMBuilderRef, exchange: LLVMValueRef) -> Option<()
             LLVMOpcode::LLVMFSub if is_old(left) => (true, right),
             _ => return None,
         };
-        // Nothing of the loop may be of use elsewhere, nor what is added come from it.
+        // No value of the loop may be used outside, and the term must be defined outside.
         let inside = |v: LLVMValueRef| !LLVMIsAInstruction(v).is_null() && LLVMGetInstructionParent(v) == block;
         let mut instruction = LLVMGetFirstInstruction(block);
         while !instruction.is_null() {
@@ -264,7 +264,7 @@ unsafe fn make_sum(builder: LLVMBuilderRef, exchange: LLVMValueRef) -> Option<()
     }
 }
 
-/// Makes an atomic difference a sum: the engine reverses sums, and gets differences wrong.
+/// Makes an atomic difference a sum: Enzyme reverses sums, and gets differences wrong.
 unsafe fn add_the_negative(builder: LLVMBuilderRef, instruction: LLVMValueRef) {
     // SAFETY: see `as_clang`.
     unsafe {

@@ -1,17 +1,16 @@
-//! OpenMP, made differentiable.
+//! Lowers OpenMP to a form that Enzyme can differentiate.
 //!
-//! clang and flang turn OpenMP into calls of a runtime, `__kmpc_*`. The engine knows few of them: it reverses a fork
-//! whose body is one loop shared out statically, locks and barriers, and forward mode not even those. So before it
-//! sees the module, one of two implementations of that runtime is linked in (`compile-driver/runtime/openmp.c`):
+//! clang and flang lower OpenMP to calls of a runtime, `__kmpc_*`. Enzyme supports few of them: reverse mode handles a fork
+//! whose body is one statically scheduled loop, locks and barriers; forward mode not even those. So before Enzyme sees the
+//! module, one of two implementations of that runtime is linked in (`compile-driver/runtime/openmp.c`):
 //!
-//! * for forward mode and second derivatives, and as the last resort, the one in which a single thread does
-//!   everything ([`for_one_thread`]);
-//! * for reverse mode the one that turns sharing of work into arithmetic on the number of a thread
-//!   ([`for_many_threads`]). Every parallel region then becomes one loop over the numbers of the threads
-//!   ([`regions`]), the only shape of fork that is left.
+//! * for forward mode and second derivatives, and as the last resort, one in which a single thread does everything
+//!   ([`for_one_thread`]);
+//! * for reverse mode one that computes each thread's share of the work from the thread number ([`for_many_threads`]). Every
+//!   parallel region then becomes one loop over thread numbers ([`regions`]), the only form of fork that is left.
 //!
-//! After the engine, [`after_engine`] gives locks and barriers their meaning, and [`bind`] makes what is still asked
-//! of a runtime calls through pointers, which the loader fills from the runtime that the process has.
+//! After Enzyme, [`after_enzyme`] links the implementation of locks and barriers, and [`bind`] makes the remaining runtime
+//! calls indirect, through pointers that the loader fills from the OpenMP runtime of the process.
 
 mod bind;
 mod commutativity;
@@ -54,7 +53,7 @@ pub fn is_runtime(name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// A construct that neither runtime has, where `symbol` may come to it (anything may, where that is not said).
+/// A construct that neither runtime has, where it is reachable from `symbol` (or anywhere, where that is `None`).
 pub fn for_one_thread(
     module: &Module<'_>,
     runtime: &Path,
@@ -78,7 +77,7 @@ pub fn for_one_thread(
     Ok(())
 }
 
-/// Turns sharing of work into arithmetic; what is left of OpenMP are forks, locks and barriers.
+/// Replaces worksharing by arithmetic on thread numbers; what is left of OpenMP are forks, locks and barriers.
 ///
 /// # Errors
 ///
@@ -119,7 +118,7 @@ fn mark_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     }
     let flag = |name, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
     // memory(inaccessiblemem: readwrite), in LLVM's encoding of two bits per location. What is the same as long as a thread
-    // runs a function needs none: the engine then asks again where it would keep what it was told, and too little of it.
+    // runs a function needs none: Enzyme then recomputes the call instead of caching its result, which it caches wrongly.
     let asks_again = ["omp_get_thread_num", "omp_get_num_threads", "omp_in_parallel", "omp_get_level"];
     let memory = if asks_again.iter().any(|n| function.get_name().to_bytes() == n.as_bytes()) { 0 } else { 0b1100 };
     function.add_attribute(AttributeLoc::Function, flag("memory", memory));
@@ -133,8 +132,8 @@ fn mark_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     }
 }
 
-/// After the engine: what locks, barriers and forks do at run time.
-pub fn after_engine(module: &Module<'_>, runtime: &Path) -> Result<()> {
+/// After Enzyme: what locks, barriers and forks do at run time.
+pub fn after_enzyme(module: &Module<'_>, runtime: &Path) -> Result<()> {
     const NAMES: [(&str, &str); 3] = [
         ("__kmpc_critical", "ffgrad_omp_lock"),
         ("__kmpc_end_critical", "ffgrad_omp_unlock"),
@@ -175,7 +174,7 @@ fn link(module: &Module<'_>, runtime: &Path) -> Result<()> {
 /// The calls of a function.
 fn calls(module: &Module<'_>, name: &str) -> Vec<LLVMValueRef> {
     let Some(function) = module.get_function(name) else { return Vec::new() };
-    // SAFETY: walks the uses of a live function.
+    // SAFETY: iterates over the uses of a live function.
     unsafe { users(function.as_value_ref()).into_iter().filter(|&u| callee(u) == function.as_value_ref()).collect() }
 }
 
@@ -214,7 +213,7 @@ unsafe fn name_of(value: LLVMValueRef) -> String {
     }
 }
 
-/// Where in the user's source an instruction comes from.
+/// The user's source line of an instruction.
 pub(crate) unsafe fn location(instruction: LLVMValueRef) -> Option<Location> {
     let mut length = 0;
     // SAFETY: LLVM gives the length of the name it points to, null where there is none.
@@ -254,7 +253,7 @@ fn check_supported(module: &Module<'_>, symbol: Option<&str>) -> std::result::Re
         if !prefixes.iter().any(|p| name.starts_with(p)) || known.contains(&name.as_str()) {
             continue;
         }
-        // SAFETY: walks the uses of a live function.
+        // SAFETY: iterates over the uses of a live function.
         let at = unsafe { users(function.as_value_ref()).into_iter().find(|&u| matters(u)).map(|u| location(u)) };
         let Some(at) = at else { continue };
         let headline = format!("OpenMP's {} cannot be differentiated", construct(&name));
@@ -359,7 +358,7 @@ unsafe fn replace_call(
     }
 }
 
-/// Turns an atomic operation into a plain one: for code that one thread runs.
+/// Makes an atomic operation a plain one: for code that one thread runs.
 unsafe fn make_plain(builder: LLVMBuilderRef, instruction: LLVMValueRef) {
     // SAFETY: see `for_one_thread`; what is erased has had its uses replaced.
     unsafe {

@@ -1,4 +1,4 @@
-//! Parallel regions, given the one shape that the engine reverses: a fork of a loop over the numbers of the threads.
+//! Rewrites parallel regions into the one form that Enzyme reverses: a fork of a loop over thread numbers.
 //!
 //! ```text
 //! team = ffgrad_omp_team()
@@ -6,8 +6,8 @@
 //!     task:  for rank in this thread's share of 0..size(team):  region(&code(team, rank), arguments...)
 //! ```
 //!
-//! What a region only reads through a pointer to a single variable of its caller (the usual way of passing shared
-//! pointers and sizes) is passed as a value: the engine then knows what it points to.
+//! What a region only reads through a pointer to a scalar variable of its caller (the usual way of passing shared pointers
+//! and sizes) is passed by value: Enzyme then knows which object it points to.
 
 use super::{
     ALONE, FORK, body, callee, calls, commutativity, make_plain, mark_inactive, name_of, place, reachable,
@@ -63,7 +63,7 @@ pub fn build(module: &Module<'_>) -> Result<Vec<String>> {
     Ok(notes)
 }
 
-/// Takes apart the copies that LLVM made of loops since [`build`].
+/// Expands the copies that LLVM has formed from loops since [`build`].
 pub fn expand_copies(module: &Module<'_>) -> Result<()> {
     // SAFETY: see `build`.
     unsafe {
@@ -144,7 +144,7 @@ unsafe fn in_entry_block(builder: LLVMBuilderRef, instruction: LLVMValueRef, ty:
     }
 }
 
-/// Gives a fork the shape that the engine knows.
+/// Gives a fork the shape that Enzyme knows.
 unsafe fn share(module: &Module<'_>, builder: LLVMBuilderRef, fork: LLVMValueRef, number: usize) -> Result<()> {
     let context = module.get_context();
     let word = context.i64_type();
@@ -219,7 +219,7 @@ enum Passing {
     AsIs,
     /// What the pointer points to, of a type that fits into the word that a fork passes.
     Read(LLVMTypeRef),
-    /// A floating-point number that came as the bits of a word: behind a pointer. For words the engine accumulates
+    /// A floating-point number that came as the bits of a word: behind a pointer. For words Enzyme accumulates
     /// gradients in memory that it does not clear.
     Number(LLVMTypeRef),
 }
@@ -287,7 +287,7 @@ unsafe fn loop_over_ranks(
         let int = |v| LLVMConstInt(i32_type, v, 0);
         let word = |v| LLVMConstInt(i64_type, v, 0);
         let block = |name: &std::ffi::CStr| LLVMAppendBasicBlockInContext(context, task, name.as_ptr());
-        let (entry, turn, exit) = (block(c"entry"), block(c"rank"), block(c"exit"));
+        let (entry, body, exit) = (block(c"entry"), block(c"rank"), block(c"exit"));
 
         LLVMPositionBuilderAtEnd(builder, entry);
         let last = LLVMBuildAlloca(builder, i32_type, NONE);
@@ -327,9 +327,9 @@ unsafe fn loop_over_ranks(
         let less = LLVMBuildICmp(builder, LLVMIntSLT, given, top, NONE);
         let end = LLVMBuildSelect(builder, less, given, top, NONE);
         let first = LLVMBuildLoad2(builder, i64_type, low, NONE);
-        LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLE, first, end, NONE), turn, exit);
+        LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLE, first, end, NONE), body, exit);
 
-        LLVMPositionBuilderAtEnd(builder, turn);
+        LLVMPositionBuilderAtEnd(builder, body);
         let mut rank = LLVMBuildPhi(builder, i64_type, c"rank".as_ptr());
         let shifted = LLVMBuildShl(builder, rank, word(10), NONE);
         let own = LLVMBuildTrunc(builder, LLVMBuildOr(builder, team, shifted, NONE), i32_type, NONE);
@@ -338,11 +338,11 @@ unsafe fn loop_over_ranks(
         let ty = LLVMGlobalGetValueType(region);
         let call = LLVMBuildCall2(builder, ty, region, arguments.as_mut_ptr(), arguments.len() as u32, NONE);
         let mut next = LLVMBuildNSWAdd(builder, rank, word(1), NONE);
-        LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLE, next, end, NONE), turn, exit);
-        let (mut entry, mut turn) = (entry, turn);
+        LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLE, next, end, NONE), body, exit);
+        let (mut entry, mut body) = (entry, body);
         let mut first = first;
         LLVMAddIncoming(rank, &mut first, &mut entry, 1);
-        LLVMAddIncoming(rank, &mut next, &mut turn, 1);
+        LLVMAddIncoming(rank, &mut next, &mut body, 1);
         let _ = (&mut rank, call);
 
         LLVMPositionBuilderAtEnd(builder, exit);
@@ -411,7 +411,7 @@ unsafe fn state_aliasing(
         let readonly = LLVMGetEnumAttributeKindForName(c"readonly".as_ptr(), 8);
         let all = reachable(&[region]);
         let meets = |i: LLVMValueRef| matches!(called_name(i).as_str(), "__kmpc_barrier" | "__kmpc_critical");
-        let apart = !all.iter().any(|&f| body(f).into_iter().any(meets));
+        let independent = !all.iter().any(|&f| body(f).into_iter().any(meets));
         // A pointer found in memory may point anywhere.
         let finds = |i: LLVMValueRef| {
             !LLVMIsALoadInst(i).is_null()
@@ -425,7 +425,7 @@ unsafe fn state_aliasing(
             let is_pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(task, i as u32 + 3))) == LLVMPointerTypeKind;
             let only_read = matches!(passing, Passing::AsIs)
                 && !LLVMGetEnumAttributeAtIndex(region, i as u32 + 3, readonly).is_null();
-            if is_pointer && (apart || only_read) {
+            if is_pointer && (independent || only_read) {
                 LLVMAddAttributeAtIndex(task, i as u32 + 4, noalias);
             }
         }

@@ -1,8 +1,8 @@
-//! Block copies out of memory that threads share.
+//! Expands `memcpy` from memory that threads share into a loop of loads and stores.
 //!
-//! The reverse of reading a number that other threads read too is an atomic addition, and so the engine makes it for a load. For
-//! the reverse of `memcpy` it adds without: two threads that each copied a table (`firstprivate`) lose each other's part
-//! of the gradient, now and then. So copies become loops of loads and stores, in a function that LLVM leaves as it is.
+//! The adjoint of a load from shared memory is an atomic addition, and Enzyme emits one for a load. For the adjoint of
+//! `memcpy` it adds non-atomically: two threads that each copied a table (`firstprivate`) then race and lose part of the
+//! gradient. So such copies become loops of loads and stores, in a function that LLVM may not turn back into `memcpy`.
 
 use super::{body, callee, commutativity, name_of, place};
 use crate::ir::Result;
@@ -51,7 +51,7 @@ impl Content {
     }
 }
 
-/// Why the copies of a region's functions cannot be taken apart, if so.
+/// Why the copies of a region's functions cannot be expanded, if so.
 pub unsafe fn obstacle(functions: &[LLVMValueRef]) -> Option<String> {
     // SAFETY: the functions and everything reached from them are live values of one module.
     unsafe {
@@ -61,7 +61,7 @@ pub unsafe fn obstacle(functions: &[LLVMValueRef]) -> Option<String> {
     }
 }
 
-/// Takes the copies apart.
+/// Expands the copies.
 pub unsafe fn expand(module: &Module<'_>, builder: LLVMBuilderRef, functions: &[LLVMValueRef]) -> Result<()> {
     // SAFETY: see `obstacle`; each copy is erased after its replacement stands before it.
     unsafe {
@@ -133,8 +133,8 @@ fn by_number<'ctx>(module: &Module<'ctx>, name: &str, log2: u64) -> Result<Funct
         let attribute = context.create_enum_attribute(kind, 0);
         function.add_attribute(inkwell::attributes::AttributeLoc::Function, attribute);
     }
-    let blocks = ["entry", "turn", "end"].map(|name| context.append_basic_block(function, name));
-    let [entry, turn, end] = blocks;
+    let blocks = ["entry", "body", "end"].map(|name| context.append_basic_block(function, name));
+    let [entry, body, end] = blocks;
     let builder = context.create_builder();
     let parameter = |i| function.get_nth_param(i).ok_or("a function lacks its parameters");
     let (to, from) = (parameter(0)?.into_pointer_value(), parameter(1)?.into_pointer_value());
@@ -142,8 +142,8 @@ fn by_number<'ctx>(module: &Module<'ctx>, name: &str, log2: u64) -> Result<Funct
     let build = || -> std::result::Result<(), inkwell::builder::BuilderError> {
         builder.position_at_end(entry);
         let none = builder.build_int_compare(IntPredicate::EQ, count, word.const_zero(), "")?;
-        builder.build_conditional_branch(none, end, turn)?;
-        builder.position_at_end(turn);
+        builder.build_conditional_branch(none, end, body)?;
+        builder.position_at_end(body);
         let i = builder.build_phi(word, "i")?;
         let index = i.as_basic_value().into_int_value();
         // SAFETY: the index stays below the number of elements.
@@ -152,9 +152,9 @@ fn by_number<'ctx>(module: &Module<'ctx>, name: &str, log2: u64) -> Result<Funct
         let value = builder.build_load(element, source, "")?;
         builder.build_store(target, value)?;
         let next = builder.build_int_nuw_add(index, word.const_int(1, false), "")?;
-        i.add_incoming(&[(&word.const_zero(), entry), (&next, turn)]);
+        i.add_incoming(&[(&word.const_zero(), entry), (&next, body)]);
         let done = builder.build_int_compare(IntPredicate::EQ, next, count, "")?;
-        builder.build_conditional_branch(done, end, turn)?;
+        builder.build_conditional_branch(done, end, body)?;
         builder.position_at_end(end);
         builder.build_return(None).map(drop)
     };
