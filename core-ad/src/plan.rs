@@ -96,6 +96,12 @@ impl Arg {
     pub fn is_differentiable(&self) -> bool {
         self.dtype.is_float() && !self.constant && self.role != Role::Size
     }
+
+    /// Whether the entry points' wrapper takes this argument as a plain value. Sizes always: what is known of a number is
+    /// known of it in memory too, once the wrapper has stored it there.
+    pub fn is_by_value(&self) -> bool {
+        self.role == Role::Size || (self.passing == Passing::Value && !self.dtype.is_float())
+    }
 }
 
 /// How to call a foreign function.

@@ -1,53 +1,21 @@
-//! `ffgrad-llvm`: the worker, the only part of ffgrad that links LLVM.
+//! `ffgrad-llvm`: the worker, the only program of ffgrad that links LLVM.
 //!
-//! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each
-//! with one line. It spawns nothing; compilers and the differentiation engine are the driver's
-//! children. A crash here is an end of file there, and a typed error for the user, which says what the worker was at.
+//! It reads one [`Request`](core_ad::protocol::Request) a line from standard input and answers each with one line. It
+//! starts no process; compilers and Enzyme are children of the driver. If it crashes, the driver sees an end of file and
+//! reports the step that the crash trace names.
 
-mod arena;
-mod arithmetic;
-mod bypasses;
-mod choices;
-mod claims;
-mod copies;
-mod delayed;
-mod edges;
-mod emit;
-mod endless;
-mod entries;
-mod exceptions;
-mod fortran;
-mod gathers;
-mod globals;
-mod graph;
-mod improve;
-mod indirect;
-mod inlining;
+mod analysis;
+mod entry;
 mod ir;
-mod lifetimes;
-mod linear;
-mod linkage;
-mod loops;
-mod merged;
-mod objects;
-mod openmp;
-mod passes;
-mod places;
-mod rule_check;
+mod llvm;
+mod lowering;
+mod optimize;
+mod pipeline;
+mod reduce;
 mod rules;
-mod running;
-mod saturation;
+mod runtime;
 mod session;
-mod snapshots;
-mod stencil;
-mod threads;
-mod trail;
-mod trailing;
-mod turn;
-mod types;
-mod unread;
-mod vecmath;
-mod walks;
+mod workarounds;
 
 use core_ad::protocol::{Request, Response};
 use inkwell::context::Context;
@@ -59,8 +27,8 @@ fn main() -> io::Result<()> {
         println!("ffgrad-llvm {} (LLVM 22.1)", env!("CARGO_PKG_VERSION"));
         return Ok(());
     }
-    trail::keep();
-    passes::keep_stores_apart();
+    ir::crash_trace::keep();
+    llvm::pipelines::keep_stores_apart();
     let context = Context::create();
     let mut session = Session::new(&context);
     let mut output = io::stdout().lock();

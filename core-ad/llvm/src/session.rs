@@ -1,10 +1,15 @@
 //! One build's worth of jobs over one linked module.
 
-use crate::{
-    arena, arithmetic, bypasses, choices, claims, copies, delayed, edges, emit, endless, entries, exceptions, fortran,
-    globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, running,
-    saturation, snapshots, threads, trail, types, vecmath, walks,
-};
+use crate::entry;
+use crate::ir::{Result, crash_trace};
+use crate::llvm::{codegen, linkage, pipelines};
+use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
+use crate::optimize::{fast_math, libmvec};
+use crate::pipeline::{self, Marking};
+use crate::reduce;
+use crate::rules::{self, lifetimes};
+use crate::runtime::arena;
+use crate::workarounds::{local_types, no_gathers, stable_tanh};
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
@@ -15,16 +20,13 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::{Path, PathBuf};
 
-/// Every failure of a job is a sentence; the driver adds the stage and the user's function.
-pub type Result<T> = std::result::Result<T, String>;
-
 /// The state between jobs: the user's code, linked but not optimised.
 pub struct Session<'ctx> {
     context: &'ctx Context,
     module: Option<Module<'ctx>>,
     /// The same for the primal, where that is to call other functions.
     plain: Option<Module<'ctx>>,
-    /// Rules whose shims are in the module that the engine has.
+    /// Rules whose shims are in the module that Enzyme has.
     installed: Vec<rules::Installed<'ctx>>,
     /// What is wrong on the user's side, if the last job failed for that.
     refusal: Option<Box<Diagnosis>>,
@@ -79,7 +81,7 @@ impl<'ctx> Session<'ctx> {
 
     /// Runs one job.
     pub fn run(&mut self, request: Request) -> Result<Response> {
-        trail::step(request.name());
+        crash_trace::step(request.name());
         match request {
             Request::Load { modules, renamed, library, external, openmp } => {
                 self.openmp = openmp;
@@ -95,8 +97,8 @@ impl<'ctx> Session<'ctx> {
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
-                let wrapper = entries::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
-                entries::primal(&module, wrapper, &plan)?;
+                let wrapper = entry::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
+                entry::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
             }
             Request::Derive {
@@ -133,23 +135,18 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
-                trail::step("mending what the engine returned");
-                claims::limit(&module);
-                entries::define_markers(&module)?;
-                choices::release(&module);
-                delayed::release(&module);
-                copies::release(&module);
+                pipeline::after_enzyme(&module)?;
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
-                    openmp::after_engine(&module, &runtime.team)?;
+                    openmp::after_enzyme(&module, &runtime.team)?;
                 }
-                improve::derivative(&module, &codegen)?;
+                pipeline::optimize(&module, &codegen)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
-            Request::Places { input } => Ok(places::list(&self.read(&input)?)),
+            Request::Places { input } => Ok(reduce::list(&self.read(&input)?)),
             Request::Without { input, places, output } => {
                 let module = self.read_ir(&input)?;
-                places::simplify(&module, &places)?;
+                reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { notes: Vec::new() })
             }
@@ -165,7 +162,7 @@ impl<'ctx> Session<'ctx> {
         let module = self.module()?.clone();
         if kernel {
             linkage::keep_only_symbol(&module, symbol)?;
-            passes::drop_unused(&module)?;
+            pipelines::drop_unused(&module)?;
         }
         Ok(module)
     }
@@ -184,7 +181,7 @@ impl<'ctx> Session<'ctx> {
         lowered.map_err(|refusal| self.refuse(refusal))
     }
 
-    /// A module with the derivative entry points, ready for the engine, and remarks. Of an OpenMP program reverse mode
+    /// A module with the derivative entry points, ready for Enzyme, and remarks. Of an OpenMP program reverse mode
     /// differentiates another form than forward mode does.
     fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
         let mut notes = Vec::new();
@@ -224,70 +221,57 @@ impl<'ctx> Session<'ctx> {
         notes: &mut Vec<String>,
     ) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
-        threads::check_entries(&module, entries)?;
+        cuda_threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
-        trail::step("replacing what runs threads");
+        crash_trace::step("replacing what runs threads");
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
-        trail::step("making calls direct");
-        indirect::make_direct(&module)?;
-        trail::step("building entry points");
-        let wrapper = entries::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
-        fortran::silence(&module)?;
+        crash_trace::step("making calls direct");
+        indirect_calls::make_direct(&module)?;
+        crash_trace::step("building entry points");
+        let wrapper = entry::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
+        fortran_runtime::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
         // By name, for some are inlined and gone when they are asked for.
         let parts_of_rules = rules::parts(&given);
         for entry in entries {
             let has_rules = !given.is_empty();
-            entries::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
+            entry::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
         }
         linkage::mark_inactive(&module, job.inactive)?;
         linkage::mark_inactive(&module, &declared_inactive)?;
         linkage::mark_output(&module)?;
         if job.rung == Rung::Typed {
-            types::mark_local_memory(&module);
+            local_types::run(&module);
         }
         linkage::keep_only(&module, entries);
         rules::keep(&module, &self.installed);
-        let copies_allocatables = fortran::uses_rules(&module);
+        let copies_allocatables = fortran_runtime::uses_rules(&module);
         if copies_allocatables {
-            passes::resolve_descriptors(&module)?;
-            if fortran::refuses(&module) {
-                return Err(self.refuse(fortran::refusal(&module, job.symbol)));
+            pipelines::resolve_descriptors(&module)?;
+            if fortran_runtime::refuses(&module) {
+                return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
         if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
-            trail::step("replacing tanh");
-            saturation::replace_tanh(&module)?;
+            crash_trace::step("replacing tanh");
+            stable_tanh::run(&module)?;
         }
-        improve::first(&module, job.rung, job.codegen);
+        pipeline::first(&module, job.rung, job.codegen);
         if team == Team::Many {
-            passes::before_differentiation(&module, Rung::O1)?;
+            pipelines::before_differentiation(&module, Rung::O1)?;
             notes.extend(openmp::regions(&module)?);
         }
-        passes::before_differentiation(&module, job.rung)?;
-        trail::step("marking for the engine");
-        openmp::expand_copies(&module)?;
-        // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written
-        // through pointers that may point elsewhere.
-        let by_merges = || job.arena && merged::has_heap(&module) && arena::may_serve(&module);
-        if !self.installed.is_empty() || copies_allocatables || by_merges() {
-            lifetimes::extend(&module, &entries::roots(&module, entries), &parts_of_rules);
-        }
-        // Before copies of globals become calls.
-        globals::mark_inactive(&module, &entries::roots(&module, entries));
-        snapshots::wrap_arrays(&module);
-        merged::mark_active(&module);
-        choices::separate(&module);
-        copies::outline(&module);
-        edges::join(&module);
-        bypasses::split(&module);
-        endless::keep_ends(&module);
-        running::hide(&module);
-        delayed::lead_through(&module)?;
-        walks::part(&module);
-        merged::mark_captured(&module);
-        arithmetic::mark_primal(&module, job.codegen.math);
+        pipelines::before_differentiation(&module, job.rung)?;
+        let marking = Marking {
+            entries,
+            has_rules: !self.installed.is_empty(),
+            parts_of_rules: &parts_of_rules,
+            copies_allocatables,
+            arena: job.arena,
+            math: job.codegen.math,
+        };
+        pipeline::before_enzyme(&module, &marking)?;
         Ok(module)
     }
 
@@ -303,7 +287,7 @@ impl<'ctx> Session<'ctx> {
         let module = linked.ok_or("no modules were given")?;
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
         let (for_fortran, others): (Vec<_>, Vec<_>) =
-            renamed.iter().cloned().partition(|(_, new)| fortran::is_rule(new));
+            renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
         linkage::rename_declarations(&module, &others);
         let plain = (!for_fortran.is_empty()).then(|| module.clone());
         linkage::rename_declarations(&module, &for_fortran);
@@ -343,7 +327,7 @@ impl<'ctx> Session<'ctx> {
             self.refusal = Some(refusal);
             return Err("a function that is marked inactive does not exist".to_owned());
         }
-        Ok(Response::Checked { rules: rules.iter().map(rule_check::given).collect() })
+        Ok(Response::Checked { rules: rules.iter().map(rules::given).collect() })
     }
 
     fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
@@ -352,8 +336,8 @@ impl<'ctx> Session<'ctx> {
         let team = if self.uses_openmp()? { Team::One } else { Team::None };
         self.lower_openmp(&module, team, Some(symbol))?;
         linkage::keep_only_symbol(&module, symbol)?;
-        passes::infer_attributes(&module)?;
-        if let Some(name) = threads::unset_constant(&module) {
+        pipelines::infer_attributes(&module)?;
+        if let Some(name) = cuda_threads::unset_constant(&module) {
             return Err(format!("{UNSET_CONSTANT}`{name}`"));
         }
         let text = module.print_to_string().to_string();
@@ -366,7 +350,7 @@ impl<'ctx> Session<'ctx> {
     fn read(&self, path: &Path) -> Result<Module<'ctx>> {
         if path.extension().is_some_and(|e| e == "ll") {
             let module = self.read_ir(path)?;
-            emit::lay_out(&module, &emit::target_machine("generic")?);
+            codegen::lay_out(&module, &codegen::target_machine("generic")?);
             return Ok(module);
         }
         Module::parse_bitcode_from_path(path, self.context)
@@ -375,7 +359,7 @@ impl<'ctx> Session<'ctx> {
 
     fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let buffer = MemoryBuffer::create_from_memory_range_copy(mended(&text).as_bytes(), "after");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(with_mpi_handles(&text).as_bytes(), "after");
         self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
     }
 
@@ -388,11 +372,11 @@ impl<'ctx> Session<'ctx> {
         output: &Path,
         ir: Option<&Path>,
     ) -> Result<Response> {
-        trail::step("completing entry points");
+        crash_trace::step("completing entry points");
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
         if let Some(runtime) = &codegen.launch {
-            threads::launch(self.context, module, runtime, entries)?;
+            cuda_threads::launch(self.context, module, runtime, entries)?;
             linkage::keep_only(module, &names);
         }
         if codegen.exceptions {
@@ -407,19 +391,21 @@ impl<'ctx> Session<'ctx> {
                 None => Some("arena=False".to_owned()),
             };
             if let Some(reason) = reason {
-                return Err(self.refuse(rule_check::no_arena(&reason)));
+                return Err(self.refuse(rules::no_arena(&reason)));
             }
             lifetimes::end(module);
         }
-        let machine = emit::target_machine(&codegen.cpu)?;
-        emit::retarget(module, &machine);
-        arithmetic::allow_fusing(module, codegen.math);
+        let machine = codegen::target_machine(&codegen.cpu)?;
+        codegen::retarget(module, &machine);
+        fast_math::allow_fusing(module, codegen.math);
         if codegen.math != Math::Strict && codegen.does(Improvement::VectorMaths) {
-            vecmath::attach(module, &machine.get_feature_string().to_string_lossy());
+            libmvec::attach(module, &machine.get_feature_string().to_string_lossy());
         }
-        let module = &passes::after_differentiation(module, &machine)?;
-        trail::step("binding the runtime");
-        vecmath::release(module);
+        let module = &module.clone();
+        no_gathers::run(module);
+        pipelines::after_differentiation(module, &machine)?;
+        crash_trace::step("binding the runtime");
+        libmvec::undo(module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
@@ -433,8 +419,8 @@ impl<'ctx> Session<'ctx> {
         if let Some(path) = ir {
             module.print_to_file(path).map_err(|e| e.to_string())?;
         }
-        trail::step("generating code");
-        emit::object(module, &machine, output)?;
+        crash_trace::step("generating code");
+        codegen::object(module, &machine, output)?;
         Ok(Response::Written { notes })
     }
 
@@ -449,14 +435,14 @@ impl<'ctx> Session<'ctx> {
         arena::bind(module, runtime, entries)?;
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
-        emit::retarget(module, machine);
-        passes::after_arena(module, machine)
+        codegen::retarget(module, machine);
+        pipelines::after_arena(module, machine)
     }
 }
 
-/// Where MPI's handles are integers (MPICH) the engine declares its functions with attributes of pointers, which LLVM
-/// refuses.
-fn mended(text: &str) -> String {
+/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
+/// rejects; this drops them.
+fn with_mpi_handles(text: &str) -> String {
     let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
         true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
         false => l.to_owned(),

@@ -1,7 +1,7 @@
-//! Functions that stand for those with rules while the engine is at work; the module above says why.
+//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` says why.
 
-use super::{Rule, text};
-use crate::session::Result;
+use super::rule::{Rule, fields, text};
+use crate::ir::Result;
 use inkwell::AddressSpace;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -14,7 +14,7 @@ use llvm_sys::core::*;
 const PRIMAL: &str = "ffgrad.primal.";
 const REGISTERED: &str = "__enzyme_register_";
 
-/// What is left to do for a rule when the engine is done.
+/// What is left to do for a rule when Enzyme is done.
 pub struct Installed<'ctx> {
     shim: String,
     target: String,
@@ -26,7 +26,7 @@ pub fn targets(installed: &[Installed<'_>]) -> Vec<String> {
     installed.iter().map(|rule| rule.target.clone()).collect()
 }
 
-/// Puts the shims in place and registers the derivatives with the engine.
+/// Puts the shims in place and registers the derivatives with Enzyme.
 pub fn install<'ctx>(module: &Module<'ctx>, rules: &[Rule<'ctx>]) -> Result<Vec<Installed<'ctx>>> {
     // All calls first: the derivatives of one function may call another that has a rule, or that one itself.
     let shims: Vec<Shim<'_, 'ctx>> = rules.iter().map(|rule| Shim::new(module, *rule)).collect::<Result<_>>()?;
@@ -36,7 +36,7 @@ pub fn install<'ctx>(module: &Module<'ctx>, rules: &[Rule<'ctx>]) -> Result<Vec<
     Ok(shims.into_iter().map(|s| s.installed).collect())
 }
 
-/// Keeps the functions themselves through the engine, which sees no call of them.
+/// Keeps the functions themselves through Enzyme, which sees no call of them.
 pub fn keep(module: &Module<'_>, installed: &[Installed<'_>]) {
     for rule in installed {
         if let Some(function) = module.get_function(&rule.target).filter(|f| f.count_basic_blocks() > 0) {
@@ -45,7 +45,7 @@ pub fn keep(module: &Module<'_>, installed: &[Installed<'_>]) {
     }
 }
 
-/// After the engine: the shims get their bodies, and its registrations go.
+/// After Enzyme: the shims get their bodies, and its registrations go.
 pub fn finish<'ctx>(module: &Module<'ctx>, installed: &[Installed<'ctx>]) -> Result<()> {
     for rule in installed {
         let Some(shim) = module.get_function(&rule.shim) else { continue };
@@ -118,7 +118,7 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         }
         shim.add_attribute(AttributeLoc::Param(0), flag(module, "captures"));
         shim.add_attribute(AttributeLoc::Function, flag(module, "noinline"));
-        // It frees nothing of the caller's, which the engine wants to know of a function without a body.
+        // It frees nothing of the caller's, which Enzyme wants to know of a function without a body.
         shim.add_attribute(AttributeLoc::Function, flag(module, "nofree"));
         let target = if function.count_basic_blocks() > 0 {
             let aside = format!("{PRIMAL}{name}");
@@ -349,7 +349,7 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         Ok(())
     }
 
-    /// Tells the engine, by a global of a name that it looks for.
+    /// Tells Enzyme, by a global of a name that it looks for.
     fn register(&self, kind: &str, parts: &[&str]) {
         let any_pointer = self.module.get_context().ptr_type(AddressSpace::default());
         let mut addresses = vec![self.shim.as_global_value().as_pointer_value()];
@@ -362,11 +362,6 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         let global = self.module.add_global(array.get_type(), None, &name);
         global.set_initializer(&array);
     }
-}
-
-/// Types of the parameters.
-pub fn fields(ty: FunctionType<'_>) -> Vec<BasicTypeEnum<'_>> {
-    ty.get_param_types().into_iter().filter_map(|t| BasicTypeEnum::try_from(t).ok()).collect()
 }
 
 fn block_type<'ctx>(module: &Module<'ctx>, ty: FunctionType<'ctx>) -> StructType<'ctx> {

@@ -1,0 +1,10 @@
+//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, memory objects.
+
+pub mod affine;
+pub mod affine_iv;
+pub mod barriers;
+pub mod cfg;
+pub mod induction;
+pub mod inner_loop;
+pub mod memory_objects;
+pub mod reachable;

@@ -1,0 +1,46 @@
+//! Functions that are reachable from others, by calls or because their address is taken.
+
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use std::collections::HashSet;
+
+/// Functions that the roots call or mention, directly or not.
+///
+/// # Safety
+///
+/// The roots are live functions.
+pub unsafe fn reachable(roots: &[FunctionValue<'_>]) -> HashSet<LLVMValueRef> {
+    let mut found: HashSet<LLVMValueRef> = roots.iter().map(AsValueRef::as_value_ref).collect();
+    let mut open: Vec<LLVMValueRef> = found.iter().copied().collect();
+    while let Some(function) = open.pop() {
+        // SAFETY: a live function, by this function's promise.
+        unsafe {
+            for mentioned in mentions(function) {
+                if found.insert(mentioned) {
+                    open.push(mentioned);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Functions that appear as operands in the body of a function.
+unsafe fn mentions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut all = Vec::new();
+    // SAFETY: see `reachable`.
+    unsafe {
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            let mut instruction = LLVMGetFirstInstruction(block);
+            while !instruction.is_null() {
+                let operands = (0..LLVMGetNumOperands(instruction) as u32).map(|i| LLVMGetOperand(instruction, i));
+                all.extend(operands.filter(|&o| !LLVMIsAFunction(o).is_null()));
+                instruction = LLVMGetNextInstruction(instruction);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
+    all
+}

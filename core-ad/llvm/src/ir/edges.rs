@@ -1,0 +1,70 @@
+//! Leads CFG edges through a new block with a marker in it, so that LLVM does not fold the block away.
+
+use super::markers::edge_marker;
+use super::{Block, Value};
+use inkwell::module::Module;
+use inkwell::values::AsValueRef;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMBuilderRef;
+use std::collections::HashSet;
+
+/// Leads all edges from some blocks to one through a new block, whose marker has this number.
+pub fn merge_edges(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> Block {
+    let phis = to.phis();
+    // SAFETY: live blocks and values of one function; a phi is erased after its uses are replaced.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        let middle = Block(LLVMInsertBasicBlockInContext(context, to.0, c"".as_ptr()));
+        LLVMPositionBuilderAtEnd(builder, middle.0);
+        let marker = edge_marker(module).as_value_ref();
+        // Numbered, so that LLVM never merges two such calls.
+        let mut argument = LLVMConstInt(LLVMInt32TypeInContext(context), number, 0);
+        let call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut argument, 1, c"".as_ptr());
+        LLVMBuildBr(builder, to.0);
+        for block in from {
+            for (i, successor) in (0u32..).zip(block.successors()) {
+                if successor == to {
+                    LLVMSetSuccessor(block.terminator().0, i, middle.0);
+                }
+            }
+        }
+        for phi in phis {
+            LLVMPositionBuilderBefore(builder, call);
+            let value = merge(builder, phi, from);
+            LLVMPositionBuilderBefore(builder, phi.0);
+            let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
+            for (value, block) in phi.incoming().into_iter().filter(|(_, b)| !from.contains(b)) {
+                LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
+            }
+            LLVMAddIncoming(new, &mut { value.0 }, &mut { middle.0 }, 1);
+            Value(new).set_flags(phi.flags().unwrap_or(0));
+            LLVMReplaceAllUsesWith(phi.0, new);
+            phi.erase();
+        }
+        LLVMDisposeBuilder(builder);
+        middle
+    }
+}
+
+/// The value of a phi for the edges from some blocks, built at the builder's position.
+///
+/// # Safety
+///
+/// The builder is positioned after the phis of a block whose predecessors are these blocks.
+unsafe fn merge(builder: LLVMBuilderRef, phi: Value, from: &[Block]) -> Value {
+    let (mut seen, mut ours) = (HashSet::new(), phi.incoming());
+    ours.retain(|(_, block)| from.contains(block) && seen.insert(*block));
+    if let [(value, _)] = ours[..] {
+        return value;
+    }
+    // SAFETY: the phi's own values and blocks, by this function's promise.
+    unsafe {
+        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
+        for (value, block) in ours {
+            LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
+        }
+        Value(new).set_flags(phi.flags().unwrap_or(0));
+        Value(new)
+    }
+}

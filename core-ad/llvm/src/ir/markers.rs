@@ -1,0 +1,147 @@
+//! Marker functions and globals for Enzyme: memory types, clobbers, captures, CFG edges, opaque zeros.
+//!
+//! All are declared before Enzyme runs and defined afterwards ([`define_markers`]), empty or 0, so that the optimiser removes
+//! them.
+
+use super::Result;
+use core_ad::DType;
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+
+/// Name of the reverse mode as a function of its own.
+pub const GRADIENT: &str = "ffgrad.gradient";
+
+/// Attribute of its parameters whose memory the caller does not read after the call.
+pub const PRIVATE: &str = "ffgrad.private";
+
+/// Enzyme's `__enzyme_float` or `__enzyme_double`: states the element type of the memory at a pointer,
+/// and is removed by Enzyme. It is declared to access no memory of the program, so that it blocks no optimisation.
+pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {
+    let name = if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" };
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    // memory(inaccessiblemem: readwrite).
+    declare(module, name, pointer(module), 0b1100, &["nounwind", "willreturn"])
+}
+
+fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
+    module.get_context().ptr_type(AddressSpace::default()).into()
+}
+
+/// A function of one argument without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
+fn declare<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    argument: BasicMetadataTypeEnum<'ctx>,
+    memory: u64,
+    flags: &[&str],
+) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let function = module.add_function(name, context.void_type().fn_type(&[argument], false), None);
+    let set = |name: &str, value| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, value));
+    };
+    set("memory", memory);
+    flags.iter().for_each(|flag| set(flag, 0));
+    function
+}
+
+/// Name of the function that may overwrite the memory at its argument.
+pub const CLOBBER: &str = "ffgrad.clobber";
+
+/// The function of that name.
+pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(CLOBBER) {
+        return function;
+    }
+    // memory(argmem: readwrite).
+    let function = declare(module, CLOBBER, pointer(module), 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
+    set_inactive(module, function);
+    function
+}
+
+fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
+    for name in ["enzyme_inactive", "enzyme_nofree"] {
+        function.add_attribute(AttributeLoc::Function, module.get_context().create_string_attribute(name, ""));
+    }
+}
+
+/// Name of the function that captures its argument.
+pub const CAPTURE: &str = "ffgrad.capture";
+
+/// A function that may capture the pointer that it is given, and does nothing.
+pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(CAPTURE) {
+        return function;
+    }
+    // memory(inaccessiblemem: readwrite).
+    let function = declare(module, CAPTURE, pointer(module), 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
+    set_inactive(module, function);
+    function
+}
+
+const EDGE: &str = "ffgrad.edge";
+
+/// A marker for a CFG edge: it keeps LLVM from folding the edge's block away.
+pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(EDGE) {
+        return function;
+    }
+    let number = module.get_context().i32_type().into();
+    // memory(inaccessiblemem: readwrite). `nomerge`: LLVM would merge the calls on several edges.
+    let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
+    set_inactive(module, function);
+    function
+}
+
+const OFFSET: &str = "ffgrad.offset.";
+
+/// A constant 0 with this number whose value Enzyme does not see.
+pub fn opaque_zero<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
+    let context = module.get_context();
+    let global = module.add_global(context.i64_type(), None, &format!("{OFFSET}{number}"));
+    global.set_constant(true);
+    global.set_metadata(context.metadata_node(&[]), context.get_kind_id("enzyme_inactive"));
+    global
+}
+
+/// An opaque zero loaded in the entry block, as a value of a type of at most 64 bits.
+pub fn load_opaque_zero(
+    module: &Module<'_>,
+    function: FunctionValue<'_>,
+    ty: LLVMTypeRef,
+    number: u64,
+) -> LLVMValueRef {
+    let start = super::blocks(function)[0].first_after_phis();
+    // SAFETY: a live function with a body, and a global of its module.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, start.0);
+        let loaded = LLVMBuildLoad2(builder, ty, opaque_zero(module, number).as_value_ref(), c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        loaded
+    }
+}
+
+/// Gives the marker functions empty bodies and the opaque zeros their value, so that the optimiser removes them.
+pub fn define_markers(module: &Module<'_>) -> Result<()> {
+    for global in module.get_globals().filter(|g| g.get_name().to_bytes().starts_with(OFFSET.as_bytes())) {
+        global.set_initializer(&module.get_context().i64_type().const_zero());
+        global.set_linkage(Linkage::Internal);
+    }
+    for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
+        let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let context = module.get_context();
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        builder.build_return(None).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! LLVM IR as the passes see it: value handles, CFG edges, attributes, markers for Enzyme, and the crash trace.
+
+pub mod crash_trace;
+pub mod edges;
+pub mod markers;
+
+mod attributes;
+mod result;
+mod value;
+
+pub use attributes::{allow_inlining, set_string_attribute};
+pub use result::Result;
+pub use value::{Block, Op, REASSOCIATE, Value, all_instructions, arguments, blocks, functions, is_argument};

@@ -1,0 +1,186 @@
+//! Symbol linkage: makes everything but the entry points internal, renames declarations, marks inactive functions.
+//!
+//! With everything else internal, LLVM drops what is not used and specialises what is, and the shared object exports no
+//! name that could clash with one of the host process.
+
+use crate::ir::{Result, set_string_attribute};
+use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::AsTypeRef;
+use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
+use inkwell::{DLLStorageClass, GlobalVisibility};
+
+/// Names Enzyme reads by convention (registered derivatives, inactive functions).
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("__enzyme") || name.starts_with("llvm.") || name.starts_with("enzyme_")
+}
+
+/// Makes everything but the entry points internal.
+pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
+    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).collect();
+    if entries.contains(&Entry::Reverse) {
+        kept.extend([TAPE_DROP, TAPE_BYTES]);
+    }
+    internalise(module, &kept);
+}
+
+/// Makes everything but one function internal, and that one visible whatever it was.
+pub fn keep_only_symbol(module: &Module<'_>, symbol: &str) -> Result<()> {
+    let function = module.get_function(symbol).ok_or_else(|| format!("no function `{symbol}`"))?;
+    internalise(module, &[symbol]);
+    drop_comdat(function.as_global_value());
+    function.set_linkage(Linkage::External);
+    Ok(())
+}
+
+fn internalise(module: &Module<'_>, kept: &[&str]) {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if !kept.contains(&name.as_str()) && !is_reserved(&name) {
+            make_internal(function.as_global_value());
+        }
+    }
+    // Constructors are often aliases of one another; an alias left visible would clash between objects.
+    for alias in aliases(module) {
+        alias.set_visibility(GlobalVisibility::Default);
+        alias.set_linkage(Linkage::Internal);
+    }
+    for global in module.get_globals() {
+        let name = global.get_name().to_string_lossy().into_owned();
+        let defined = global.get_initializer().is_some();
+        if defined && !is_reserved(&name) && global.get_linkage() != Linkage::Appending {
+            make_internal(global);
+        }
+    }
+}
+
+fn aliases<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
+    let mut all = Vec::new();
+    // SAFETY: iterates over the live module's list of aliases; GlobalValue is a view of any global, aliases
+    // included.
+    unsafe {
+        let mut next = llvm_sys::core::LLVMGetFirstGlobalAlias(module.as_mut_ptr());
+        while !next.is_null() {
+            all.push(GlobalValue::new(next));
+            next = llvm_sys::core::LLVMGetNextGlobalAlias(next);
+        }
+    }
+    all
+}
+
+fn make_internal(global: GlobalValue<'_>) {
+    drop_comdat(global);
+    global.set_visibility(GlobalVisibility::Default);
+    global.set_dll_storage_class(DLLStorageClass::Default);
+    global.set_linkage(Linkage::Internal);
+}
+
+fn drop_comdat(global: GlobalValue<'_>) {
+    // SAFETY: the value is a live global of its module; a null comdat means "in none".
+    unsafe { llvm_sys::comdat::LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
+}
+
+/// Symbols that code of the module uses and does not define; LLVM's intrinsics are among them.
+pub fn undefined(module: &Module<'_>) -> Vec<String> {
+    let used = |f: &FunctionValue<'_>| {
+        f.count_basic_blocks() == 0 && f.as_global_value().as_pointer_value().get_first_use().is_some()
+    };
+    module.get_functions().filter(used).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Gives functions without a body another name, under which something else has one.
+pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
+    for (old, new) in renamed {
+        if let Some(function) = module.get_function(old).filter(|f| f.count_basic_blocks() == 0) {
+            function.as_global_value().set_name(new);
+        }
+    }
+}
+
+/// Calls that pass more than the body takes (Fortran's hidden lengths of character arguments) lose the rest, so
+/// that they fit and can be inlined.
+pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Result<()> {
+    let builder = module.get_context().create_builder();
+    for function in renamed.iter().filter_map(|(_, new)| module.get_function(new)) {
+        let ty = function.get_type();
+        let count = ty.count_param_types();
+        // SAFETY: iterates over the uses of a live function; a call is erased only after its replacement stands.
+        unsafe {
+            use llvm_sys::core::*;
+            use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+            let raw = function.as_value_ref();
+            let mut next = LLVMGetFirstUse(raw);
+            while !next.is_null() {
+                let call = LLVMGetUser(next);
+                next = LLVMGetNextUse(next);
+                let is_call = !LLVMIsACallInst(call).is_null() && LLVMGetCalledValue(call) == raw;
+                if !is_call || LLVMGetNumArgOperands(call) <= count {
+                    continue;
+                }
+                let mut arguments: Vec<_> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
+                LLVMPositionBuilderBefore(builder.as_mut_ptr(), call);
+                let (values, ty) = (arguments.as_mut_ptr(), ty.as_type_ref());
+                let new = LLVMBuildCall2(builder.as_mut_ptr(), ty, raw, values, count, c"".as_ptr());
+                LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(call));
+                LLVMReplaceAllUsesWith(call, new);
+                LLVMInstructionEraseFromParent(call);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Functions of the C library that only put something out, format it, or tell the time.
+const OUTPUT: [&str; 24] = [
+    "fflush",
+    "snprintf",
+    "sprintf",
+    "vsnprintf",
+    "vsprintf",
+    "vprintf",
+    "vfprintf",
+    "fputs",
+    "fputc",
+    "putc",
+    "fwrite",
+    "perror",
+    "fopen",
+    "fclose",
+    "time",
+    "clock",
+    "clock_gettime",
+    "gettimeofday",
+    "strftime",
+    "localtime",
+    "ctime",
+    "getenv",
+    "syslog",
+    "isatty",
+];
+
+/// Marks output functions as inactive, as far as Enzyme does not know them.
+pub fn mark_output(module: &Module<'_>) -> Result<()> {
+    let called = OUTPUT.iter().filter(|n| module.get_function(n).is_some_and(|f| f.count_basic_blocks() == 0));
+    mark_inactive(module, &called.map(|n| (*n).to_owned()).collect::<Vec<_>>())
+}
+
+/// Marks functions whose value and effects carry no derivative.
+pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
+    for name in names {
+        let function = module
+            .get_function(name)
+            .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
+        set_string_attribute(module, function, "enzyme_inactive", "");
+        set_string_attribute(module, function, "enzyme_nofree", "");
+        // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.
+        set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
+        // An inlined body would lose the mark; of a function without one Enzyme wants to know that it frees nothing.
+        let flags: &[&str] = if function.count_basic_blocks() > 0 { &["noinline"] } else { &["noinline", "nofree"] };
+        for flag in flags {
+            let kind = inkwell::attributes::Attribute::get_named_enum_kind_id(flag);
+            function.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
+        }
+    }
+    Ok(())
+}

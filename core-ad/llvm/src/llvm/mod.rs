@@ -1,0 +1,5 @@
+//! LLVM's own machinery: pass pipelines, linkage, code generation.
+
+pub mod codegen;
+pub mod linkage;
+pub mod pipelines;

@@ -1,0 +1,124 @@
+//! The LLVM pass pipelines before and after differentiation.
+//!
+//! Before: scalar optimisation only. A vectorised or unrolled loop costs Enzyme more to reverse and hides structure that it
+//! could use. After: everything LLVM has, for the real target.
+
+use crate::ir::Result;
+use crate::ir::crash_trace;
+use crate::llvm::codegen;
+use core_ad::protocol::Rung;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
+use std::collections::HashSet;
+
+/// Keeps LLVM from sinking the last stores of two branches, in the whole process. Sunk they go through a phi of pointers, for which
+/// Enzyme's derivatives are wrong: see `workarounds/phi_pointers.rs`.
+pub fn keep_stores_apart() {
+    let arguments = [c"ffgrad-llvm".as_ptr(), c"-simplifycfg-sink-common=false".as_ptr()];
+    // SAFETY: two C strings; the overview may be null. Called once, before anything else of LLVM.
+    unsafe { llvm_sys::support::LLVMParseCommandLineOptions(2, arguments.as_ptr(), std::ptr::null()) };
+}
+
+/// Optimises just enough for LLVM to infer `readonly` and `writeonly` on parameters.
+pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
+    run(module, "default<O1>", &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// Drops functions and variables that nothing visible uses.
+pub fn drop_unused(module: &Module<'_>) -> Result<()> {
+    run(module, "globaldce", &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet
+/// looks to other passes as if it never returned.
+pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
+    let passes = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),\
+                  coro-early,cgscc(coro-split),coro-cleanup,globaldce";
+    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// `-O1` inlines next to nothing, and what Enzyme differentiates as a function of its own it treats worse: it
+/// keeps more for the reverse sweep and nothing is moved across the call. So inlining, bottom up over simplified
+/// functions, stands before it.
+const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
+
+/// What stands before differentiation on each rung of the ladder.
+pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
+    let machine = codegen::target_machine("generic")?;
+    let pipeline = match rung {
+        Rung::Inlined => INLINED,
+        Rung::O2 => "default<O2>",
+        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Serial | Rung::Loose => "default<O1>",
+    };
+    run(module, pipeline, &machine, scalar_only())?;
+    if rung == Rung::Outlined {
+        outline_loops(module, &machine)?;
+    }
+    Ok(())
+}
+
+/// Inlines the rules for a Fortran runtime and finds out what its descriptors hold, so that of each rule one case is left.
+pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
+    // Unrolled loops over dimensions have constant subscripts; only then is a descriptor's type code seen to stay.
+    let unroll = "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,loop(loop-rotate,loop-unroll-full))";
+    let fold = "function(sroa,early-cse<memssa>,gvn,sccp,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
+    let passes = format!("always-inline,{unroll},{fold},{fold},globaldce");
+    run(module, &passes, &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// Simplifies Enzyme's output (`x + 0.0`), so that the loop passes recognise loops.
+pub fn clean_up(module: &Module<'_>) -> Result<()> {
+    let passes = "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-simplify)";
+    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// The full pipeline for the real target.
+pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    run(module, "default<O3>", machine, everything())
+}
+
+fn everything() -> PassBuilderOptions {
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(true);
+    options.set_loop_slp_vectorization(true);
+    options.set_loop_interleaving(true);
+    options.set_loop_unrolling(true);
+    options
+}
+
+/// Inlines the arena's short paths into code that is otherwise done.
+pub fn after_arena(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    let passes = "always-inline,cgscc(inline),globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,dse)";
+    run(module, passes, machine, scalar_only())
+}
+
+/// Extracts each outermost loop into a function that stays one: this separates the values that live
+/// across loops from those inside, which makes gradients of buffers that are swapped by pointer right.
+fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
+    let before: HashSet<_> = module.get_functions().map(|f| f.get_name().to_owned()).collect();
+    run(module, "function(loop-simplify),loop-extract<single>", machine, scalar_only())?;
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    for function in module.get_functions().filter(|f| !before.contains(f.get_name())) {
+        let attribute = module.get_context().create_enum_attribute(noinline, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    Ok(())
+}
+
+fn scalar_only() -> PassBuilderOptions {
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(false);
+    options.set_loop_slp_vectorization(false);
+    options.set_loop_interleaving(false);
+    options.set_loop_unrolling(false);
+    options
+}
+
+fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine, options: PassBuilderOptions) -> Result<()> {
+    crash_trace::step(passes);
+    module.verify().map_err(|e| format!("invalid IR before `{passes}`: {}", e.to_string()))?;
+    module.run_passes(passes, machine, options).map_err(|e| format!("`{passes}`: {}", e.to_string()))
+}

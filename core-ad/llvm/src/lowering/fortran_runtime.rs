@@ -1,0 +1,90 @@
+//! flang's runtime library in a derivative: rules for its array operations, and empty bodies for printing.
+
+use super::openmp::location;
+use crate::ir::Result;
+use core_ad::diagnostics::Diagnosis;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{AsValueRef, BasicValue, FunctionValue};
+
+/// Start of the names of rules for flang's runtime (`compile-driver/rules/flang_*.c`).
+const RULES: &str = "ffgrad_flang_";
+
+/// Whether rules for flang's runtime were linked in.
+pub fn uses_rules(module: &Module<'_>) -> bool {
+    module.get_functions().any(|f| is_rule(&f.get_name().to_string_lossy()))
+}
+
+/// Whether a function is one of them.
+pub fn is_rule(name: &str) -> bool {
+    name.starts_with(RULES)
+}
+
+/// Whether a case is left for which there is no rule.
+pub fn refuses(module: &Module<'_>) -> bool {
+    let refuse = module.get_function("ffgrad_flang_refuse");
+    refuse.is_some_and(|f| f.as_global_value().as_pointer_value().get_first_use().is_some())
+}
+
+/// What is said then, with the line of the first such place.
+pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
+    let refuse = module.get_function("ffgrad_flang_refuse").map(|f| f.as_global_value().as_pointer_value());
+    let user = refuse.and_then(|f| f.get_first_use()).map(|u| u.get_user().as_value_ref());
+    // SAFETY: a live value of `module`; only instructions have a place.
+    let at =
+        user.and_then(|u| unsafe { if llvm_sys::core::LLVMIsAInstruction(u).is_null() { None } else { location(u) } });
+    let function = function.trim_end_matches('_');
+    let headline = format!(
+        "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
+         compiler cannot tell the element type; that has no derivative"
+    );
+    let mut refusal = Diagnosis::new("fortran-runtime", function, headline)
+        .advise("Do so component by component, with arrays of numbers (docs/fortran.md).");
+    refusal.location = at;
+    Box::new(refusal)
+}
+
+/// Start of the names of flang's runtime for input and output.
+const IO: &str = "_FortranAio";
+/// What statements that only print call.
+const PRINTING: [&str; 4] =
+    ["BeginExternalListOutput", "BeginExternalFormattedOutput", "EndIoStatement", "EnableHandlers"];
+
+/// Takes what is printed out of a derivative: the primal has printed it already, and numbers that are shown change none.
+/// Only where the module does nothing else with files; then a statement's calls have no effect but to print.
+pub fn silence(module: &Module<'_>) -> Result<()> {
+    let calls: Vec<FunctionValue<'_>> =
+        module.get_functions().filter(|f| f.get_name().to_bytes().starts_with(IO.as_bytes())).collect();
+    let prints = |f: &FunctionValue<'_>| {
+        let name = f.get_name().to_string_lossy().into_owned();
+        let rest = name.trim_start_matches(IO);
+        rest.starts_with("Output") || PRINTING.contains(&rest)
+    };
+    if !calls.iter().all(prints) {
+        return Ok(());
+    }
+    let context = module.get_context();
+    for function in calls.into_iter().filter(|f| f.count_basic_blocks() == 0) {
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let name = function.get_name().to_string_lossy().into_owned();
+        let done = match function.get_type().get_return_type() {
+            // The outputs say that all went well; the statement's end gives the status 0.
+            Some(BasicTypeEnum::IntType(ty)) => {
+                let well = u64::from(name.contains("Output") && ty.get_bit_width() == 1);
+                builder.build_return(Some(&ty.const_int(well, false)))
+            }
+            Some(BasicTypeEnum::PointerType(ty)) => builder.build_return(Some(&ty.const_null())),
+            Some(_) => return Err(format!("`{name}` returns something unknown")),
+            None => builder.build_return(None),
+        };
+        done.map_err(|e| e.to_string())?;
+        // SAFETY: a live function; a declaration's debug information does not fit a body.
+        unsafe { llvm_sys::debuginfo::LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut()) };
+        function.set_linkage(Linkage::Internal);
+        let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Replaces indirect calls by dispatchers that compare the pointer with every possible target.
+//!
+//! Enzyme's forward mode gets the result of an indirect call wrong (it expects primal and tangent, but the derivative behind
+//! the pointer returns the tangent alone), and for a pointer with an unknown target it emits a call of `exit`. A module that
+//! receives numbers only can call only what it contains: each call through a pointer becomes a call of a dispatcher that
+//! compares the pointer with every function of that type whose address is taken. The optimiser then inlines what it can.
+
+use crate::ir::{self, Result};
+use inkwell::module::Module;
+use inkwell::values::AsValueRef;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode};
+use std::collections::HashMap;
+
+/// More targets than this are left indirect: a long chain of comparisons helps nobody.
+const MOST_TARGETS: usize = 24;
+
+/// Replaces every indirect call in the module whose targets are known.
+pub fn make_direct(module: &Module<'_>) -> Result<()> {
+    // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; instructions
+    // are erased only after their uses have been replaced.
+    unsafe {
+        let raw = module.as_mut_ptr();
+        let calls: Vec<LLVMValueRef> =
+            ir::all_instructions(module).into_iter().map(|i| i.0).filter(|&i| is_indirect(i)).collect();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let targets = address_taken(module);
+        let mut dispatchers: HashMap<LLVMTypeRef, LLVMValueRef> = HashMap::new();
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(raw));
+        for call in calls {
+            let ty = LLVMGetCalledFunctionType(call);
+            let fitting: Vec<LLVMValueRef> =
+                targets.iter().copied().filter(|&f| LLVMGlobalGetValueType(f) == ty).collect();
+            if fitting.is_empty() || fitting.len() > MOST_TARGETS || passes_memory(call) {
+                continue;
+            }
+            let number = dispatchers.len();
+            let dispatcher = *dispatchers.entry(ty).or_insert_with(|| dispatcher(raw, builder, ty, &fitting, number));
+            replace(builder, call, dispatcher);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+    Ok(())
+}
+
+unsafe fn is_indirect(instruction: LLVMValueRef) -> bool {
+    // SAFETY: see `make_direct`.
+    unsafe {
+        let opcode = LLVMGetInstructionOpcode(instruction);
+        if !matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
+            return false;
+        }
+        let callee = LLVMGetCalledValue(instruction);
+        LLVMIsAFunction(callee).is_null()
+            && LLVMIsAInlineAsm(callee).is_null()
+            && LLVMIsFunctionVarArg(LLVMGetCalledFunctionType(instruction)) == 0
+    }
+}
+
+/// Functions used other than by being called.
+unsafe fn address_taken(module: &Module<'_>) -> Vec<LLVMValueRef> {
+    // SAFETY: see `make_direct`.
+    unsafe {
+        let taken = |function: LLVMValueRef| {
+            let mut next = LLVMGetFirstUse(function);
+            while !next.is_null() {
+                let user = LLVMGetUser(next);
+                let is_call = !LLVMIsACallInst(user).is_null() || !LLVMIsAInvokeInst(user).is_null();
+                let is_argument = |i| LLVMGetOperand(user, i) == function;
+                if !is_call || (0..LLVMGetNumArgOperands(user)).any(is_argument) {
+                    return true;
+                }
+                next = LLVMGetNextUse(next);
+            }
+            false
+        };
+        let all = module.get_functions().map(|f| f.as_value_ref());
+        all.filter(|&f| LLVMGetIntrinsicID(f) == 0 && taken(f)).collect()
+    }
+}
+
+/// Whether an argument is memory passed by value, whose attributes a dispatcher would have to repeat.
+unsafe fn passes_memory(call: LLVMValueRef) -> bool {
+    // SAFETY: see `make_direct`.
+    unsafe {
+        (1..=LLVMGetNumArgOperands(call)).any(|index| {
+            ["byval", "sret", "inalloca"].iter().any(|name| {
+                let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+                !LLVMGetCallSiteEnumAttribute(call, index, kind).is_null()
+            })
+        })
+    }
+}
+
+/// `T dispatch(void *target, args...)`: compares and calls.
+unsafe fn dispatcher(
+    module: LLVMModuleRef,
+    builder: LLVMBuilderRef,
+    ty: LLVMTypeRef,
+    targets: &[LLVMValueRef],
+    number: usize,
+) -> LLVMValueRef {
+    // SAFETY: see `make_direct`; the parameter array has the length LLVM states.
+    unsafe {
+        let context = LLVMGetModuleContext(module);
+        let count = LLVMCountParamTypes(ty) as usize;
+        let mut types = vec![LLVMPointerTypeInContext(context, 0); count + 1];
+        LLVMGetParamTypes(ty, types[1..].as_mut_ptr());
+        let own = LLVMFunctionType(LLVMGetReturnType(ty), types.as_mut_ptr(), types.len() as u32, 0);
+        let name = format!("ffgrad.dispatch.{number}\0");
+        let function = LLVMAddFunction(module, name.as_ptr().cast(), own);
+        LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
+        let pointer = LLVMGetParam(function, 0);
+        let mut arguments: Vec<LLVMValueRef> = (1..=count as u32).map(|i| LLVMGetParam(function, i)).collect();
+        let block = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
+        let mut here = block();
+        for &target in targets {
+            let (hit, miss) = (block(), block());
+            LLVMPositionBuilderAtEnd(builder, here);
+            let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, pointer, target, c"".as_ptr());
+            LLVMBuildCondBr(builder, same, hit, miss);
+            call_and_return(builder, hit, ty, target, &mut arguments);
+            here = miss;
+        }
+        // A pointer from outside the module. An indirect call left here would hinder Enzyme, so the answer
+        // is not-a-number: the check against the primal, which has the real call, then refuses the gradient.
+        LLVMPositionBuilderAtEnd(builder, here);
+        return_nothing(builder, LLVMGetReturnType(ty));
+        function
+    }
+}
+
+unsafe fn return_nothing(builder: LLVMBuilderRef, ty: LLVMTypeRef) {
+    use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMVoidTypeKind};
+    // SAFETY: see `make_direct`.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMVoidTypeKind => LLVMBuildRetVoid(builder),
+            LLVMDoubleTypeKind | LLVMFloatTypeKind => LLVMBuildRet(builder, LLVMConstReal(ty, f64::NAN)),
+            _ => LLVMBuildRet(builder, LLVMConstNull(ty)),
+        };
+    }
+}
+
+unsafe fn call_and_return(
+    builder: LLVMBuilderRef,
+    block: llvm_sys::prelude::LLVMBasicBlockRef,
+    ty: LLVMTypeRef,
+    target: LLVMValueRef,
+    arguments: &mut [LLVMValueRef],
+) {
+    // SAFETY: see `make_direct`.
+    unsafe {
+        LLVMPositionBuilderAtEnd(builder, block);
+        let count = arguments.len() as u32;
+        let value = LLVMBuildCall2(builder, ty, target, arguments.as_mut_ptr(), count, c"".as_ptr());
+        if !LLVMIsAFunction(target).is_null() {
+            LLVMSetInstructionCallConv(value, LLVMGetFunctionCallConv(target));
+        }
+        if LLVMGetTypeKind(LLVMGetReturnType(ty)) == llvm_sys::LLVMTypeKind::LLVMVoidTypeKind {
+            LLVMBuildRetVoid(builder);
+        } else {
+            LLVMBuildRet(builder, value);
+        }
+    }
+}
+
+unsafe fn replace(builder: LLVMBuilderRef, call: LLVMValueRef, dispatcher: LLVMValueRef) {
+    // SAFETY: see `make_direct`.
+    unsafe {
+        let count = LLVMGetNumArgOperands(call);
+        let mut arguments = vec![LLVMGetCalledValue(call)];
+        arguments.extend((0..count).map(|i| LLVMGetOperand(call, i)));
+        let ty = LLVMGlobalGetValueType(dispatcher);
+        LLVMPositionBuilderBefore(builder, call);
+        let is_call = LLVMGetInstructionOpcode(call) == LLVMOpcode::LLVMCall;
+        let (values, length) = (arguments.as_mut_ptr(), arguments.len() as u32);
+        let new = if is_call {
+            LLVMBuildCall2(builder, ty, dispatcher, values, length, c"".as_ptr())
+        } else {
+            let (normal, unwind) = (LLVMGetNormalDest(call), LLVMGetUnwindDest(call));
+            LLVMBuildInvoke2(builder, ty, dispatcher, values, length, normal, unwind, c"".as_ptr())
+        };
+        LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(call));
+        LLVMReplaceAllUsesWith(call, new);
+        LLVMInstructionEraseFromParent(call);
+    }
+}

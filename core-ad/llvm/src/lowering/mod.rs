@@ -1,0 +1,7 @@
+//! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls.
+
+pub mod cuda_threads;
+pub mod exceptions;
+pub mod fortran_runtime;
+pub mod indirect_calls;
+pub mod openmp;

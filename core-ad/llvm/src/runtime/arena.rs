@@ -1,0 +1,244 @@
+//! Redirects the allocations of a derivative to the tape arena.
+//!
+//! The arena itself is C (`compile-driver/runtime/arena.c`), compiled by the driver; here calls of `malloc` and its kin are
+//! redirected to it and each entry point runs inside it. This happens after the optimiser has removed the allocations it
+//! could: it knows `malloc`, not the arena.
+
+use crate::ir::Result;
+use core_ad::protocol::Entry;
+use inkwell::AddressSpace;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+
+/// Allocation functions and what takes their place.
+const BOUND: [(&str, &str); 12] = [
+    ("malloc", "ffgrad_malloc"),
+    ("calloc", "ffgrad_calloc"),
+    ("realloc", "ffgrad_realloc"),
+    ("free", "ffgrad_free"),
+    ("_Znwm", "ffgrad_new"),
+    ("_Znam", "ffgrad_new"),
+    ("_ZdlPv", "ffgrad_free"),
+    ("_ZdaPv", "ffgrad_free"),
+    ("_ZdlPvm", "ffgrad_delete_sized"),
+    ("_ZdaPvm", "ffgrad_delete_sized"),
+    ("_ZnwmRKSt9nothrow_t", ""),
+    ("_ZnamRKSt9nothrow_t", ""),
+];
+
+/// Functions of the C and C++ libraries that neither store a pointer nor return memory to be freed.
+const HARMLESS: [&str; 34] = [
+    "qsort",
+    "bsearch",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "bcmp",
+    "strlen",
+    "strcmp",
+    "strncpy",
+    "puts",
+    "putchar",
+    "printf",
+    "fprintf",
+    "snprintf",
+    "fwrite",
+    "abort",
+    "exit",
+    "_Unwind_Resume",
+    "__cxa_begin_catch",
+    "__cxa_end_catch",
+    "__cxa_throw",
+    "__cxa_allocate_exception",
+    "__cxa_free_exception",
+    "__cxa_rethrow",
+    "__gxx_personality_v0",
+    "__clang_call_terminate",
+    "_ZSt9terminatev",
+    "frexp",
+    "modf",
+    "sincos",
+    "lgamma_r",
+    "__stack_chk_fail",
+    "sched_yield",
+];
+
+/// Whether the arena will be usable for the derivative of this module, as far as this is known before differentiation.
+pub fn may_serve(module: &Module<'_>) -> bool {
+    let names = module.get_functions().map(|f| f.get_name().to_string_lossy().into_owned());
+    let markers: Vec<String> = names.filter(|n| n.starts_with("__enzyme_") || n.starts_with("ffgrad.")).collect();
+    obstacle(module, &markers).is_none()
+}
+
+/// Why the arena cannot be used for this module: memory that outlives the call must not come from it. `harmless` names functions
+/// that keep no pointers.
+pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if !is_known(&name) && !harmless.contains(&name) && touches_pointers(function) {
+            return Some(format!("`{name}` may keep memory"));
+        }
+        if BOUND.iter().any(|(bound, by)| *bound == name && by.is_empty()) {
+            return Some(format!("`{name}` has no counterpart in the arena"));
+        }
+    }
+    pointer_kept_in_global(module).map(|name| format!("an address is kept in `{name}`"))
+}
+
+fn is_known(name: &str) -> bool {
+    if name == "ffgrad.free_later" || is_blas(name) || crate::lowering::openmp::is_runtime(name) {
+        return true;
+    }
+    let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
+    let exception = name.starts_with("_ZNSt") && (name.contains("error") || name.contains("exception"));
+    throwing || exception || HARMLESS.contains(&name) || BOUND.iter().any(|(bound, _)| *bound == name)
+}
+
+/// BLAS and LAPACK work on what they are given and keep nothing.
+fn is_blas(name: &str) -> bool {
+    let name = name.strip_prefix("scipy_").unwrap_or(name);
+    let typed = |n: &str| n.starts_with(['s', 'd']) && (4..=8).contains(&n.len());
+    name.starts_with("cblas_") || name.strip_suffix('_').is_some_and(typed)
+}
+
+fn touches_pointers(function: FunctionValue<'_>) -> bool {
+    let ty = function.get_type();
+    let returns = ty.get_return_type().is_some_and(|t| t.is_pointer_type());
+    returns || ty.is_var_arg() || ty.get_param_types().iter().any(|t| t.is_pointer_type())
+}
+
+/// A global variable that an address is stored into, if there is one.
+fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
+    for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
+        for instruction in block.get_instructions() {
+            let raw = instruction.as_value_ref();
+            // SAFETY: `raw` is a live instruction, its operands are live values.
+            unsafe {
+                let target = if !LLVMIsAStoreInst(raw).is_null() {
+                    let stores_pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(raw, 0)))
+                        == llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+                    if !stores_pointer {
+                        continue;
+                    }
+                    LLVMGetOperand(raw, 1)
+                } else if !LLVMIsAAtomicCmpXchgInst(raw).is_null() || !LLVMIsAAtomicRMWInst(raw).is_null() {
+                    // The flag of a lock is no address.
+                    let new = LLVMTypeOf(LLVMGetOperand(raw, LLVMGetNumOperands(raw) as u32 - 1));
+                    let is_flag = LLVMGetTypeKind(new) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
+                        && LLVMGetIntTypeWidth(new) <= 32;
+                    if is_flag {
+                        continue;
+                    }
+                    LLVMGetOperand(raw, 0)
+                } else if !LLVMIsAMemIntrinsic(raw).is_null() {
+                    LLVMGetOperand(raw, 0)
+                } else {
+                    continue;
+                };
+                let object = underlying(target);
+                if !LLVMIsAGlobalVariable(object).is_null() {
+                    let mut length = 0;
+                    let name = LLVMGetValueName2(object, &mut length);
+                    let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
+                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The object a chain of address computations starts from.
+unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: see the caller.
+    unsafe {
+        loop {
+            let is_offset = !LLVMIsAGetElementPtrInst(value).is_null()
+                || (!LLVMIsAConstantExpr(value).is_null() && LLVMGetNumOperands(value) > 0);
+            if !is_offset {
+                return value;
+            }
+            value = LLVMGetOperand(value, 0);
+        }
+    }
+}
+
+/// Redirects allocations and runs the entry points inside the arena, whose module is linked in.
+pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry, usize)]) -> Result<()> {
+    let pointer = module.get_context().ptr_type(AddressSpace::default());
+    for (from, to) in BOUND {
+        let Some(old) = module.get_function(from).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let new = module.get_function(to).unwrap_or_else(|| module.add_function(to, old.get_type(), None));
+        // SAFETY: both are functions of this module with pointer type.
+        unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+    }
+    module.link_in_module(arena).map_err(|e| e.to_string())?;
+    for fork in crate::lowering::openmp::forks(module) {
+        share_out(module, fork)?;
+    }
+    for &(entry, slots) in entries {
+        let run = match entry {
+            Entry::Augmented => "ffgrad_onto_tape",
+            Entry::Reverse => "ffgrad_from_tape",
+            _ => "ffgrad_in_arena",
+        };
+        let run = module.get_function(run).ok_or("the arena has no entry")?;
+        let name = entry.symbol();
+        let inner = module.get_function(name).ok_or_else(|| format!("no entry point `{name}`"))?;
+        inner.as_global_value().set_name(&format!("{name}.body"));
+        inner.set_linkage(Linkage::Internal);
+        let context = module.get_context();
+        let outer = module.add_function(name, context.i32_type().fn_type(&[pointer.into()], false), None);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(outer, ""));
+        let args = outer.get_first_param().ok_or("entry parameter")?;
+        let mut values: Vec<BasicMetadataValueEnum<'ctx>> =
+            vec![inner.as_global_value().as_pointer_value().into(), args.into()];
+        if matches!(entry, Entry::Augmented | Entry::Reverse) {
+            // Behind the message buffer.
+            values.push(context.i64_type().const_int(slots as u64 + 1, false).into());
+        }
+        let call = builder.build_call(run, &values, "").map_err(|e| e.to_string())?;
+        let status: Option<BasicValueEnum<'ctx>> = call.try_as_basic_value().basic();
+        let status = status.ok_or("the arena returns no status")?;
+        builder.build_return(Some(&status)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Lets the threads of a parallel region allocate from arenas of the call.
+fn share_out(module: &Module<'_>, fork: LLVMValueRef) -> Result<()> {
+    let find = |name| module.get_function(name).ok_or("the arena knows no teams").map(|f| f.as_value_ref());
+    let (before, join, leave) =
+        (find("ffgrad_arena_before_fork")?, find("ffgrad_arena_join")?, find("ffgrad_arena_leave")?);
+    let none = c"".as_ptr();
+    // SAFETY: a live fork of this module: its third operand is what the threads run, whose third parameter is the number of
+    // the team; its fourth is that number.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let call = |function, arguments: &mut [LLVMValueRef]| {
+            let ty = LLVMGlobalGetValueType(function);
+            LLVMBuildCall2(builder, ty, function, arguments.as_mut_ptr(), arguments.len() as u32, none)
+        };
+        LLVMPositionBuilderBefore(builder, fork);
+        call(before, &mut [LLVMGetOperand(fork, 3)]);
+
+        let task = LLVMGetOperand(fork, 2);
+        let ty = LLVMGlobalGetValueType(task);
+        let wrapper = LLVMAddFunction(module.as_mut_ptr(), c"ffgrad.in_arena".as_ptr(), ty);
+        LLVMSetLinkage(wrapper, llvm_sys::LLVMLinkage::LLVMInternalLinkage);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, wrapper, none));
+        let outer = call(join, &mut [LLVMGetParam(wrapper, 2)]);
+        let mut given: Vec<LLVMValueRef> = (0..LLVMCountParams(wrapper)).map(|i| LLVMGetParam(wrapper, i)).collect();
+        call(task, &mut given);
+        call(leave, &mut [outer]);
+        LLVMBuildRetVoid(builder);
+        LLVMSetOperand(fork, 2, wrapper);
+        LLVMDisposeBuilder(builder);
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! Binds a finished derivative to ffgrad's run-time support.
+
+pub mod arena;

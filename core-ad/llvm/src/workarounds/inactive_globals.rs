@@ -1,0 +1,86 @@
+//! Marks global variables that are never written as inactive.
+//!
+//! A table, or an object built before the first call, holds numbers that do not depend on the inputs. Enzyme would give it a
+//! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
+//! global that no reachable function writes to is therefore marked `enzyme_inactive`.
+
+use crate::analysis::reachable::reachable;
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
+use std::collections::HashSet;
+
+/// The pending messages of a Fortran MPI program (`compile-driver/runtime/mpi_fortran.c`): in the shadow Enzyme
+/// stores what it needs of each.
+const REQUESTS: &str = "ffgrad_mpi_requests";
+
+unsafe fn shadow_node(context: LLVMContextRef, shadow: LLVMValueRef) -> LLVMMetadataRef {
+    // SAFETY: a live value of the context.
+    unsafe {
+        let mut operand = LLVMValueAsMetadata(shadow);
+        LLVMMDNodeInContext2(context, &mut operand, 1)
+    }
+}
+
+/// Marks them. `roots` are where calls enter; writes in constructors do not count.
+pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
+    // SAFETY: only live values of `module` are looked at, and only metadata is added.
+    unsafe {
+        let reachable = reachable(roots);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let name = "enzyme_inactive";
+        let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+        let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+        let shadow_name = "enzyme_shadow";
+        let shadow_kind = LLVMGetMDKindIDInContext(context, shadow_name.as_ptr().cast(), shadow_name.len() as u32);
+        for global in module.get_globals() {
+            let raw = global.as_value_ref();
+            let candidate = LLVMIsDeclaration(raw) == 0 && !global.get_name().to_bytes().starts_with(b"llvm.");
+            if global.get_name().to_bytes() == REQUESTS.as_bytes()
+                && let Some(shadow) = module.get_global(&format!("{REQUESTS}_shadow"))
+            {
+                LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
+            } else if candidate && is_only_read(raw, &reachable) {
+                LLVMGlobalSetMetadata(raw, kind, node);
+            }
+        }
+    }
+}
+
+/// Whether every use of an address in a reachable function only reads memory.
+unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        let mut next = LLVMGetFirstUse(address);
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            let harmless = if LLVMIsAInstruction(user).is_null() {
+                // A constant expression; a global that holds the address may leak it.
+                !LLVMIsAConstantExpr(user).is_null() && is_only_read(user, reachable)
+            } else {
+                let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+                !reachable.contains(&function) || reads(user, address, reachable)
+            };
+            if !harmless {
+                return false;
+            }
+            next = LLVMGetNextUse(next);
+        }
+        true
+    }
+}
+
+unsafe fn reads(user: LLVMValueRef, address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
+    // SAFETY: see `run`.
+    unsafe {
+        match LLVMGetInstructionOpcode(user) {
+            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp => true,
+            LLVMOpcode::LLVMGetElementPtr => is_only_read(user, reachable),
+            // Copied from, not to.
+            LLVMOpcode::LLVMCall => !LLVMIsAMemIntrinsic(user).is_null() && LLVMGetOperand(user, 0) != address,
+            _ => false,
+        }
+    }
+}
