@@ -5,6 +5,7 @@ down. It fills a work array from the inputs, runs one to three *parts* on it, ea
 those numbers, and mixes what they leave into the outputs. Every index is in range by construction.
 """
 
+# ruff: noqa: E501 (the C text is what is long)
 from __future__ import annotations
 
 import random
@@ -166,18 +167,18 @@ def sorting(w: Writer) -> Part:
     for (int i = 0; i < m; i++) a[i] = b[i];
   }}
 }}""",
-        "heap": f"""
-  for (int end = m, at = m / 2; end > 1;) {{
-    if (at > 0) at--; else {{ end--; real t = a[end]; a[end] = a[0]; a[0] = t; }}
+        "heap": """
+  for (int end = m, at = m / 2; end > 1;) {
+    if (at > 0) at--; else { end--; real t = a[end]; a[end] = a[0]; a[0] = t; }
     int root = at;
-    while (2 * root + 1 < end) {{
+    while (2 * root + 1 < end) {
       int child = 2 * root + 1;
       if (child + 1 < end && LESS(a[child], a[child + 1])) child++;
       if (!LESS(a[root], a[child])) break;
       real t = a[root]; a[root] = a[child]; a[child] = t; root = child;
-    }}
-  }}
-}}""",
+    }
+  }
+}""",
     }[how]
     return Part(how, start + body, f"sort{k}(a, m); {after_sort(w)}")
 
