@@ -4,17 +4,17 @@ use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, linkage, pipelines};
 use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
-use crate::optimize::{fast_math, libmvec};
-use crate::pipeline::{self, Marking};
+use crate::optimize::fast_math;
+use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::arena;
-use crate::workarounds::{local_types, no_gathers, stable_tanh};
+use crate::workarounds::local_types;
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, Improvement, Math, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -134,12 +134,13 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
-                pipeline::after_enzyme(&module)?;
+                let around = pipeline::Job::after_enzyme(&codegen);
+                pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
                     openmp::after_enzyme(&module, &runtime.team)?;
                 }
-                pipeline::optimize(&module, &codegen)?;
+                pipeline::optimize(&module, &around)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
             Request::Places { input } => Ok(reduce::list(&self.read(&input)?)),
@@ -252,25 +253,21 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
-            crash_trace::step("replacing tanh");
-            stable_tanh::run(&module)?;
-        }
-        pipeline::first(&module, job.rung, job.codegen);
+        let around = pipeline::Job {
+            entries,
+            rung: Some(job.rung),
+            parts_of_rules: &parts_of_rules,
+            copies_allocatables,
+            arena: job.arena,
+            codegen: job.codegen,
+        };
+        pipeline::run(pipeline::PREPARE, &module, &around)?;
         if team == Team::Many {
             pipelines::before_differentiation(&module, Rung::O1)?;
             notes.extend(openmp::regions(&module)?);
         }
         pipelines::before_differentiation(&module, job.rung)?;
-        let marking = Marking {
-            entries,
-            has_rules: !self.installed.is_empty(),
-            parts_of_rules: &parts_of_rules,
-            copies_allocatables,
-            arena: job.arena,
-            math: job.codegen.math,
-        };
-        pipeline::before_enzyme(&module, &marking)?;
+        pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         Ok(module)
     }
 
@@ -397,14 +394,11 @@ impl<'ctx> Session<'ctx> {
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);
         fast_math::allow_fusing(module, codegen.math);
-        if codegen.math != Math::Strict && codegen.does(Improvement::VectorMaths) {
-            libmvec::attach(module, &machine.get_feature_string().to_string_lossy());
-        }
+        pipeline::run(pipeline::TARGET, module, &pipeline::Job::after_enzyme(codegen))?;
         let module = &module.clone();
-        no_gathers::run(module);
         pipelines::after_differentiation(module, &machine)?;
         crash_trace::step("binding the runtime");
-        libmvec::undo(module);
+        pipeline::undo(pipeline::TARGET, module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
