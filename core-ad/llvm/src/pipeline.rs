@@ -178,7 +178,7 @@ pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
     let module = context.create_module_from_ir(buffer).map_err(|e| e.to_string())?;
     let codegen = CodeGen {
         math: Math::Contract,
-        cpu: core_ad::cpu::NATIVE.to_owned(),
+        cpu: "x86-64".to_owned(),
         exceptions: false,
         launch: None,
         without: Vec::new(),
