@@ -96,6 +96,7 @@ pub const PASSES: [PassInfo; 25] = [
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
         why: "Enzyme's second derivative of tanh overflows; replaces tanh by a form with bounded terms",
+        kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "torture/found/p91313.c",
         when: "second derivatives",
         stage: Stage::Prepare,
@@ -122,7 +123,7 @@ pub const PASSES: [PassInfo; 25] = [
         name: "extend-lifetimes",
         file: "rules/lifetimes.rs",
         why: "Enzyme frees memory that the reverse sweep needs, or refills it wrongly; frees it when the entry point returns",
-        test: "torture/found/p50596.c",
+        test: "cases/rule_recursion.c",
         when: "custom derivatives, copied allocatables, or heap memory written through phis of pointers (with the arena)",
         ..WORKAROUND
     },
@@ -169,7 +170,7 @@ pub const PASSES: [PassInfo; 25] = [
         name: "split-switch-edges",
         file: "workarounds/split_switch_edges.rs",
         why: "Enzyme adds an adjoint once for each switch edge between two blocks; splits the edges",
-        test: "torture/found/p50004.c",
+        test: "torture/found/p95653.c",
         ..WORKAROUND
     },
     PassInfo {
@@ -230,7 +231,7 @@ pub const PASSES: [PassInfo; 25] = [
         name: "drop-attributes",
         file: "workarounds/drop_attributes.rs",
         why: "Enzyme claims too much of its caches (align, nonnull, invariant.group); drops the claims",
-        test: "torture/found/p53227.c",
+        test: "torture/found/p54704.c",
         stage: Stage::AfterEnzyme,
         ..WORKAROUND
     },

@@ -342,6 +342,9 @@ pub enum Response {
     Written {
         /// Remarks on how it was built, for the artifact's record.
         notes: Vec<String>,
+        /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
     },
     /// After `Places`.
     Places {

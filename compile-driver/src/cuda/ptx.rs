@@ -168,6 +168,7 @@ impl Build<'_> {
             mask: self.wanted.mask,
             rung: Some(self.wanted.rung),
             diagnostics: needs,
+            skipped: Vec::new(),
             commands,
         })
     }

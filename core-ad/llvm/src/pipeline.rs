@@ -2,6 +2,7 @@
 //!
 //! What each is for is data (`core_ad::passes`); here the functions are attached, in the same order (a test compares).
 
+use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
@@ -18,6 +19,8 @@ use core_ad::protocol::{CodeGen, Entry, Math, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a pass may ask about the job.
@@ -34,12 +37,47 @@ pub struct Job<'a> {
     pub arena: bool,
     /// Code generation, with the passes that are left out.
     pub codegen: &'a CodeGen,
+    /// What [`Pass::limited`] passes have skipped.
+    pub skipped: Skipped,
 }
 
 impl<'a> Job<'a> {
     /// A job on the derivative, after Enzyme.
     pub fn after_enzyme(codegen: &'a CodeGen) -> Job<'a> {
-        Job { entries: &[], rung: None, parts_of_rules: &[], copies_allocatables: false, arena: false, codegen }
+        Job {
+            entries: &[],
+            rung: None,
+            parts_of_rules: &[],
+            copies_allocatables: false,
+            arena: false,
+            codegen,
+            skipped: Skipped::default(),
+        }
+    }
+}
+
+/// Functions that are too large for some passes, with the number of blocks and the names of the passes.
+#[derive(Default)]
+pub struct Skipped(RefCell<BTreeMap<String, (u32, Vec<&'static str>)>>);
+
+impl Skipped {
+    fn add(&self, pass: &'static str, module: &Module<'_>) {
+        for function in module.get_functions() {
+            let blocks = function.count_basic_blocks();
+            if blocks as usize > MAX_BLOCKS {
+                let name = function.get_name().to_string_lossy().into_owned();
+                self.0.borrow_mut().entry(name).or_insert((blocks, Vec::new())).1.push(pass);
+            }
+        }
+    }
+
+    /// A sentence for each function.
+    pub fn notes(self) -> Vec<String> {
+        let note = |(name, (blocks, passes)): (String, (u32, Vec<&str>))| {
+            let passes = passes.join(", ");
+            format!("`{name}` has {blocks} basic blocks; above {MAX_BLOCKS} these passes skip a function: {passes}")
+        };
+        self.0.into_inner().into_iter().map(note).collect()
     }
 }
 
@@ -49,6 +87,8 @@ pub struct Pass {
     pub name: &'static str,
     /// Whether it is needed.
     pub when: fn(&Module<'_>, &Job<'_>) -> bool,
+    /// Skips functions with more than [`MAX_BLOCKS`] basic blocks.
+    pub limited: bool,
     /// Rewrites the module.
     pub run: fn(&Module<'_>, &Job<'_>) -> Result<()>,
     /// Undoes on the derivative what was for Enzyme only; does nothing where the pass did not run.
@@ -56,7 +96,7 @@ pub struct Pass {
 }
 
 /// A pass that always runs and needs no undo.
-const ALWAYS: Pass = Pass { name: "", when: |_, _| true, run: |_, _| Ok(()), undo: None };
+const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_, _| Ok(()), undo: None };
 
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
@@ -66,6 +106,7 @@ pub const PREPARE: &[Pass] = &[
         when: |_, job| job.rung == Some(Rung::Inlined),
         run: |m, _| infallible(keep_calls::defer_inlining(m)),
         undo: Some(keep_calls::undo),
+        ..ALWAYS
     },
 ];
 
@@ -93,11 +134,11 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         ..ALWAYS
     },
     Pass { name: "split-switch-edges", run: |m, _| infallible(split_switch_edges::run(m)), ..ALWAYS },
-    Pass { name: "pair-predecessors", run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
-    Pass { name: "opaque-latch", run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
-    Pass { name: "loop-carried", run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
-    Pass { name: "lagged-phi", run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
-    Pass { name: "distinct-addresses", run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
+    Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
+    Pass { name: "opaque-latch", limited: true, run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
+    Pass { name: "loop-carried", limited: true, run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
+    Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
+    Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible(fast_math::mark_contract(m)), ..ALWAYS },
 ];
@@ -123,7 +164,7 @@ pub const OPTIMIZE: &[Pass] = &[
 
 /// For the target machine, just before LLVM's pipeline; undone after it.
 pub const TARGET: &[Pass] = &[
-    Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo) },
+    Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo), ..ALWAYS },
     Pass { name: "no-gathers", run: |m, _| infallible(no_gathers::run(m)), ..ALWAYS },
 ];
 
@@ -134,6 +175,9 @@ pub const STAGES: [&[Pass]; 5] = [PREPARE, BEFORE_ENZYME, AFTER_ENZYME, OPTIMIZE
 pub fn run(passes: &[Pass], module: &Module<'_>, job: &Job<'_>) -> Result<()> {
     for pass in passes.iter().filter(|pass| job.codegen.runs(pass.name) && (pass.when)(module, job)) {
         crash_trace::step(pass.name);
+        if pass.limited {
+            job.skipped.add(pass.name, module);
+        }
         (pass.run)(module, job)?;
     }
     Ok(())

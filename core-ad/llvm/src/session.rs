@@ -50,6 +50,15 @@ struct Derive<'a> {
     codegen: &'a CodeGen,
 }
 
+/// What is to be said of a derivative.
+#[derive(Default)]
+struct Notes {
+    /// How it was built.
+    remarks: Vec<String>,
+    /// Which functions are too large for which passes.
+    skipped: Vec<String>,
+}
+
 /// Who runs the parallel regions of an OpenMP program.
 #[derive(Clone, Copy, PartialEq)]
 enum Team {
@@ -130,7 +139,7 @@ impl<'ctx> Session<'ctx> {
                 };
                 let (module, notes) = self.derive(&job, &entries)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes })
+                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped })
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
@@ -148,7 +157,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new() })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new() })
             }
         }
     }
@@ -183,14 +192,14 @@ impl<'ctx> Session<'ctx> {
 
     /// A module with the derivative entry points, ready for Enzyme, and remarks. Of an OpenMP program reverse mode
     /// differentiates another form than forward mode does.
-    fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
-        let mut notes = Vec::new();
+    fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Notes)> {
+        let mut notes = Notes::default();
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
-            notes.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
+            notes.remarks.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
             vec![(entries.to_vec(), Team::One)]
         } else {
             let (reverse, forward) = entries.iter().partition(|e| **e == Entry::Vjp);
@@ -218,7 +227,7 @@ impl<'ctx> Session<'ctx> {
         job: &Derive<'_>,
         entries: &[Entry],
         team: Team,
-        notes: &mut Vec<String>,
+        notes: &mut Notes,
     ) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         cuda_threads::check_entries(&module, entries)?;
@@ -260,14 +269,16 @@ impl<'ctx> Session<'ctx> {
             copies_allocatables,
             arena: job.arena,
             codegen: job.codegen,
+            skipped: pipeline::Skipped::default(),
         };
         pipeline::run(pipeline::PREPARE, &module, &around)?;
         if team == Team::Many {
             pipelines::before_differentiation(&module, Rung::O1)?;
-            notes.extend(openmp::regions(&module)?);
+            notes.remarks.extend(openmp::regions(&module)?);
         }
         pipelines::before_differentiation(&module, job.rung)?;
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
+        notes.skipped.extend(around.skipped.notes());
         Ok(module)
     }
 
@@ -414,7 +425,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes })
+        Ok(Response::Written { notes, skipped: Vec::new() })
     }
 
     fn bind_arena(

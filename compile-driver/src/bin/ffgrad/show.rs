@@ -222,7 +222,7 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     let record = record(folder)?;
     let mut text = String::from("\nCommands of the derivative\n");
     push_commands(&mut text, &record.commands);
-    for remark in &record.diagnostics {
+    for remark in record.diagnostics.iter().chain(&record.skipped) {
         let _ = writeln!(text, "  > {remark}");
     }
     Ok(text)

@@ -41,7 +41,7 @@ pub fn allow_fusing(module: &Module<'_>, math: Math) {
 }
 
 /// Lets the plain sums of innermost loops be added up in any order: what the derivative recomputes for itself is
-/// seen by nobody, and a sum that keeps its order cannot be vectorised. Nothing but the sum itself is touched, so
+/// no result, and a sum that keeps its order cannot be vectorised. Nothing but the sum itself is touched, so
 /// that compensated summation, rounding by a large constant and their like stay what they are.
 pub fn reorder_sums(module: &Module<'_>) {
     for block in ir::functions(module).into_iter().flat_map(ir::blocks) {

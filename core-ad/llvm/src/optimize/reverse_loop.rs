@@ -134,12 +134,12 @@ fn is_independent(i: Value, block: Block, objects: &Objects, added: &HashSet<Val
     if added.contains(&i) {
         return true;
     }
-    let behind = objects.behind(pointer);
-    if i.is(Op::LLVMLoad) && behind.iter().all(|o| !is_written(*o, block, objects)) {
+    let underlying = objects.underlying(pointer);
+    if i.is(Op::LLVMLoad) && underlying.iter().all(|o| !is_written(*o, block, objects)) {
         // Unknown memory is none of the objects written here, as long as none of them escapes.
-        return !behind.is_empty() || writes_only_known(block, objects);
+        return !underlying.is_empty() || writes_only_known(block, objects);
     }
-    let &[object] = behind else { return false };
+    let &[object] = underlying else { return false };
     !objects.get(object).escapes && one_cell_per_iteration(object, block, objects, layout)
 }
 
@@ -149,7 +149,7 @@ fn is_written(object: usize, block: Block, objects: &Objects) -> bool {
 
 fn writes_only_known(block: Block, objects: &Objects) -> bool {
     let stores = block.instructions().into_iter().filter(|i| i.is(Op::LLVMStore));
-    stores.map(|s| objects.behind(s.operand(1))).all(|b| matches!(b, &[o] if !objects.get(o).escapes))
+    stores.map(|s| objects.underlying(s.operand(1))).all(|b| matches!(b, &[o] if !objects.get(o).escapes))
 }
 
 /// Whether all accesses of the loop to an object touch one cell per iteration, a different one in each.

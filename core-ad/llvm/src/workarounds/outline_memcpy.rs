@@ -62,7 +62,7 @@ fn is_differentiated_call(instruction: Value) -> bool {
 
 /// Whether anything but a memset writes to the source of a copy, as far as known.
 fn reads_what_is_written(objects: &Objects, copy: Value) -> bool {
-    let sources = objects.behind(copy.operand(1));
+    let sources = objects.underlying(copy.operand(1));
     let is_fill = |write: &Value| write.callee().is_some_and(|name| name.starts_with("llvm.memset."));
     sources.is_empty()
         || sources.iter().map(|source| objects.get(*source)).any(|o| o.escapes || !o.writes.iter().all(is_fill))

@@ -57,7 +57,7 @@ fn elements_read(array: Value) -> Vec<Value> {
 
 impl Cfg {
     fn sees_change(&self, reached: &Reached, objects: &Objects, array: Value) -> bool {
-        let &[object] = objects.behind(array) else { return true };
+        let &[object] = objects.underlying(array) else { return true };
         let object = objects.get(object);
         if object.escapes {
             return true;
