@@ -24,6 +24,8 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::shapes::batch::{self, Lead};
 use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// How many elements are tried until one proves something at sizes that are new to a proven derivative.
 const MOST_TRIED: usize = 64;
@@ -110,8 +112,8 @@ impl Function {
     }
 
     pub(crate) fn perform_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        arguments::check_types(&self.spec.function, &self.manifest.plan, task.inputs)?;
-        let split = Split::new(&self.spec.function, &self.manifest.plan, batch, task)?;
+        arguments::check_types(&self.opened.spec.function, &self.opened.manifest.plan, task.inputs)?;
+        let split = Split::new(&self.opened.spec.function, &self.opened.manifest.plan, batch, task)?;
         let count = self.count(&split.shape)?;
         let first = Task {
             inputs: &split.inputs.first,
@@ -121,17 +123,17 @@ impl Function {
             ..*task
         };
         let resolved = self.resolve_element(first.inputs)?;
-        first.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        first.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let wanted = self.wanted(&first);
         let mut targets = self.targets(batch, &split, &first, wanted, &resolved, results)?;
         if count == 0 {
             return Ok(());
         }
         let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
-        let threads = self.spec.options.threads;
+        let threads = self.opened.spec.options.threads;
         let job = Job {
-            plan: &self.manifest.plan,
-            function: &self.spec.function,
+            plan: &self.opened.manifest.plan,
+            function: &self.opened.spec.function,
             // Where the elements have the threads, an element has one; where nobody asked, the runtime decides.
             inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
             artifact: &artifact,
@@ -140,14 +142,14 @@ impl Function {
             wanted,
             split: &split,
         };
-        batch_loop::run(&job, count, &mut targets, self.spec.options.threads.unwrap_or(1))
+        batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))
     }
 
     /// The shapes of a call over the batch that `...` stands for.
     pub(crate) fn resolve_over(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
-        let plan = &self.manifest.plan;
-        arguments::check_types(&self.spec.function, plan, inputs)?;
-        let split = Split::new(&self.spec.function, plan, &Batch::default(), &Task::primal(inputs, 0))?;
+        let plan = &self.opened.manifest.plan;
+        arguments::check_types(&self.opened.spec.function, plan, inputs)?;
+        let split = Split::new(&self.opened.spec.function, plan, &Batch::default(), &Task::primal(inputs, 0))?;
         let mut resolved = Resolved::clone(&*self.resolve_element(&split.inputs.first)?);
         for (arg, shape) in resolved.shapes.iter_mut().enumerate() {
             let given = plan.inputs.iter().position(|&i| i == arg);
@@ -163,7 +165,7 @@ impl Function {
 
     fn count(&self, shape: &[i64]) -> Result<usize> {
         batch::count(shape).ok_or_else(|| {
-            let function = &self.spec.function;
+            let function = &self.opened.spec.function;
             let headline = format!("a batch of {shape:?} calls of `{function}` is larger than any memory");
             Error::Arity(Box::new(Diagnosis::new("batch-size", function, headline)))
         })
@@ -192,6 +194,39 @@ impl Function {
         Ok(artifact)
     }
 
+    /// What calls of these sizes still have to be checked for, by the function that serves them.
+    fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Due {
+        let wanted = self.opened.serving(wanted);
+        if let Some(other) = self.server(wanted, resolved) {
+            return other.due(wanted, resolved);
+        }
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        match known {
+            // Before anything is proven it is the first element that tells something which counts, however far behind.
+            Some(known)
+                if self.selection().is_each_checked(&known, resolved) || !known.settled.load(Ordering::Acquire) =>
+            {
+                Due::Each
+            }
+            Some(known) if self.selection().is_check_due(&known, resolved) => Due::Proof,
+            // A primal alone is not among them.
+            _ => Due::Nothing,
+        }
+    }
+
+    /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
+    fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+            return Some(variant.clone());
+        }
+        let options = &self.opened.spec.options;
+        match (options.mpi, options.specialize, options.tune) {
+            (false, true, _) => self.specialised_before(wanted, resolved),
+            (false, false, true) => self.tuned_before(wanted, resolved),
+            _ => None,
+        }
+    }
+
     fn is_to_be_proven_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         match self.due(wanted, resolved) {
             Due::Nothing => false,
@@ -210,7 +245,7 @@ impl Function {
         resolved: &Resolved,
         results: &mut dyn Results,
     ) -> Result<Vec<Target>> {
-        let plan = &self.manifest.plan;
+        let plan = &self.opened.manifest.plan;
         let mut targets = Vec::new();
         let mut take = |position: usize, arg: usize, lead: (Lead, &[i64]), overwritten: bool| -> Result<()> {
             let (dtype, shape) = (plan.args[arg].dtype, [lead.1, resolved.shapes[arg].as_slice()].concat());
@@ -226,7 +261,7 @@ impl Function {
                 }
             }
             Entry::Vjp | Entry::Hvp | Entry::Reverse => {
-                let mask = task.mask & self.facts.differentiable;
+                let mask = task.mask & self.opened.facts.differentiable;
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
                     let (lead, own) = &split.inputs.leads[position];

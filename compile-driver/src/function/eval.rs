@@ -83,16 +83,16 @@ impl Function {
 
     /// One call: checked, proven, run.
     pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        if self.facts.batched {
+        if self.opened.facts.batched {
             return self.perform_over(&Batch::default(), task, results);
         }
         let resolved = self.resolve_element(task.inputs)?;
-        task.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let wanted = self.wanted(task);
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.manifest.plan.args.len() + 1);
+        let call = self.opened.call(&resolved, &frame);
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
         let mut landing = Landing::new(results, &call, task.entry);
         call.fill_slots(task, wanted, &mut landing, &mut slots)?;
         call.run(&artifact, task.entry, &mut slots)?;
@@ -102,12 +102,7 @@ impl Function {
 
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> DerivativeSet {
-        self.serving(task.wanted(self.facts.differentiable))
-    }
-
-    /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
-    pub(crate) fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
+        self.opened.serving(task.wanted(self.opened.facts.differentiable))
     }
 
     /// The artifact that serves a task, proven at its arguments where it is a derivative's.
@@ -120,9 +115,32 @@ impl Function {
         if task.entry != Entry::Primal {
             return self.derivative(wanted, task.inputs, resolved);
         }
-        if wanted.mask != 0 && !self.has_primal() {
+        if wanted.mask != 0 && !self.opened.has_primal() {
             self.derivative(wanted, task.inputs, resolved)?;
         }
-        self.primal_artifact()
+        self.opened.primal_artifact()
+    }
+
+    /// The proven derivative artifact for the inputs in `wanted.mask`.
+    pub(crate) fn derivative(
+        &self,
+        wanted: DerivativeSet,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        self.opened.must_run_here()?;
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+            let artifact = variant.derivative(wanted, inputs, resolved)?;
+            variant.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
+            return Ok(artifact);
+        }
+        // Ranks that each time their own could choose differently.
+        if self.opened.spec.options.specialize && !self.opened.spec.options.mpi {
+            return self.specialised(wanted, inputs, resolved);
+        }
+        if self.opened.spec.options.tune && !self.opened.spec.options.mpi {
+            return self.tuned(wanted, inputs, resolved);
+        }
+        self.selection().select(wanted, inputs, resolved)
     }
 }

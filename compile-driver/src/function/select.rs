@@ -3,12 +3,11 @@
 //! A rung that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
 //! none is left the caller gets the reasons, never a gradient.
 
-use crate::build::{self, enzyme, openmp};
-use crate::cache::Lock;
-use crate::cache::layout;
+use crate::build::{self, enzyme};
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::Function;
+use crate::function::faulty_rule;
+use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes::{self, Kept};
 use crate::function::trust::status;
 use crate::load::artifact::Artifact;
@@ -97,36 +96,27 @@ impl Climb {
     }
 }
 
-impl Function {
-    /// The proven derivative artifact for the inputs in `wanted.mask`.
-    pub(crate) fn derivative(
+impl Selection<'_> {
+    /// The verified derivative artifact for the inputs in `wanted.mask`, built, and checked at these shapes, where it was not.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error where no pipeline gives a gradient that passes; what building meets.
+    pub(crate) fn select(
         &self,
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        self.must_run_here()?;
-        if let Some(variant) = self.packed_variants.iter().find_map(|v| v.serving(wanted, resolved)) {
-            let artifact = variant.derivative(wanted, inputs, resolved)?;
-            variant.take_warnings().into_iter().for_each(|text| self.warn(text));
-            return Ok(artifact);
-        }
-        // Ranks that each time their own could choose differently.
-        if self.spec.options.specialize && !self.spec.options.mpi {
-            return self.specialised(wanted, inputs, resolved);
-        }
-        if self.spec.options.tune && !self.spec.options.mpi {
-            return self.tuned(wanted, inputs, resolved);
-        }
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
             && !self.is_check_due(&known, resolved)
         {
             return Ok(known.artifact.clone());
         }
         // One thread builds and checks; others wait for its outcome.
-        let _building = self.building.wait()?;
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let _building = self.trust.building.wait()?;
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if !self.is_check_due(&known, resolved) => Ok(known.artifact.clone()),
             Some(known) => self.check_again(wanted, &known, inputs, resolved),
@@ -141,7 +131,7 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
@@ -149,20 +139,20 @@ impl Function {
     }
 
     fn find_or_climb(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        if let Some(pack) = &self.pack {
-            return match pack.proven(wanted, self.spec.options.verify) {
+        if let Some(pack) = &self.opened.pack {
+            return match pack.proven(wanted, self.opened.spec.options.verify) {
                 Some(artifact) => Ok(self.settle(wanted, artifact, true, &Kept::default())),
                 None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
-                None => Err(pack.lacks(wanted, &self.manifest.plan)),
+                None => Err(pack.lacks(wanted, &self.opened.manifest.plan)),
             };
         }
         let kept = self.kept(wanted)?;
-        if self.spec.options.mpi && self.spec.options.verify != Verify::Off {
+        if self.opened.spec.options.mpi && self.opened.spec.options.verify != Verify::Off {
             return self.climb_together(wanted, kept, inputs, resolved);
         }
         if let Some((artifact, sizes)) = kept {
             let artifact = self.settle(wanted, Arc::new(artifact), true, &sizes);
-            let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+            let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
             return match known {
                 Some(known) if self.is_check_due(&known, resolved) => {
                     self.check_again(wanted, &known, inputs, resolved)
@@ -170,20 +160,8 @@ impl Function {
                 _ => Ok(artifact),
             };
         }
-        let _lock = self.lock_if_alone(wanted)?;
+        let _lock = self.opened.lock_if_alone(wanted)?;
         self.climb(wanted, inputs, resolved)
-    }
-
-    /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.
-    pub(crate) fn lock_if_alone(&self, wanted: DerivativeSet) -> Result<Option<Lock>> {
-        match self.spec.options.mpi || self.pack.is_some() {
-            true => Ok(None),
-            false => self.lock(wanted).map(Some),
-        }
-    }
-
-    pub(crate) fn lock(&self, wanted: DerivativeSet) -> Result<Lock> {
-        self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))
     }
 
     /// Builds the derivatives on the first rung that the engine takes, and proves nothing: the first call does. So a function
@@ -193,30 +171,30 @@ impl Function {
     ///
     /// As the first call of the derivative, but for what only numbers tell.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
-        let wanted = DerivativeSet { mask: wanted.mask & self.manifest.plan.differentiable_mask(), ..wanted };
-        if let Some(pack) = self.pack.as_ref().filter(|_| wanted.mask != 0) {
+        let wanted = DerivativeSet { mask: wanted.mask & self.opened.manifest.plan.differentiable_mask(), ..wanted };
+        if let Some(pack) = self.opened.pack.as_ref().filter(|_| wanted.mask != 0) {
             let has = pack.has(pack.serving(wanted));
-            return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.manifest.plan)) };
+            return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.opened.manifest.plan)) };
         }
         // Tuning builds by itself, and only with arguments to time.
-        if wanted.mask == 0 || self.spec.options.tune || self.is_known(wanted) {
+        if wanted.mask == 0 || self.opened.spec.options.tune || self.is_known(wanted) {
             return Ok(());
         }
-        let _building = self.building.wait()?;
-        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let _building = self.trust.building.wait()?;
+        let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
-        if self.has_artifact(wanted) {
+        if self.opened.has_artifact(wanted) {
             return Ok(());
         }
-        let _lock = self.lock(wanted)?;
+        let _lock = self.opened.lock(wanted)?;
         let mut climb = Climb::default();
-        for rung in self.rungs(wanted) {
-            if self.has_artifact(wanted) {
+        for rung in self.opened.rungs(wanted) {
+            if self.opened.has_artifact(wanted) {
                 return Ok(());
             }
-            match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
+            match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, rung) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
                     if climb.refuse(rung, d) {
@@ -233,13 +211,7 @@ impl Function {
     }
 
     fn is_known(&self, wanted: DerivativeSet) -> bool {
-        self.derivatives.read().unwrap_or_else(PoisonError::into_inner).contains_key(&wanted)
-    }
-
-    /// Whether any rung is built.
-    fn has_artifact(&self, wanted: DerivativeSet) -> bool {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        self.rungs(wanted).into_iter().any(|rung| layout::is_there(&folder(rung)))
+        self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).contains_key(&wanted)
     }
 
     /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
@@ -255,7 +227,7 @@ impl Function {
         let spoken_for = match kept {
             Some((artifact, _)) => Some(Arc::new(artifact)),
             // Any artifact can ask the others.
-            None => self.rungs(wanted).into_iter().find_map(|rung| self.built(wanted, rung).ok()),
+            None => self.opened.rungs(wanted).into_iter().find_map(|rung| self.opened.built(wanted, rung).ok()),
         };
         if let Some(artifact) = spoken_for
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
@@ -266,29 +238,10 @@ impl Function {
         self.climb(wanted, inputs, resolved)
     }
 
-    /// The artifact of one rung, built if it is not there.
-    fn built(&self, wanted: DerivativeSet, rung: Rung) -> Result<Arc<Artifact>> {
-        if let Some(pack) = &self.pack {
-            return pack.code(wanted, rung).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
-        }
-        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        if let Some(artifact) = Artifact::load(&self.cache, &folder)? {
-            return Ok(Arc::new(artifact));
-        }
-        {
-            // Held by who climbs, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
-            let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
-            if !layout::is_there(&folder) {
-                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
-            }
-        }
-        Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
-    }
-
     /// Tries rung after rung.
     fn climb(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
         let mut climb = Climb::beside(self.refused_before(wanted));
-        if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
+        if let Some(artifact) = self.climb_over(self.opened.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
         if climb.is_wrong {
@@ -321,7 +274,7 @@ impl Function {
                 Err(other) => return Err(other),
             }
         }
-        if self.is_strict() {
+        if self.opened.is_strict() {
             return Ok(None);
         }
         Ok(climb.undecided.take().map(|(artifact, text)| {
@@ -340,7 +293,7 @@ impl Function {
         resolved: &Resolved,
     ) -> Result<Box<Diagnosis>> {
         if let Some(record) = &climb.wrong
-            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))?
+            && let Some(diagnosis) = faulty_rule::blame(self.opened, wanted, inputs, resolved, Some(record))?
         {
             return Ok(Box::new(diagnosis));
         }
@@ -357,7 +310,7 @@ impl Function {
     /// What the engine refused first, with its place.
     fn explained(&self, climb: &Climb, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
         let Some((rung, mut diagnosis)) = climb.refusal.clone() else { return Ok(None) };
-        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
+        build::explain(&self.opened.context()?, &self.opened.manifest, wanted, rung, &mut diagnosis);
         Ok(Some(diagnosis))
     }
 
@@ -369,20 +322,9 @@ impl Function {
         Error::Differentiation(diagnosis)
     }
 
-    /// Every rung, the one that the user prefers first.
-    pub(crate) fn rungs(&self, wanted: DerivativeSet) -> Vec<Rung> {
-        if let Some(pack) = &self.pack {
-            return pack.rungs(wanted);
-        }
-        let first = self.spec.options.pipeline;
-        let openmp = openmp::is_wanted(&self.spec.options);
-        let fits = move |r: &Rung| Some(*r) != first && (openmp || *r != Rung::Serial);
-        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits)).collect()
-    }
-
     /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
     fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
-        let function = &self.spec.function;
+        let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
             .quote(passed_over.join("\n"))
@@ -406,21 +348,21 @@ impl Function {
         resolved: &Resolved,
         climb: &mut Climb,
     ) -> Result<Option<Arc<Artifact>>> {
-        let artifact = self.built(wanted, rung)?;
-        if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, &climb.passed_over, &climb.sizes())?;
+        let artifact = self.opened.built(wanted, rung)?;
+        if self.opened.spec.options.verify == Verify::Off {
+            self.opened.keep_choice(wanted, rung, None, &climb.passed_over, &climb.sizes())?;
             return Ok(Some(self.settle(wanted, artifact, true, &climb.sizes())));
         }
         let here = Kept::one(checked_shapes::digest(resolved), &climb.refused);
-        match self.check(&artifact, inputs, resolved)? {
+        match self.opened.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
+                self.opened.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 Ok(Some(self.settle(wanted, artifact, true, &here)))
             }
-            Outcome::Doubtful(record, text) if !self.is_strict() => {
+            Outcome::Doubtful(record, text) if !self.opened.is_strict() => {
                 self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
+                self.opened.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
                 let artifact = self.settle(wanted, artifact, true, &here);
                 self.tell_doubt(wanted, resolved, &text);
                 Ok(Some(artifact))
@@ -444,17 +386,17 @@ impl Function {
 
     fn tell(&self, rung: Rung, artifact: &Artifact) {
         for note in artifact.record.diagnostics.iter().filter(|note| note.contains("reversed by one thread")) {
-            self.warn(note.clone());
+            self.opened.warn(note.clone());
         }
         if rung == Rung::Serial {
-            let function = &self.spec.function;
-            self.warn(format!(
+            let function = &self.opened.spec.function;
+            self.opened.warn(format!(
                 "the gradient of `{function}` runs on one thread: the engine cannot reverse its parallel regions"
             ));
         }
         if rung == Rung::Loose {
-            let function = &self.spec.function;
-            self.warn(format!(
+            let function = &self.opened.spec.function;
+            self.opened.warn(format!(
                 "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }

@@ -66,8 +66,12 @@ impl Function {
     pub fn primal_taped(&self, inputs: &[Input<'_>], mask: u64, results: &mut dyn Results) -> Result<Option<Tape>> {
         let task = Task { entry: Entry::Augmented, ..Task::primal(inputs, mask) };
         let wanted = self.wanted(&task);
-        let plan = &self.manifest.plan;
-        if self.spec.options.mode != Mode::Tape || self.facts.batched || self.is_kernel() || wanted.mask == 0 {
+        let plan = &self.opened.manifest.plan;
+        if self.opened.spec.options.mode != Mode::Tape
+            || self.opened.facts.batched
+            || self.opened.is_kernel()
+            || wanted.mask == 0
+        {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
@@ -77,7 +81,7 @@ impl Function {
         let handle = std::ptr::null_mut();
         let mut tape = Tape { artifact, wanted, resolved, handle, slots: Vec::new(), memory: Vec::new() };
         let frame = Frame::open();
-        let call = self.call(&tape.resolved, &frame);
+        let call = self.opened.call(&tape.resolved, &frame);
         for slot in plan.slots(Entry::Augmented, wanted.mask) {
             let place = behind(&call, slot, inputs, &mut tape.memory)?;
             tape.slots.push(place.cast());
@@ -109,16 +113,20 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        let plan = &self.manifest.plan;
-        let mask = mask & self.facts.differentiable;
+        let plan = &self.opened.manifest.plan;
+        let mask = mask & self.opened.facts.differentiable;
         let fits = |tape: &Tape| tape.wanted.mask & mask == mask && unmoved(plan, tape, inputs);
         let Some(mut tape) = tape.filter(fits) else {
             return self.vjp(inputs, cotangents, mask, results);
         };
-        Task::vjp(inputs, cotangents, mask).check(&self.spec.function, &self.manifest.plan, &tape.resolved)?;
+        Task::vjp(inputs, cotangents, mask).check(
+            &self.opened.spec.function,
+            &self.opened.manifest.plan,
+            &tape.resolved,
+        )?;
         let wanted = tape.wanted;
         let frame = Frame::open();
-        let call = self.call(&tape.resolved, &frame);
+        let call = self.opened.call(&tape.resolved, &frame);
         for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| plan.has_shadow(arg, wanted.mask)) {
             let shadow = tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)];
             call.copy_shadow(cotangents[position].as_ref(), arg, shadow.cast());
@@ -141,7 +149,7 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        if self.tapeless.load(Ordering::Acquire) {
+        if self.trust.tapeless.load(Ordering::Acquire) {
             return Ok(None);
         }
         let reason = match self.derivative(wanted, inputs, resolved) {
@@ -150,9 +158,9 @@ impl Function {
             Err(Error::Differentiation(diagnosis) | Error::Pack(diagnosis)) => diagnosis.headline.clone(),
             Err(other) => return Err(other),
         };
-        self.tapeless.store(true, Ordering::Release);
-        let function = &self.spec.function;
-        self.warn(format!("no tape is kept for `{function}`, its gradient is recomputed: {reason}"));
+        self.trust.tapeless.store(true, Ordering::Release);
+        let function = &self.opened.spec.function;
+        self.opened.warn(format!("no tape is kept for `{function}`, its gradient is recomputed: {reason}"));
         Ok(None)
     }
 }

@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-
 use crate::toolchain::apt::{self, Package};
 use crate::toolchain::clang;
 use crate::toolchain::error::ToolchainError;

@@ -76,12 +76,12 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let known = self.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         let winner = match known {
             Some(winner) => winner,
             None => {
-                let _tuning = self.tuning.wait()?;
-                let known = self.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+                let _tuning = self.variants.tuning.wait()?;
+                let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
                 match known {
                     Some(winner) => winner,
                     None => self.choose(wanted, inputs, resolved)?,
@@ -90,17 +90,17 @@ impl Function {
         };
         let serving = winner.serving(resolved);
         let artifact = serving.derivative(wanted, inputs, resolved)?;
-        serving.take_warnings().into_iter().for_each(|text| self.warn(text));
+        serving.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
         // A primal in which sizes are constants serves no other call.
         if Arc::ptr_eq(serving, &winner.general) {
-            self.share_primal(&artifact);
+            self.opened.share_primal(&artifact);
         }
         Ok(artifact)
     }
 
     /// The function that was chosen for these sizes, if one was.
     pub(crate) fn tuned_before(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        let tuned = self.tuned.read().unwrap_or_else(PoisonError::into_inner);
+        let tuned = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner);
         tuned.get(&wanted).map(|winner| winner.serving(resolved).clone())
     }
 
@@ -125,17 +125,17 @@ impl Function {
         });
         let general = open(tuning.pipeline, &tuning.engine_options, None)?;
         let winner = Arc::new(Winner { general, special: special.transpose()? });
-        self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
+        self.variants.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
     }
 
     fn tuning_file(&self, wanted: DerivativeSet) -> PathBuf {
-        self.cache.entry(&self.manifest.key).join(format!("tuning-{}.json", wanted.name()))
+        self.opened.cache.entry(&self.opened.manifest.key).join(format!("tuning-{}.json", wanted.name()))
     }
 
     /// This function with other options.
     fn candidate(&self, pipeline: Rung, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
-        let mut spec = self.spec.clone();
+        let mut spec = self.opened.spec.clone();
         spec.options.tune = false;
         spec.options.pipeline = Some(pipeline);
         spec.options.engine_options.extend(engine_options.iter().cloned());
@@ -147,21 +147,22 @@ impl Function {
 
     /// Sizes by parameter name as sizes by parameter number.
     fn numbered(&self, sizes: &BTreeMap<String, i64>) -> Vec<(usize, i64)> {
-        let args = self.manifest.plan.args.iter().enumerate();
+        let args = self.opened.manifest.plan.args.iter().enumerate();
         args.filter_map(|(i, arg)| Some((i, *sizes.get(&arg.name)?))).collect()
     }
 
     /// The sizes of a call, if a variant for them could be built: not of what has none, or has them as constants already, nor
     /// of a kernel, which learns its sizes from the launch.
     fn sizes_to_fix(&self, resolved: &Resolved) -> Option<BTreeMap<String, i64>> {
-        let sizes = self.sizes(resolved);
-        (!sizes.is_empty() && self.spec.options.constants.is_empty() && !self.is_kernel()).then_some(sizes)
+        let sizes = self.opened.sizes(resolved);
+        (!sizes.is_empty() && self.opened.spec.options.constants.is_empty() && !self.opened.is_kernel())
+            .then_some(sizes)
     }
 
     /// Builds and times every candidate.
     fn compete(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Tuning> {
         let show = terminal::draws();
-        let bar = if show { progress(&self.spec.function) } else { ProgressBar::hidden() };
+        let bar = if show { progress(&self.opened.spec.function) } else { ProgressBar::hidden() };
         let mut trials: Vec<Trial> = Vec::new();
         for pipeline in PIPELINES {
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None)?);
@@ -188,14 +189,14 @@ impl Function {
             return Err(
                 match self.opened_with(self.candidate(Rung::Inlined, &[], None))?.derivative(wanted, inputs, resolved) {
                     Err(error) => error,
-                    Ok(_) => self.vanished(&self.tuning_file(wanted)),
+                    Ok(_) => self.opened.vanished(&self.tuning_file(wanted)),
                 },
             );
         };
         let (pipeline, engine_options) = (best.pipeline, best.engine_options);
         let tuning = Tuning { format: FORMAT, pipeline, engine_options, special, trials };
         if show {
-            eprintln!("{}", table(&self.spec.function, &tuning));
+            eprintln!("{}", table(&self.opened.spec.function, &tuning));
         }
         Ok(tuning)
     }
@@ -228,7 +229,7 @@ impl Function {
         let spec = self.candidate(pipeline, &engine_options, sizes.as_ref());
         let measured = self.opened_with(spec).and_then(|candidate| {
             let artifact = candidate.derivative(wanted, inputs, resolved)?;
-            candidate.time_vjp(&artifact, inputs, resolved)
+            time_vjp(&candidate, &artifact, inputs, resolved)
         });
         let (microseconds, refused) = match measured {
             Ok(time) => (Some(time.as_secs_f64() * 1e6), None),
@@ -237,14 +238,19 @@ impl Function {
         };
         Ok(Trial { pipeline, engine_options, sizes, microseconds, refused })
     }
+}
 
-    /// Shortest time of one vjp at these arguments.
-    pub(crate) fn time_vjp(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Duration> {
-        let frame = Frame::open();
-        let call = self.call(resolved, &frame);
-        let values = self.gather(&call, inputs)?;
-        verify::time_vjp(&call, artifact, &values, BUDGET)
-    }
+/// Shortest time of one vjp at these arguments.
+pub(crate) fn time_vjp(
+    function: &Function,
+    artifact: &Artifact,
+    inputs: &[Input<'_>],
+    resolved: &Resolved,
+) -> Result<Duration> {
+    let frame = Frame::open();
+    let call = function.opened.call(resolved, &frame);
+    let values = function.opened.gather(&call, inputs)?;
+    verify::time_vjp(&call, artifact, &values, BUDGET)
 }
 
 fn fastest(trials: &[Trial]) -> Option<&Trial> {

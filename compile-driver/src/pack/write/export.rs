@@ -9,6 +9,7 @@ use crate::cache::{self, layout};
 use crate::call::launch::Launcher;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::opened::Opened;
 use crate::function::variants::packed;
 use crate::load::openmp_runtime;
 use crate::options::Spec;
@@ -87,13 +88,17 @@ pub fn export(target: &Path, wishes: &[Wish<'_>], add: bool) -> Result<Index> {
 
 /// Whether code of a function can leave this machine.
 fn packable(function: &Function) -> Result<()> {
-    if let Some(pack) = &function.pack {
+    if let Some(pack) = &function.opened.pack {
         return Err(pack.needs_compiler());
     }
     let options = &function.spec().options;
     let reasons = [
         ("mpi", options.mpi, "an MPI library is bound to the machine that it was built for"),
-        ("grid", function.launcher.as_ref().is_some_and(Launcher::is_chosen), "a callable is part of this process"),
+        (
+            "grid",
+            function.opened.launcher.as_ref().is_some_and(Launcher::is_chosen),
+            "a callable is part of this process",
+        ),
     ];
     let Some((option, _, reason)) = reasons.iter().find(|(_, given, _)| *given) else { return Ok(()) };
     let name = &function.spec().function;
@@ -166,7 +171,7 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     let mut needs = BTreeSet::new();
     let given = [link::libraries(spec)?, manifest.link.clone()].concat();
     let mut take = |packed: &mut Packed, folder: &Path, name: &str| -> Result<()> {
-        let whole = layout::whole(folder).ok_or_else(|| function.vanished(folder))?;
+        let whole = layout::whole(folder).ok_or_else(|| function.opened.vanished(folder))?;
         for file in ["artifact.json", whole.0.file.as_str()] {
             add(packed, root, &folder.join(file), &format!("{entry}/{name}/{file}"))?;
         }
@@ -175,9 +180,9 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         }
         link(packed, root, &whole.1, &given, &mut needs)
     };
-    let manifest_file = function.cache.entry(&manifest.key).join("manifest.json");
+    let manifest_file = function.opened.cache.entry(&manifest.key).join("manifest.json");
     add(&mut packed, root, &manifest_file, &format!("{entry}/manifest.json"))?;
-    take(&mut packed, &function.built_primal()?, "primal")?;
+    take(&mut packed, &function.opened.built_primal()?, "primal")?;
     // What the pack had of the same code stays.
     let same = before.filter(|b| b.key == packed.key);
     let (same, same_gpu, variants) = same.map(|b| (b.derivatives, b.gpu, b.variants)).unwrap_or_default();
@@ -194,10 +199,10 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         packed.gpu = Some(for_gpus(&mut packed, root, wish, &wanted, same_gpu)?);
     }
     for wanted in wanted {
-        let (rungs, check) = function.built_rungs(wanted)?;
-        let refused = function.refused_before(wanted);
+        let (rungs, check) = function.opened.built_rungs(wanted)?;
+        let refused = function.selection().refused_before(wanted);
         for &rung in &rungs {
-            let folder = layout::derivative_folder(&function.cache, &manifest.key, wanted, rung);
+            let folder = layout::derivative_folder(&function.opened.cache, &manifest.key, wanted, rung);
             take(&mut packed, &folder, &layout::folder_name(wanted, rung))?;
         }
         packed.derivatives.push(Derivatives { wanted, rungs, check, refused });
@@ -231,10 +236,10 @@ fn for_gpus(
     Ok(ForGpus { kernels: made.into_iter().map(|(kernel, _)| kernel).collect(), missing: None })
 }
 
-impl Function {
+impl Opened {
     /// The folder of the primal, built if it is not there or damaged.
     fn built_primal(&self) -> Result<PathBuf> {
-        let folder = layout::primal_folder(&self.cache, &self.manifest().key);
+        let folder = layout::primal_folder(&self.cache, &self.manifest.key);
         if layout::whole(&folder).is_none() {
             self.drop_damaged(&folder)?;
             self.build_primal(&folder)?;
@@ -248,7 +253,7 @@ impl Function {
 
     /// The rungs to pack: the one that was proven, with the numbers, or all that the engine takes, built.
     fn built_rungs(&self, wanted: DerivativeSet) -> Result<(Vec<Rung>, Option<CheckRecord>)> {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest().key, wanted, rung);
+        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let proven = choice.filter(|c| c.format == FORMAT && c.refused.is_empty());
         if let Some(Choice { rung, check: Some(check), .. }) = proven
@@ -261,7 +266,7 @@ impl Function {
         for rung in self.rungs(wanted) {
             if layout::whole(&folder(rung)).is_none() {
                 self.drop_damaged(&folder(rung))?;
-                match build::derivative(&self.context()?, self.manifest(), wanted, rung) {
+                match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
                     Err(Error::Differentiation(d)) => {
                         refusal.get_or_insert(Error::Differentiation(d));
                         continue;
