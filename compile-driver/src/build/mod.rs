@@ -34,7 +34,7 @@ use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
 use core_ad::names::{self, Lookup};
-use core_ad::protocol::{CodeGen, Entry, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Entry, OpenMp, Pipeline, Request, Response};
 use core_ad::{Access, Arg, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
         return Err(Error::Arity(Box::new(Diagnosis::new("too-many-inputs", &spec.function, headline))));
     }
     let tool_records = key::tool_records(tools);
-    mpi::must_be_said(spec, &compiled.dependencies)?;
+    mpi::require_option(spec, &compiled.dependencies)?;
     let exceptions = language::is_cpp(spec)? || bundled::throws(&rules.renamed);
     let libraries = libraries::read(context, exceptions, staging.path())?;
     let sources = [key::sources(&compiled.dependencies)?, libraries].concat();
@@ -189,29 +189,40 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Builds and publishes the artifact with first derivatives on one rung of the ladder.
+/// Builds and publishes the artifact with first derivatives on one pipeline of the ladder.
 ///
 /// # Errors
 ///
 /// Differentiation errors where the engine refuses, compile and cache errors.
-pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: DerivativeSet, rung: Rung) -> Result<PathBuf> {
-    let target = layout::derivative_folder(context.cache, &manifest.key, wanted, rung);
+pub fn derivative(
+    context: &Context<'_>,
+    manifest: &Manifest,
+    wanted: DerivativeSet,
+    pipeline: Pipeline,
+) -> Result<PathBuf> {
+    let target = layout::derivative_folder(context.cache, &manifest.key, wanted, pipeline);
     let mut build = Build::start(context, &manifest.key)?;
-    let what = format!("{}-{}", wanted.name(), rung.name());
-    build.differentiate(wanted, rung).map_err(|e| build.failed(&what, with_text(e)))?;
+    let what = format!("{}-{}", wanted.name(), pipeline.name());
+    build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
     build.primal().map_err(|e| build.failed(&what, e))?;
     let entries = [&[Entry::Primal], wanted.entries()].concat();
-    build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
+    build.link_and_publish(&target, entries, wanted.mask, Some(pipeline))?;
     Ok(target)
 }
 
-/// Completes the refusal of a function that the engine took on no rung: the user's own line, for a crash too, and, where
+/// Completes the refusal of a function that the engine took on no pipeline: the user's own line, for a crash too, and, where
 /// ffgrad does not know the reason, a folder with every file of the build. What goes wrong here leaves the refusal as it is.
-pub fn explain(context: &Context<'_>, manifest: &Manifest, wanted: DerivativeSet, rung: Rung, refusal: &mut Diagnosis) {
+pub fn explain(
+    context: &Context<'_>,
+    manifest: &Manifest,
+    wanted: DerivativeSet,
+    pipeline: Pipeline,
+    refusal: &mut Diagnosis,
+) {
     if enzyme::has_run(refusal)
         && let Ok(mut build) = Build::start(context, &manifest.key)
     {
-        build.explain(wanted, rung, refusal);
+        build.explain(wanted, pipeline, refusal);
     }
 }
 
@@ -316,14 +327,14 @@ impl<'a> Build<'a> {
     }
 
     /// Writes what the engine is to be given.
-    fn derive(&mut self, wanted: DerivativeSet, rung: Rung, output: &Path) -> Result<()> {
+    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, output: &Path) -> Result<()> {
         let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask: wanted.mask,
             write_only: self.write_only(),
             entries: wanted.entries().to_vec(),
-            rung,
+            pipeline,
             inactive: self.context.spec.options.inactive.clone(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
@@ -337,7 +348,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn job<'j>(&'j self, rung: Rung, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
+    fn job<'j>(&'j self, pipeline: Pipeline, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
         let options = &self.context.spec.options;
         enzyme::Job {
             function: &self.context.spec.function,
@@ -345,18 +356,18 @@ impl<'a> Build<'a> {
             output,
             math: self.manifest.math,
             options: &options.engine_options,
-            loose_types: rung == Rung::Loose || options.loose_types,
+            loose_types: pipeline == Pipeline::Loose || options.loose_types,
             timeout: Duration::from_secs(options.timeout),
         }
     }
 
-    fn differentiate(&mut self, wanted: DerivativeSet, rung: Rung) -> Result<()> {
+    fn differentiate(&mut self, wanted: DerivativeSet, pipeline: Pipeline) -> Result<()> {
         let mask = wanted.mask;
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let object = self.folder.join("derivative.o");
-        self.derive(wanted, rung, &before)?;
+        self.derive(wanted, pipeline, &before)?;
         let engine = enzyme::of(self.context.tools, &self.context.spec.function)?;
-        let done = engine.differentiate(&self.job(rung, &before, &after))?;
+        let done = engine.differentiate(&self.job(pipeline, &before, &after))?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
         let arena = match self.context.spec.options.arena {
@@ -388,7 +399,13 @@ impl<'a> Build<'a> {
         (0..prototype.params.len()).filter(|i| unread(*i)).collect()
     }
 
-    fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {
+    fn link_and_publish(
+        mut self,
+        target: &Path,
+        entries: Vec<Entry>,
+        mask: u64,
+        pipeline: Option<Pipeline>,
+    ) -> Result<()> {
         let name = format!("ffgrad-{}.so", &self.manifest.key[..16]);
         let shared = self.folder.join(&name);
         self.link(&shared)?;
@@ -402,7 +419,7 @@ impl<'a> Build<'a> {
             digest: cache::digest_file(&shared)?,
             entries,
             mask,
-            rung,
+            pipeline,
             diagnostics: std::mem::take(&mut self.diagnostics),
             commands: std::mem::take(&mut self.commands),
         };
@@ -421,20 +438,20 @@ impl<'a> Build<'a> {
         command.args(tools.fortran.iter().map(|f| &f.runtime)).args(&self.manifest.link).arg("-lm");
         self.commands.push(process::command_line(&command));
         link::run(spec, &mut command)?;
-        libraries::must_be_those_of(&self.manifest, self.context, &self.folder)
+        libraries::check_unchanged(&self.manifest, self.context, &self.folder)
     }
 
-    fn explain(&mut self, wanted: DerivativeSet, rung: Rung, refusal: &mut Diagnosis) {
+    fn explain(&mut self, wanted: DerivativeSet, pipeline: Pipeline, refusal: &mut Diagnosis) {
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let Ok(engine) = enzyme::of(self.context.tools, &self.context.spec.function) else { return };
-        if self.derive(wanted, rung, &before).is_err() {
+        if self.derive(wanted, pipeline, &before).is_err() {
             return;
         }
         let spec = self.context.spec;
         // One of its own: what crashes on a variant of the module takes no build along.
         let timeout = Duration::from_secs(spec.options.timeout);
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
-        let job = self.job(rung, &before, &after);
+        let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
         if !costly {
             let home = home(&self.manifest);

@@ -15,7 +15,7 @@ use crate::call::split::{Batch, Split};
 use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
-use crate::function::trust::status::Due;
+use crate::function::trust::status::Check;
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
 use core_ad::Role;
@@ -43,7 +43,7 @@ impl Function {
         expected: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::primal(inputs, expected), results)
+        self.evaluate_over(batch, &Task::primal(inputs, expected), results)
     }
 
     /// [`Function::vjp`] for each element of a batch. The gradient of a shared input is summed over the elements,
@@ -60,7 +60,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::vjp(inputs, cotangents, mask), results)
+        self.evaluate_over(batch, &Task::vjp(inputs, cotangents, mask), results)
     }
 
     /// [`Function::jvp`] for each element of a batch.
@@ -75,7 +75,7 @@ impl Function {
         tangents: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::jvp(inputs, tangents), results)
+        self.evaluate_over(batch, &Task::jvp(inputs, tangents), results)
     }
 
     /// [`Function::hvp`] for each element of a batch; shared inputs as in [`Function::vjp_over`].
@@ -92,7 +92,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
+        self.evaluate_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
     }
 
     /// [`Function::jvp2`] for each element of a batch.
@@ -108,10 +108,10 @@ impl Function {
         directions: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::jvp2(inputs, tangents, directions), results)
+        self.evaluate_over(batch, &Task::jvp2(inputs, tangents, directions), results)
     }
 
-    pub(crate) fn perform_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+    pub(crate) fn evaluate_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
         arguments::check_types(&self.opened.spec.function, &self.opened.manifest.plan, task.inputs)?;
         let split = Split::new(&self.opened.spec.function, &self.opened.manifest.plan, batch, task)?;
         let count = self.count(&split.shape)?;
@@ -129,7 +129,7 @@ impl Function {
         if count == 0 {
             return Ok(());
         }
-        let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
+        let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;
         let threads = self.opened.spec.options.threads;
         let job = Job {
             plan: &self.opened.manifest.plan,
@@ -173,7 +173,7 @@ impl Function {
 
     /// The artifact, proven at the first element, or at as many as it takes; of new sizes of a proven derivative at the first ones,
     /// for there may be nothing to prove. Where each call is checked each element is.
-    fn prove_over(
+    fn verify_over(
         &self,
         split: &Split<'_>,
         first: &Task<'_>,
@@ -184,9 +184,13 @@ impl Function {
         let mut artifact = self.artifact_for(first, wanted, resolved)?;
         let differentiates = first.entry != Entry::Primal;
         let mut element = 1;
-        while differentiates && element < count && self.is_to_be_proven_at(element, wanted, resolved) {
+        while differentiates && element < count && self.needs_check_at(element, wanted, resolved) {
             let mut inputs = split.inputs.first.clone();
-            batch_loop::advance_inputs(&mut inputs, &split.inputs.lanes, &batch_loop::index_of(element, &split.shape));
+            batch_loop::advance_inputs(
+                &mut inputs,
+                &split.inputs.strides,
+                &batch_loop::index_of(element, &split.shape),
+            );
             let task = Task { inputs: &inputs, ..*first };
             artifact = self.artifact_for(&task, wanted, resolved)?;
             element += 1;
@@ -195,7 +199,7 @@ impl Function {
     }
 
     /// What calls of these sizes still have to be checked for, by the function that serves them.
-    fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Due {
+    fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Check {
         let wanted = self.opened.serving(wanted);
         if let Some(other) = self.server(wanted, resolved) {
             return other.due(wanted, resolved);
@@ -204,13 +208,13 @@ impl Function {
         match known {
             // Before anything is proven it is the first element that tells something which counts, however far behind.
             Some(known)
-                if self.selection().is_each_checked(&known, resolved) || !known.settled.load(Ordering::Acquire) =>
+                if self.selection().is_each_checked(&known, resolved) || !known.verified.load(Ordering::Acquire) =>
             {
-                Due::Each
+                Check::EveryCall
             }
-            Some(known) if self.selection().is_check_due(&known, resolved) => Due::Proof,
+            Some(known) if self.selection().is_check_due(&known, resolved) => Check::Once,
             // A primal alone is not among them.
-            _ => Due::Nothing,
+            _ => Check::None,
         }
     }
 
@@ -227,11 +231,11 @@ impl Function {
         }
     }
 
-    fn is_to_be_proven_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+    fn needs_check_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         match self.due(wanted, resolved) {
-            Due::Nothing => false,
-            Due::Proof => element < MOST_TRIED,
-            Due::Each => true,
+            Check::None => false,
+            Check::Once => element < MOST_TRIED,
+            Check::EveryCall => true,
         }
     }
 

@@ -4,7 +4,7 @@
 //! caller's, because the reverse mode consumes them.
 
 use crate::call::arguments::{Input, Results, View};
-use crate::call::results::Landing;
+use crate::call::results::ResultWriter;
 use crate::call::scratch::Frame;
 use crate::call::split::Batch;
 use crate::call::task::Task;
@@ -32,7 +32,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::vjp(inputs, cotangents, mask), results)
+        self.evaluate(&Task::vjp(inputs, cotangents, mask), results)
     }
 
     /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
@@ -42,7 +42,7 @@ impl Function {
     ///
     /// As [`Function::vjp`].
     pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
-        self.perform(&Task::jvp(inputs, tangents), results)
+        self.evaluate(&Task::jvp(inputs, tangents), results)
     }
 
     /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
@@ -61,7 +61,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::hvp(inputs, cotangents, tangents, mask), results)
+        self.evaluate(&Task::hvp(inputs, cotangents, tangents, mask), results)
     }
 
     /// Second derivatives of the outputs along two directions: how J t of [`Function::jvp`] changes when the inputs move
@@ -78,13 +78,13 @@ impl Function {
         directions: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::jvp2(inputs, tangents, directions), results)
+        self.evaluate(&Task::jvp2(inputs, tangents, directions), results)
     }
 
     /// One call: checked, proven, run.
-    pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+    pub(crate) fn evaluate(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
         if self.opened.facts.batched {
-            return self.perform_over(&Batch::default(), task, results);
+            return self.evaluate_over(&Batch::default(), task, results);
         }
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
@@ -93,10 +93,10 @@ impl Function {
         let frame = Frame::open();
         let call = self.opened.call(&resolved, &frame);
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
-        let mut landing = Landing::new(results, &call, task.entry);
-        call.fill_slots(task, wanted, &mut landing, &mut slots)?;
+        let mut writer = ResultWriter::new(results, &call, task.entry);
+        call.fill_slots(task, wanted, &mut writer, &mut slots)?;
         call.run(&artifact, task.entry, &mut slots)?;
-        landing.finish();
+        writer.finish();
         Ok(())
     }
 

@@ -3,10 +3,10 @@
 use crate::build::ptx;
 use crate::error::Result;
 use crate::function::Function;
-use crate::gpu::driver::{self, Lanes, Target};
+use crate::gpu::driver::{self, GridBatch, Target};
 use crate::gpu::errors::{self, Kernel};
 use crate::gpu::ptx::{Ptx, PtxRequest};
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::{Entry, Pipeline};
 use core_ad::shapes;
 
 /// A batch of calls: how many, and for each slot how far apart the elements lie, in bytes (0: all share it).
@@ -61,7 +61,7 @@ impl Function {
             .fixed_shared(&self.opened.spec)
             .map_err(|e| Kernel::of(&self.opened.spec, &self.opened.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
-        Ok(PtxRequest { entries, mask, arch, shared, batched, rung: Rung::O1 })
+        Ok(PtxRequest { entries, mask, arch, shared, batched, pipeline: Pipeline::O1 })
     }
 
     /// Puts an entry point of a kernel on a stream of a GPU, and waits for nothing. `slots` are the plan's, in order:
@@ -102,7 +102,8 @@ impl Function {
                 *value = resolved.sizes[slot.arg] as u64;
             }
         }
-        let lanes = elements.map(|e| Lanes { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
-        self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, lanes), slots)
+        let strides =
+            elements.map(|e| GridBatch { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
+        self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, strides), slots)
     }
 }

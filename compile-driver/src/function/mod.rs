@@ -36,7 +36,7 @@ use crate::source_text;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{Manifest, Source};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::{self, Resolved};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -127,8 +127,8 @@ impl Function {
     /// # Errors
     ///
     /// Differentiation errors where Enzyme refuses in that pipeline, with the user's line; compile and cache errors.
-    pub fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
-        self.opened.artifact_folder(mask, rung)
+    pub fn artifact_folder(&self, mask: u64, pipeline: Pipeline) -> Result<PathBuf> {
+        self.opened.artifact_folder(mask, pipeline)
     }
 
     /// Builds the derivatives in the first pipeline that Enzyme takes, and verifies nothing: the first call does. So a
@@ -258,7 +258,7 @@ impl Function {
     ///
     /// Input errors, build errors at the first call, and exceptions of the foreign code.
     pub fn primal(&self, inputs: &[Input<'_>], expected: u64, results: &mut dyn Results) -> Result<()> {
-        self.perform(&Task::primal(inputs, expected), results)
+        self.evaluate(&Task::primal(inputs, expected), results)
     }
 }
 

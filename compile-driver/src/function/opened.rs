@@ -8,7 +8,7 @@ use crate::call::arguments::{Call, Input};
 use crate::call::launch::Launcher;
 use crate::call::scratch::Frame;
 use crate::error::{Error, Result};
-use crate::function::trust::checked_shapes::{self, Kept};
+use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::load::artifact::Artifact;
 use crate::options::{Spec, Verify};
 use crate::os::cpu;
@@ -18,7 +18,7 @@ use crate::verify::sample::Point;
 use crate::verify::{self, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT, Manifest};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use core_ad::{DerivativeSet, Role};
 use std::collections::BTreeMap;
@@ -88,20 +88,20 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// Differentiation errors where the engine refuses on that rung, with the user's line; compile and cache errors.
-    pub(crate) fn artifact_folder(&self, mask: u64, rung: Rung) -> Result<PathBuf> {
+    /// Differentiation errors where the engine refuses on that pipeline, with the user's line; compile and cache errors.
+    pub(crate) fn artifact_folder(&self, mask: u64, pipeline: Pipeline) -> Result<PathBuf> {
         if let Some(pack) = &self.pack {
             return Err(pack.needs_compiler());
         }
         let wanted = DerivativeSet::first(mask);
-        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         if folder.join("artifact.json").is_file() {
             return Ok(folder);
         }
         let context = self.context()?;
-        build::derivative(&context, &self.manifest, wanted, rung).map_err(|error| match error {
+        build::derivative(&context, &self.manifest, wanted, pipeline).map_err(|error| match error {
             Error::Differentiation(mut refusal) => {
-                build::explain(&context, &self.manifest, wanted, rung, &mut refusal);
+                build::explain(&context, &self.manifest, wanted, pipeline, &mut refusal);
                 Error::Differentiation(refusal)
             }
             other => other,
@@ -226,18 +226,18 @@ impl Opened {
         self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))
     }
 
-    /// Whether any rung is built.
+    /// Whether any pipeline is built.
     pub(crate) fn has_artifact(&self, wanted: DerivativeSet) -> bool {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        self.rungs(wanted).into_iter().any(|rung| layout::is_there(&folder(rung)))
+        let folder = |pipeline| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
+        self.pipelines(wanted).into_iter().any(|pipeline| layout::is_there(&folder(pipeline)))
     }
 
-    /// The artifact of one rung, built if it is not there.
-    pub(crate) fn built(&self, wanted: DerivativeSet, rung: Rung) -> Result<Arc<Artifact>> {
+    /// The artifact of one pipeline, built if it is not there.
+    pub(crate) fn built(&self, wanted: DerivativeSet, pipeline: Pipeline) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
-            return pack.code(wanted, rung).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
+            return pack.code(wanted, pipeline).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
         }
-        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         if let Some(artifact) = Artifact::load(&self.cache, &folder)? {
             return Ok(Arc::new(artifact));
         }
@@ -245,21 +245,21 @@ impl Opened {
             // Held by who climbs, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
-                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
+                build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;
             }
         }
         Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
     }
 
-    /// Every rung, the one that the user prefers first.
-    pub(crate) fn rungs(&self, wanted: DerivativeSet) -> Vec<Rung> {
+    /// Every pipeline, the one that the user prefers first.
+    pub(crate) fn pipelines(&self, wanted: DerivativeSet) -> Vec<Pipeline> {
         if let Some(pack) = &self.pack {
-            return pack.rungs(wanted);
+            return pack.pipelines(wanted);
         }
         let first = self.spec.options.pipeline;
         let openmp = openmp::is_wanted(&self.spec.options);
-        let fits = move |r: &Rung| Some(*r) != first && (openmp || *r != Rung::Serial);
-        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits)).collect()
+        let fits = move |r: &Pipeline| Some(*r) != first && (openmp || *r != Pipeline::Serial);
+        first.into_iter().chain(Pipeline::ALL.into_iter().filter(fits)).collect()
     }
 
     pub(crate) fn has_small_arguments(&self, resolved: &Resolved) -> bool {
@@ -271,19 +271,19 @@ impl Opened {
         self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
     }
 
-    pub(crate) fn keep_choice(
+    pub(crate) fn record_choice(
         &self,
         wanted: DerivativeSet,
-        rung: Rung,
+        pipeline: Pipeline,
         check: Option<CheckRecord>,
-        passed_over: &[String],
-        sizes: &Kept,
+        rejected: &[String],
+        sizes: &ShapeRecord,
     ) -> Result<()> {
         if self.pack.is_some() {
             return Ok(());
         }
-        let (passed_over, Kept { checked, refused }) = (passed_over.to_vec(), sizes.clone());
-        let choice = Choice { format: FORMAT, rung, check, passed_over, sizes: checked, refused };
+        let (rejected, ShapeRecord { checked, refused }) = (rejected.to_vec(), sizes.clone());
+        let choice = Choice { format: FORMAT, pipeline, check, rejected, sizes: checked, refused };
         cache::write_json(&self.choice_file(wanted), &choice)
     }
 

@@ -6,7 +6,7 @@
 //! none can be made (a batch, no arena) too.
 
 use crate::call::arguments::{COPIES, Call, Input, Results, View, count};
-use crate::call::results::Landing;
+use crate::call::results::ResultWriter;
 use crate::call::scratch::Frame;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
@@ -90,13 +90,13 @@ impl Function {
         let outcome = call.run_with(&tape.artifact, Entry::Augmented, &mut slots, Some(&mut tape.handle));
         outcome?;
         // What the reverse sweep looks at must not be in the caller's hands.
-        let mut landing = Landing::new(results, &call, Entry::Augmented);
+        let mut writer = ResultWriter::new(results, &call, Entry::Augmented);
         for (position, &arg) in plan.outputs.iter().enumerate() {
-            let target = landing.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
+            let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             let own = tape.slots[place_of(plan, wanted.mask, arg, Part::Primal)];
             hand_over(&call, arg, own, target);
         }
-        landing.finish();
+        writer.finish();
         Ok(Some(tape))
     }
 
@@ -133,12 +133,12 @@ impl Function {
         }
         let mut slots = tape.slots.clone();
         call.run_with(&tape.artifact, Entry::Reverse, &mut slots, Some(&mut tape.handle))?;
-        let mut landing = Landing::new(results, &call, Entry::Vjp);
+        let mut writer = ResultWriter::new(results, &call, Entry::Vjp);
         for (position, &arg) in plan.inputs.iter().enumerate().filter(|(p, _)| mask >> p & 1 == 1) {
-            let target = landing.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
+            let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             hand_over(&call, arg, tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)], target);
         }
-        landing.finish();
+        writer.finish();
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use compile_driver::function::Function;
 use core_ad::manifest::{ArtifactRecord, Manifest};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::{Access, Arg, CallPlan, Passing, Role};
 
 use crate::Outcome;
@@ -33,8 +33,8 @@ pub struct Show {
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
     /// How the function is prepared before differentiation, for --ir and --derivative
-    #[arg(long, value_enum, default_value = "o1")]
-    rung: RungName,
+    #[arg(long, value_enum, default_value = "o1", alias = "rung")]
+    pipeline: PipelineName,
     /// Also print the commands of the derivative and what the engine said of it; --ir does too
     #[arg(long)]
     derivative: bool,
@@ -54,7 +54,7 @@ enum Stage {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum RungName {
+enum PipelineName {
     Inlined,
     O1,
     O2,
@@ -67,11 +67,11 @@ enum RungName {
 impl Show {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
-        let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
+        let (stage, pipeline, json) = (self.ir, self.pipeline.into(), self.json);
         let function = Function::open(self.source.spec())?;
         let manifest = function.manifest();
         let built = self.derivative || stage.is_some();
-        let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), rung);
+        let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), pipeline);
         let folder = built.then(folder).transpose()?;
         if json {
             let mut whole = serde_json::to_value(manifest)?;
@@ -102,16 +102,16 @@ impl Stage {
     }
 }
 
-impl From<RungName> for Rung {
-    fn from(name: RungName) -> Self {
+impl From<PipelineName> for Pipeline {
+    fn from(name: PipelineName) -> Self {
         match name {
-            RungName::Inlined => Rung::Inlined,
-            RungName::O1 => Rung::O1,
-            RungName::O2 => Rung::O2,
-            RungName::Outlined => Rung::Outlined,
-            RungName::Typed => Rung::Typed,
-            RungName::Serial => Rung::Serial,
-            RungName::Loose => Rung::Loose,
+            PipelineName::Inlined => Pipeline::Inlined,
+            PipelineName::O1 => Pipeline::O1,
+            PipelineName::O2 => Pipeline::O2,
+            PipelineName::Outlined => Pipeline::Outlined,
+            PipelineName::Typed => Pipeline::Typed,
+            PipelineName::Serial => Pipeline::Serial,
+            PipelineName::Loose => Pipeline::Loose,
         }
     }
 }

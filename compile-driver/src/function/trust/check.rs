@@ -3,7 +3,7 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::select::{Climb, UNPROVEN};
+use crate::function::select::{Search, UNPROVEN};
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
 use crate::function::trust::status::Derivative;
@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 impl Selection<'_> {
-    /// Checks a derivative in use. What is wrong at these arguments gives way to a rung that is right, or is refused.
+    /// Checks a derivative in use. What is wrong at these arguments gives way to a pipeline that is right, or is refused.
     pub(crate) fn check_again(
         &self,
         wanted: DerivativeSet,
@@ -26,19 +26,19 @@ impl Selection<'_> {
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         match self.opened.check(&known.artifact, inputs, resolved)? {
-            Outcome::Passed(record) => self.count_proof(wanted, known, record, resolved)?,
-            Outcome::Doubtful(record, text) if !self.opened.is_strict() => {
-                self.tell_doubt(wanted, resolved, &text);
-                self.count_proof(wanted, known, record, resolved)?;
+            Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
+            Outcome::Suspect(record, text) if !self.opened.is_strict() => {
+                self.warn_suspect(wanted, resolved, &text);
+                self.mark_verified(wanted, known, record, resolved)?;
             }
             // Nothing is proven at these sizes: the next call looks again.
-            Outcome::Vacuous => {}
-            Outcome::Undecided(text) if self.opened.is_strict() => {
-                self.keep_refused(wanted, known, resolved, false);
+            Outcome::AllZero => {}
+            Outcome::Inconclusive(text) if self.opened.is_strict() => {
+                self.record_refused(wanted, known, resolved, false);
                 return Err(Error::Differentiation(self.undecided(&text)));
             }
-            Outcome::Undecided(text) => self.tell_undecided(wanted, resolved, &text),
-            Outcome::Doubtful(record, text) => {
+            Outcome::Inconclusive(text) => self.warn_inconclusive(wanted, resolved, &text),
+            Outcome::Suspect(record, text) => {
                 return self.replace(wanted, known, (record, &text, false), inputs, resolved);
             }
             Outcome::Wrong(record, text) => {
@@ -49,24 +49,24 @@ impl Selection<'_> {
     }
 
     /// Counts a check that says enough: the derivative is proven, and is so at these sizes.
-    fn count_proof(
+    fn mark_verified(
         &self,
         wanted: DerivativeSet,
         known: &Derivative,
         record: CheckRecord,
         resolved: &Resolved,
     ) -> Result<()> {
-        let is_news = !known.settled.swap(true, Ordering::AcqRel);
-        if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
+        let is_news = !known.verified.swap(true, Ordering::AcqRel);
+        if let Some(pipeline) = known.artifact.record.pipeline.filter(|_| is_news) {
             let mut sizes = known.sizes.kept();
             sizes.refuse(&self.refused_before(wanted));
-            self.opened.keep_choice(wanted, rung, Some(record), &[], &sizes)?;
+            self.opened.record_choice(wanted, pipeline, Some(record), &[], &sizes)?;
         }
-        self.keep_size(wanted, known, resolved);
+        self.record_shape(wanted, known, resolved);
         Ok(())
     }
 
-    /// A derivative in use is wrong at these arguments, or under `strict` not right enough. The rungs after it may still be right;
+    /// A derivative in use is wrong at these arguments, or under `strict` not right enough. The pipelines after it may still be right;
     /// that none is is found out once in a process and for a size.
     fn replace(
         &self,
@@ -82,27 +82,27 @@ impl Selection<'_> {
         let _lock = self.opened.lock_if_alone(wanted)?;
         let mut before = known.sizes.kept();
         before.refuse(&self.refused_before(wanted));
-        // Before the climb, which may be interrupted: the rung stays in use at other sizes.
-        self.keep_refused(wanted, known, resolved, is_wrong);
-        let mut climb = Climb::beside(before.refused);
-        let tried = known.artifact.record.rung;
-        if let Some(rung) = tried {
-            climb.fail(rung, record, text);
+        // Before the search, which may be interrupted: the pipeline stays in use at other sizes.
+        self.record_refused(wanted, known, resolved, is_wrong);
+        let mut search = Search::beside(before.refused);
+        let tried = known.artifact.record.pipeline;
+        if let Some(pipeline) = tried {
+            search.fail(pipeline, record, text);
         }
-        let rest = self.opened.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
-        if let Some(artifact) = self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
+        let rest = self.opened.pipelines(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
+        if let Some(artifact) = self.try_pipelines(rest, &mut search, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
-        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
-        if climb.is_final() {
+        let diagnosis = self.refusal(&search, wanted, inputs, resolved)?;
+        if search.is_final() {
             known.sizes.explain(checked_shapes::digest(resolved), &diagnosis);
         }
         Err(Error::Differentiation(diagnosis))
     }
 
     /// Warns of a check that only finite differences do not confirm, once for each size; where every call is checked, each time.
-    pub(crate) fn tell_doubt(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_told_first(wanted, resolved) || self.opened.verifies_always() {
+    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
+        if self.is_first_warning(wanted, resolved) || self.opened.verifies_always() {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
                 "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
@@ -111,8 +111,8 @@ impl Selection<'_> {
     }
 
     /// Warns of a check that says nothing, once for each size.
-    pub(crate) fn tell_undecided(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_told_first(wanted, resolved) {
+    pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
+        if self.is_first_warning(wanted, resolved) {
             let function = &self.opened.spec.function;
             self.opened
                 .warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
@@ -120,7 +120,7 @@ impl Selection<'_> {
     }
 
     /// Whether nobody was warned at these sizes yet.
-    fn is_told_first(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+    fn is_first_warning(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
         all.get(&wanted).is_none_or(|known| known.sizes.tell(checked_shapes::digest(resolved)))
     }

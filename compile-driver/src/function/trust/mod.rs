@@ -6,7 +6,7 @@ pub(crate) mod status;
 
 use crate::function::opened::Opened;
 use crate::os::interrupt::Turn;
-use checked_shapes::Kept;
+use checked_shapes::ShapeRecord;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use status::Derivative;
@@ -22,7 +22,7 @@ pub(crate) struct Trust {
     /// Those that cannot be built, and why.
     pub refusals: Mutex<HashMap<DerivativeSet, Box<Diagnosis>>>,
     /// Shapes at which a first call found every pipeline wrong, for the pipeline that serves other shapes.
-    pub refused_sizes: Mutex<HashMap<DerivativeSet, Kept>>,
+    pub refused_sizes: Mutex<HashMap<DerivativeSet, ShapeRecord>>,
     /// One thread builds and verifies at a time.
     pub building: Turn,
     /// No tape can be kept for this function.

@@ -17,7 +17,7 @@ use crate::os::terminal;
 use crate::verify;
 use core_ad::DerivativeSet;
 use core_ad::manifest::{FORMAT, Trial, Tuning};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What may stand before differentiation.
-const PIPELINES: [Rung; 4] = [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined];
+const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
 /// What the engine may be told about its caches, each alone; last, to let LLVM carry values from turn to turn of a
 /// loop before differentiation (see `engine::PIPELINE`).
@@ -134,7 +134,7 @@ impl Function {
     }
 
     /// This function with other options.
-    fn candidate(&self, pipeline: Rung, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
+    fn candidate(&self, pipeline: Pipeline, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
         let mut spec = self.opened.spec.clone();
         spec.options.tune = false;
         spec.options.pipeline = Some(pipeline);
@@ -145,7 +145,7 @@ impl Function {
         spec
     }
 
-    /// Sizes by parameter name as sizes by parameter number.
+    /// CheckedShapes by parameter name as sizes by parameter number.
     fn numbered(&self, sizes: &BTreeMap<String, i64>) -> Vec<(usize, i64)> {
         let args = self.opened.manifest.plan.args.iter().enumerate();
         args.filter_map(|(i, arg)| Some((i, *sizes.get(&arg.name)?))).collect()
@@ -168,7 +168,7 @@ impl Function {
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None)?);
             bar.inc(1);
         }
-        let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
+        let pipeline = fastest(&trials).map_or(Pipeline::Inlined, |t| t.pipeline);
         for options in ENGINE_OPTIONS {
             let options = options.iter().map(|&o| o.to_owned()).collect();
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, options, None)?);
@@ -187,7 +187,10 @@ impl Function {
         let Some(best) = best else {
             // None can be built: the plain ladder says why.
             return Err(
-                match self.opened_with(self.candidate(Rung::Inlined, &[], None))?.derivative(wanted, inputs, resolved) {
+                match self
+                    .opened_with(self.candidate(Pipeline::Inlined, &[], None))?
+                    .derivative(wanted, inputs, resolved)
+                {
                     Err(error) => error,
                     Ok(_) => self.opened.vanished(&self.tuning_file(wanted)),
                 },
@@ -222,7 +225,7 @@ impl Function {
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
-        pipeline: Rung,
+        pipeline: Pipeline,
         engine_options: Vec<String>,
         sizes: Option<BTreeMap<String, i64>>,
     ) -> Result<Trial> {
@@ -293,19 +296,20 @@ fn table(function: &str, tuning: &Tuning) -> String {
 mod tests {
     use super::*;
 
-    fn trial(pipeline: Rung, microseconds: Option<f64>) -> Trial {
+    fn trial(pipeline: Pipeline, microseconds: Option<f64>) -> Trial {
         Trial { pipeline, engine_options: Vec::new(), sizes: None, microseconds, refused: None }
     }
 
     #[test]
     fn the_fastest_that_could_be_built_is_kept() {
-        let mut trials = vec![trial(Rung::O1, Some(3.0)), trial(Rung::O2, None), trial(Rung::Outlined, Some(2.0))];
-        assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Rung::Outlined));
+        let mut trials =
+            vec![trial(Pipeline::O1, Some(3.0)), trial(Pipeline::O2, None), trial(Pipeline::Outlined, Some(2.0))];
+        assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Pipeline::Outlined));
         let sizes = Some(BTreeMap::from([("n".to_owned(), 8)]));
-        let special = Some(Trial { sizes, ..trial(Rung::Outlined, Some(1.0)) });
+        let special = Some(Trial { sizes, ..trial(Pipeline::Outlined, Some(1.0)) });
         trials.extend(special.clone());
         let mut tuning =
-            Tuning { format: FORMAT, pipeline: Rung::Outlined, engine_options: Vec::new(), special, trials };
+            Tuning { format: FORMAT, pipeline: Pipeline::Outlined, engine_options: Vec::new(), special, trials };
         let kept = |tuning: &Tuning| table("f", tuning).matches("kept").count();
         assert_eq!(kept(&tuning), 2);
         assert!(table("f", &tuning).ends_with("1.0 us  <- kept for these sizes"));

@@ -1,7 +1,7 @@
 //! Writing a pack: builds what is missing in the cache, copies it, lists it.
 //!
-//! Derivatives that have passed their check here are packed on the rung that passed, with its numbers. Of others, and of those that
-//! were proven wrong at some sizes, every rung that the engine takes is packed, and the first call checks, from the pack, as it would
+//! Derivatives that have passed their check here are packed on the pipeline that passed, with its numbers. Of others, and of those that
+//! were proven wrong at some sizes, every pipeline that the engine takes is packed, and the first call checks, from the pack, as it would
 //! from the cache; so do all calls at those sizes.
 
 use crate::build::{self, link};
@@ -20,7 +20,7 @@ use crate::pack::read::{Derivatives, ForGpus, INDEX, Index, Packed, VERSION, Var
 use crate::pack::write::{gpu, notices};
 use core_ad::DerivativeSet;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use object::Endianness;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
@@ -199,13 +199,13 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         packed.gpu = Some(for_gpus(&mut packed, root, wish, &wanted, same_gpu)?);
     }
     for wanted in wanted {
-        let (rungs, check) = function.opened.built_rungs(wanted)?;
+        let (pipelines, check) = function.opened.built_pipelines(wanted)?;
         let refused = function.selection().refused_before(wanted);
-        for &rung in &rungs {
-            let folder = layout::derivative_folder(&function.opened.cache, &manifest.key, wanted, rung);
-            take(&mut packed, &folder, &layout::folder_name(wanted, rung))?;
+        for &pipeline in &pipelines {
+            let folder = layout::derivative_folder(&function.opened.cache, &manifest.key, wanted, pipeline);
+            take(&mut packed, &folder, &layout::folder_name(wanted, pipeline))?;
         }
-        packed.derivatives.push(Derivatives { wanted, rungs, check, refused });
+        packed.derivatives.push(Derivatives { wanted, pipelines, check, refused });
     }
     packed.needs = needs.into_iter().collect();
     Ok(packed)
@@ -251,22 +251,22 @@ impl Opened {
         if folder.exists() { self.cache.set_aside(folder) } else { Ok(()) }
     }
 
-    /// The rungs to pack: the one that was proven, with the numbers, or all that the engine takes, built.
-    fn built_rungs(&self, wanted: DerivativeSet) -> Result<(Vec<Rung>, Option<CheckRecord>)> {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
+    /// The pipelines to pack: the one that was proven, with the numbers, or all that the engine takes, built.
+    fn built_pipelines(&self, wanted: DerivativeSet) -> Result<(Vec<Pipeline>, Option<CheckRecord>)> {
+        let folder = |pipeline| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let proven = choice.filter(|c| c.format == FORMAT && c.refused.is_empty());
-        if let Some(Choice { rung, check: Some(check), .. }) = proven
-            && layout::whole(&folder(rung)).is_some()
+        if let Some(Choice { pipeline, check: Some(check), .. }) = proven
+            && layout::whole(&folder(pipeline)).is_some()
         {
-            return Ok((vec![rung], Some(check)));
+            return Ok((vec![pipeline], Some(check)));
         }
         let _lock = self.lock(wanted)?;
-        let (mut rungs, mut refusal) = (Vec::new(), None);
-        for rung in self.rungs(wanted) {
-            if layout::whole(&folder(rung)).is_none() {
-                self.drop_damaged(&folder(rung))?;
-                match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
+        let (mut pipelines, mut refusal) = (Vec::new(), None);
+        for pipeline in self.pipelines(wanted) {
+            if layout::whole(&folder(pipeline)).is_none() {
+                self.drop_damaged(&folder(pipeline))?;
+                match build::derivative(&self.context()?, &self.manifest, wanted, pipeline) {
                     Err(Error::Differentiation(d)) => {
                         refusal.get_or_insert(Error::Differentiation(d));
                         continue;
@@ -274,11 +274,11 @@ impl Opened {
                     other => other?,
                 };
             }
-            rungs.push(rung);
+            pipelines.push(pipeline);
         }
         match refusal {
-            Some(error) if rungs.is_empty() => Err(error),
-            _ => Ok((rungs, None)),
+            Some(error) if pipelines.is_empty() => Err(error),
+            _ => Ok((pipelines, None)),
         }
     }
 }
