@@ -2,12 +2,12 @@
 
 use crate::session::Result;
 use crate::{arithmetic, emit, entries, inlining, loops, passes, trail, unread};
-use core_ad::protocol::{CodeGen, Improvement, Math, Rung};
+use core_ad::protocol::{CodeGen, Improvement, Math, Pipeline};
 use inkwell::module::Module;
 
 /// Before the pipeline that stands before the engine.
-pub fn first(module: &Module<'_>, rung: Rung, codegen: &CodeGen) {
-    if rung == Rung::Inlined && codegen.does(Improvement::HeldCalls) {
+pub fn first(module: &Module<'_>, pipeline: Pipeline, codegen: &CodeGen) {
+    if pipeline == Pipeline::Inlined && codegen.does(Improvement::HeldCalls) {
         trail::step("holding back calls");
         inlining::hold_back(module);
     }

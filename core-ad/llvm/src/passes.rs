@@ -5,7 +5,7 @@
 
 use crate::session::Result;
 use crate::{emit, gathers, trail};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -45,15 +45,15 @@ const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify
     cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
 
 /// What stands before differentiation on each rung of the ladder.
-pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
+pub fn before_differentiation(module: &Module<'_>, rung: Pipeline) -> Result<()> {
     let machine = emit::target_machine("generic")?;
     let pipeline = match rung {
-        Rung::Inlined => INLINED,
-        Rung::O2 => "default<O2>",
-        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Serial | Rung::Loose => "default<O1>",
+        Pipeline::Inlined => INLINED,
+        Pipeline::O2 => "default<O2>",
+        Pipeline::O1 | Pipeline::Outlined | Pipeline::Typed | Pipeline::Serial | Pipeline::Loose => "default<O1>",
     };
     run(module, pipeline, &machine, scalar_only())?;
-    if rung == Rung::Outlined {
+    if rung == Pipeline::Outlined {
         outline_loops(module, &machine)?;
     }
     Ok(())

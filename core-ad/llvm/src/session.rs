@@ -9,7 +9,7 @@ use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, Improvement, Math, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, Improvement, Math, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -38,7 +38,7 @@ struct Derive<'a> {
     plan: &'a CallPlan,
     mask: u64,
     write_only: &'a [usize],
-    rung: Rung,
+    pipeline: Pipeline,
     inactive: &'a [String],
     derivatives: &'a [Derivative],
     ignored: &'a [String],
@@ -105,7 +105,7 @@ impl<'ctx> Session<'ctx> {
                 mask,
                 write_only,
                 entries,
-                rung,
+                pipeline,
                 inactive,
                 derivatives,
                 ignored,
@@ -118,7 +118,7 @@ impl<'ctx> Session<'ctx> {
                     plan: &plan,
                     mask,
                     write_only: &write_only,
-                    rung,
+                    pipeline,
                     inactive: &inactive,
                     derivatives: &derivatives,
                     ignored: &ignored,
@@ -189,7 +189,7 @@ impl<'ctx> Session<'ctx> {
         let mut notes = Vec::new();
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
-        } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
+        } else if job.pipeline == Pipeline::Serial || entries.contains(&Entry::Hvp) {
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
             notes.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
@@ -243,7 +243,7 @@ impl<'ctx> Session<'ctx> {
         linkage::mark_inactive(&module, job.inactive)?;
         linkage::mark_inactive(&module, &declared_inactive)?;
         linkage::mark_output(&module)?;
-        if job.rung == Rung::Typed {
+        if job.pipeline == Pipeline::Typed {
             types::mark_local_memory(&module);
         }
         linkage::keep_only(&module, entries);
@@ -259,12 +259,12 @@ impl<'ctx> Session<'ctx> {
             trail::step("replacing tanh");
             saturation::replace_tanh(&module)?;
         }
-        improve::first(&module, job.rung, job.codegen);
+        improve::first(&module, job.pipeline, job.codegen);
         if team == Team::Many {
-            passes::before_differentiation(&module, Rung::O1)?;
+            passes::before_differentiation(&module, Pipeline::O1)?;
             notes.extend(openmp::regions(&module)?);
         }
-        passes::before_differentiation(&module, job.rung)?;
+        passes::before_differentiation(&module, job.pipeline)?;
         trail::step("marking for the engine");
         openmp::expand_copies(&module)?;
         // The engine makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written

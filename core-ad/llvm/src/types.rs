@@ -1,4 +1,4 @@
-//! Element types for local memory, for the rung of the ladder that supplies them.
+//! Element types for local memory, for the pipeline of the ladder that supplies them.
 //!
 //! The engine deduces what a stack slot holds from how it is used; a slot that is only copied or
 //! cleared gives it nothing. The front end knew: it allocated an array of `double`.
