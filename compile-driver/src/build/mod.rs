@@ -6,6 +6,7 @@
 pub mod context;
 pub mod enzyme;
 pub mod frontend;
+pub(crate) mod kept_worker;
 pub mod key;
 pub(crate) mod link;
 pub mod mpi;
@@ -50,14 +51,15 @@ pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
-    let key = match described(context, &staging, &mut worker) {
-        Ok(key) => key,
+    let written = match described(context, &staging, &mut worker) {
+        Ok(manifest) => manifest,
         Err(error) => {
             let name = format!("refused-{}-source", &key::request(spec)?[..16]);
             let scene = Scene { context, modules: Vec::new(), home: None, name };
             return Err(scene.complete(&worker, &mut Some(staging), error));
         }
     };
+    let key = written.key.clone();
     // Held before it is there, so that who prunes at this moment leaves it.
     let _early = cache.hold(&key);
     // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
@@ -65,13 +67,23 @@ pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
     cache.publish_unless(staging, &cache.entry(&key), |_| entry::sound(cache, &key).is_some())?;
     match entry::sound(cache, &key) {
         // Once more: only what is there can be marked as used.
-        Some(manifest) => Ok((manifest, cache.hold(&key))),
+        Some(manifest) => {
+            if has_loaded_all(&worker, &manifest) && !openmp::is_wanted(&spec.options) {
+                kept_worker::keep(cache.entry(&key), written, tools, worker);
+            }
+            Ok((manifest, cache.hold(&key)))
+        }
         None => Err(entry::damaged(cache, &key, "it is damaged again as soon as it is written")),
     }
 }
 
-/// Writes bitcode and manifest of an entry to a folder; returns its key.
-fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<String> {
+/// Whether a worker has loaded what builds of a function start from, and nothing else.
+fn has_loaded_all(worker: &Worker, manifest: &Manifest) -> bool {
+    worker.loads() == 1 && manifest.library.is_empty() && manifest.renamed.is_empty() && manifest.external.is_empty()
+}
+
+/// Writes bitcode and manifest of an entry to a folder.
+fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<Manifest> {
     let Context { spec, tools, cache } = context;
     let headers = bundled::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
@@ -129,7 +141,7 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
         link: rules.link,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
-    Ok(key)
+    Ok(manifest)
 }
 
 /// What the sources define and what they use without defining it.
@@ -255,7 +267,6 @@ impl<'a> Build<'a> {
         let staging = context.cache.staging()?;
         let folder = staging.path().to_owned();
         let timeout = Duration::from_secs(context.spec.options.timeout);
-        let worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(key);
         // Another process may have written the entry anew since this one read the manifest. Where it is damaged, its artifacts
         // are as good as they were, but nothing more can be built from it.
@@ -266,10 +277,12 @@ impl<'a> Build<'a> {
         if manifest.key != key {
             return Err(entry::damaged(context.cache, key, "the sources have changed since it was opened"));
         }
-        let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
-        let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
-        let openmp = openmp::around_engine(context)?;
-        let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
+        let kept = kept_worker::take(&entry, &manifest, context.tools, timeout);
+        let is_loaded = kept.is_some();
+        let worker = match kept {
+            Some(worker) => worker,
+            None => Worker::start(context.tools, &context.spec.function, timeout)?,
+        };
         let mut build = Build {
             context,
             manifest,
@@ -280,9 +293,22 @@ impl<'a> Build<'a> {
             commands: Vec::new(),
             diagnostics: Vec::new(),
         };
-        let request = Request::Load { modules, renamed, library, external, openmp };
-        build.worker.request(&request).map_err(|e| build.failed("source", e))?;
+        if !is_loaded {
+            build.load(&entry)?;
+        }
         Ok(build)
+    }
+
+    /// Has the worker read the entry's bitcode.
+    fn load(&mut self, entry: &Path) -> Result<()> {
+        let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
+        let manifest = &self.manifest;
+        let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
+        let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
+        let openmp = openmp::around_engine(self.context)?;
+        let request = Request::Load { modules, renamed, library, external, openmp };
+        self.worker.request(&request).map_err(|e| self.failed("source", e))?;
+        Ok(())
     }
 
     /// The error of a build that is given up, with what a worker that failed left; `what`: was being built.
