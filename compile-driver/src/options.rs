@@ -3,7 +3,7 @@
 
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
-use core_ad::protocol::{Math, Rung};
+use core_ad::protocol::{Math, Pipeline};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub struct Options {
     pub ignored_derivatives: Vec<String>,
     /// Checking of gradients.
     pub verify: Verify,
-    /// Let the engine guess types it cannot deduce, from the first rung on.
+    /// Let the engine guess types it cannot deduce, from the first pipeline on.
     pub loose_types: bool,
     /// Let the derivative allocate from a per-thread arena instead of malloc.
     pub arena: bool,
@@ -82,8 +82,8 @@ pub struct Options {
     pub mpi: bool,
     /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
-    /// The rung of the ladder to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
-    pub pipeline: Option<Rung>,
+    /// The pipeline of the ladder to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
+    pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, i64>,

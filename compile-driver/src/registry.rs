@@ -60,7 +60,7 @@ pub fn insert(attribute: &str, function: Arc<Function>) {
 }
 
 impl Entry {
-    /// The function; opened now if it is not yet. A failure is not remembered: the user may mend the source.
+    /// The function; opened now if it is not yet. A failure is not remembered: the user may fix the source.
     pub fn function(&self, attribute: &str) -> Result<&Arc<Function>, Trouble> {
         if let Some(function) = self.function.get() {
             return Ok(function);

@@ -1,6 +1,6 @@
 //! What an artifact in the cache says about itself. Every language binding reads it; none sees LLVM.
 
-use crate::protocol::{Entry, GivenRule, Math, Rung};
+use crate::protocol::{Entry, GivenRule, Math, Pipeline};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -90,7 +90,8 @@ pub struct ArtifactRecord {
     /// Which inputs have derivatives (bit i: the i-th input).
     pub mask: u64,
     /// How the function was prepared; `None` for the primal alone.
-    pub rung: Option<Rung>,
+    #[serde(alias = "rung")]
+    pub pipeline: Option<Pipeline>,
     /// What the engine said on its error stream, noise removed.
     pub diagnostics: Vec<String>,
     /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
@@ -100,21 +101,23 @@ pub struct ArtifactRecord {
     pub commands: Vec<String>,
 }
 
-/// Which rung of the ladder serves a set of inputs, and what the check said.
+/// Which pipeline serves a set of inputs, and what the check said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// [`FORMAT`].
     pub format: u32,
-    /// The rung.
-    pub rung: Rung,
+    /// The pipeline.
+    #[serde(alias = "rung")]
+    pub pipeline: Pipeline,
     /// What was checked; `None` with `verify="off"`.
     pub check: Option<CheckRecord>,
-    /// Rungs that were tried before, and why they were passed over.
-    pub passed_over: Vec<String>,
+    /// Pipelines that were tried before, and why they were rejected.
+    #[serde(alias = "passed_over")]
+    pub rejected: Vec<String>,
     /// What stands for each of the sizes that were checked.
     #[serde(default)]
     pub sizes: Vec<u64>,
-    /// The same for sizes at which this rung, and every one after it, was proven wrong.
+    /// The same for sizes at which this pipeline, and every one after it, was proven wrong.
     #[serde(default)]
     pub refused: Vec<u64>,
 }
@@ -160,7 +163,7 @@ pub struct Tuning {
     /// [`FORMAT`].
     pub format: u32,
     /// The fastest candidate's preparation.
-    pub pipeline: Rung,
+    pub pipeline: Pipeline,
     /// The fastest candidate's options of the engine.
     pub engine_options: Vec<String>,
     /// A candidate that has the sizes of the tuned call as constants, where it is faster still.
@@ -174,7 +177,7 @@ pub struct Tuning {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// What stood before differentiation.
-    pub pipeline: Rung,
+    pub pipeline: Pipeline,
     /// Options of the engine.
     pub engine_options: Vec<String>,
     /// Sizes that were constants, by parameter name.
@@ -193,8 +196,8 @@ mod tests {
     #[test]
     fn a_choice_whose_numbers_are_not_finite_can_be_read_again() {
         let check = CheckRecord { forward: 0.1, reverse: f64::INFINITY, differences: f64::NAN, tolerance: 1e-7 };
-        let (check, rung) = (Some(check), Rung::Inlined);
-        let choice = Choice { format: FORMAT, rung, check, passed_over: Vec::new(), sizes: vec![1], refused: vec![2] };
+        let (check, pipeline) = (Some(check), Pipeline::Inlined);
+        let choice = Choice { format: FORMAT, pipeline, check, rejected: Vec::new(), sizes: vec![1], refused: vec![2] };
         let text = serde_json::to_string(&choice).expect("numbers can be written");
         let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
         let numbers = read.check.expect("there was a check");

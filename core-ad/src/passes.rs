@@ -87,8 +87,12 @@ const WORKAROUND: PassInfo = PassInfo {
     stage: Stage::BeforeEnzyme,
 };
 
-const OPTIMIZATION: PassInfo =
-    PassInfo { kind: Kind::Optimization, test: "front_torch/test_improvements.py", stage: Stage::Optimize, ..WORKAROUND };
+const OPTIMIZATION: PassInfo = PassInfo {
+    kind: Kind::Optimization,
+    test: "front_torch/test_improvements.py",
+    stage: Stage::Optimize,
+    ..WORKAROUND
+};
 
 /// Every pass, in the order of running.
 pub const PASSES: [PassInfo; 25] = [

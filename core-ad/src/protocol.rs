@@ -66,7 +66,7 @@ pub const MESSAGE_BYTES: usize = 512;
 /// One way of preparing a function for differentiation; tried in order until one is proven right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rung {
+pub enum Pipeline {
     /// Everything inlined that is worth it, then `-O1`, before differentiation.
     Inlined,
     /// `-O1` before differentiation.
@@ -83,21 +83,28 @@ pub enum Rung {
     Loose,
 }
 
-impl Rung {
-    /// Every rung, in the order in which they are tried.
-    pub const LADDER: [Rung; 7] =
-        [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined, Rung::Typed, Rung::Serial, Rung::Loose];
+impl Pipeline {
+    /// Every pipeline, in the order in which they are tried.
+    pub const ALL: [Pipeline; 7] = [
+        Pipeline::Inlined,
+        Pipeline::O1,
+        Pipeline::O2,
+        Pipeline::Outlined,
+        Pipeline::Typed,
+        Pipeline::Serial,
+        Pipeline::Loose,
+    ];
 
     /// Its name in manifests and file names.
     pub const fn name(self) -> &'static str {
         match self {
-            Rung::Inlined => "inlined",
-            Rung::O1 => "o1",
-            Rung::O2 => "o2",
-            Rung::Outlined => "outlined",
-            Rung::Typed => "typed",
-            Rung::Serial => "serial",
-            Rung::Loose => "loose",
+            Pipeline::Inlined => "inlined",
+            Pipeline::O1 => "o1",
+            Pipeline::O2 => "o2",
+            Pipeline::Outlined => "outlined",
+            Pipeline::Typed => "typed",
+            Pipeline::Serial => "serial",
+            Pipeline::Loose => "loose",
         }
     }
 }
@@ -240,7 +247,7 @@ pub enum Request {
         /// Entry points wanted, without the primal.
         entries: Vec<Entry>,
         /// Preparation before differentiation.
-        rung: Rung,
+        pipeline: Pipeline,
         /// Functions whose value does not depend on active data.
         inactive: Vec<String>,
         /// Functions with derivatives of their own.

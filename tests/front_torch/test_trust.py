@@ -142,7 +142,7 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
     ((choice, kept),) = [(path, kept) for path, kept in choices if kept["refused"]]
     assert (len(kept["sizes"]), len(kept["refused"])) == (8, 1)
     for rung in choice.parent.glob("d1-1-*"):
-        if rung.name != f"d1-1-{kept['rung']}":
+        if rung.name != f"d1-1-{kept['pipeline']}":
             shutil.rmtree(rung)
     with pytest.raises(ffgrad.DifferentiationError, match=wrong):
         total_of_ones(f, 9)
@@ -155,7 +155,7 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
         total_of_ones(again, 9)
 
     (packed,) = ffgrad.export(tmp_path / "f.ffpack", f)["functions"]["f"]["derivatives"]
-    assert packed["check"] is None and packed["refused"] == kept["refused"] and len(packed["rungs"]) > 1
+    assert packed["check"] is None and packed["refused"] == kept["refused"] and len(packed["pipelines"]) > 1
     there = enzyme(tmp_path / "f.ffpack", "f")
     assert total_of_ones(there, 8) == [2.0] * 8
     with pytest.raises(ffgrad.DifferentiationError, match=wrong):

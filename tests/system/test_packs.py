@@ -162,10 +162,10 @@ def test_what_was_proven_here_is_known_there_and_the_rest_is_checked_at_its_firs
     """The numbers of the check are packed; without them all ways of preparing the function are."""
     cube = compile_source(CUBE, "cube", name="cube.c")
     unproven = ffgrad.export(tmp_path / "before.ffpack", cube)["functions"]["cube"]["derivatives"][0]
-    assert unproven["check"] is None and len(unproven["rungs"]) > 1
+    assert unproven["check"] is None and len(unproven["pipelines"]) > 1
     cube.apply(vector(1.0, 2.0)).sum().backward()
     proven = ffgrad.export(tmp_path / "after.ffpack", cube)["functions"]["cube"]["derivatives"][0]
-    assert proven["check"]["forward"] == pytest.approx(proven["check"]["reverse"]) and len(proven["rungs"]) == 1
+    assert proven["check"]["forward"] == pytest.approx(proven["check"]["reverse"]) and len(proven["pipelines"]) == 1
     packed = enzyme(tmp_path / "after.ffpack", "cube", verify="always")
     packed.apply(x := vector(3.0)).sum().backward()
     assert x.grad is not None and x.grad.item() == 27.0

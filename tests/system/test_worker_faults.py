@@ -113,7 +113,7 @@ def test_a_crash_on_one_rung_leaves_the_next_one(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a refusal of the engine does; the gradient is checked and right."""
-    monkeypatch.setenv("FFGRAD_WORKER", crashing(tmp_path, '"rung":"inlined"', TRACE.format(symbol=STEP)))
+    monkeypatch.setenv("FFGRAD_WORKER", crashing(tmp_path, '"pipeline":"inlined"', TRACE.format(symbol=STEP)))
     _, pull = enzyme(write(MODEL, "model.cpp"), "model::step", SIGNATURE).vjp(np.full(3, 2.0))
     assert pull(np.ones(3))[0].tolist() == [13.0, 13.0, 13.0]
     assert [path.name for path in cache.glob("v*/entries/*/d1-*")] == ["d1-1-o1"]

@@ -6,6 +6,7 @@
 pub mod context;
 pub mod enzyme;
 pub mod frontend;
+pub(crate) mod kept_worker;
 pub mod key;
 pub(crate) mod link;
 pub mod mpi;
@@ -34,7 +35,7 @@ use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
 use core_ad::names::{self, Lookup};
-use core_ad::protocol::{CodeGen, Entry, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Entry, OpenMp, Pipeline, Request, Response};
 use core_ad::{Access, Arg, Prototype, signature};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,14 +51,15 @@ pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
-    let key = match described(context, &staging, &mut worker) {
-        Ok(key) => key,
+    let written = match described(context, &staging, &mut worker) {
+        Ok(manifest) => manifest,
         Err(error) => {
             let name = format!("refused-{}-source", &key::request(spec)?[..16]);
             let scene = Scene { context, modules: Vec::new(), home: None, name };
             return Err(scene.complete(&worker, &mut Some(staging), error));
         }
     };
+    let key = written.key.clone();
     // Held before it is there, so that who prunes at this moment leaves it.
     let _early = cache.hold(&key);
     // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
@@ -65,13 +67,23 @@ pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
     cache.publish_unless(staging, &cache.entry(&key), |_| entry::sound(cache, &key).is_some())?;
     match entry::sound(cache, &key) {
         // Once more: only what is there can be marked as used.
-        Some(manifest) => Ok((manifest, cache.hold(&key))),
+        Some(manifest) => {
+            if has_loaded_all(&worker, &manifest) && !openmp::is_wanted(&spec.options) {
+                kept_worker::keep(cache.entry(&key), written, tools, worker);
+            }
+            Ok((manifest, cache.hold(&key)))
+        }
         None => Err(entry::damaged(cache, &key, "it is damaged again as soon as it is written")),
     }
 }
 
-/// Writes bitcode and manifest of an entry to a folder; returns its key.
-fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<String> {
+/// Whether a worker has loaded what builds of a function start from, and nothing else.
+fn has_loaded_all(worker: &Worker, manifest: &Manifest) -> bool {
+    worker.loads() == 1 && manifest.library.is_empty() && manifest.renamed.is_empty() && manifest.external.is_empty()
+}
+
+/// Writes bitcode and manifest of an entry to a folder.
+fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<Manifest> {
     let Context { spec, tools, cache } = context;
     let headers = bundled::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
@@ -98,7 +110,7 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
         return Err(Error::Arity(Box::new(Diagnosis::new("too-many-inputs", &spec.function, headline))));
     }
     let tool_records = key::tool_records(tools);
-    mpi::must_be_said(spec, &compiled.dependencies)?;
+    mpi::require_option(spec, &compiled.dependencies)?;
     let exceptions = language::is_cpp(spec)? || bundled::throws(&rules.renamed);
     let libraries = libraries::read(context, exceptions, staging.path())?;
     let sources = [key::sources(&compiled.dependencies)?, libraries].concat();
@@ -129,7 +141,7 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
         link: rules.link,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
-    Ok(key)
+    Ok(manifest)
 }
 
 /// What the sources define and what they use without defining it.
@@ -189,29 +201,40 @@ pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Builds and publishes the artifact with first derivatives on one rung of the ladder.
+/// Builds and publishes the artifact with first derivatives on one pipeline of the ladder.
 ///
 /// # Errors
 ///
 /// Differentiation errors where the engine refuses, compile and cache errors.
-pub fn derivative(context: &Context<'_>, manifest: &Manifest, wanted: DerivativeSet, rung: Rung) -> Result<PathBuf> {
-    let target = layout::derivative_folder(context.cache, &manifest.key, wanted, rung);
+pub fn derivative(
+    context: &Context<'_>,
+    manifest: &Manifest,
+    wanted: DerivativeSet,
+    pipeline: Pipeline,
+) -> Result<PathBuf> {
+    let target = layout::derivative_folder(context.cache, &manifest.key, wanted, pipeline);
     let mut build = Build::start(context, &manifest.key)?;
-    let what = format!("{}-{}", wanted.name(), rung.name());
-    build.differentiate(wanted, rung).map_err(|e| build.failed(&what, with_text(e)))?;
+    let what = format!("{}-{}", wanted.name(), pipeline.name());
+    build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
     build.primal().map_err(|e| build.failed(&what, e))?;
     let entries = [&[Entry::Primal], wanted.compiled()].concat();
-    build.link_and_publish(&target, entries, wanted.mask, Some(rung))?;
+    build.link_and_publish(&target, entries, wanted.mask, Some(pipeline))?;
     Ok(target)
 }
 
-/// Completes the refusal of a function that the engine took on no rung: the user's own line, for a crash too, and, where
+/// Completes the refusal of a function that the engine took on no pipeline: the user's own line, for a crash too, and, where
 /// ffgrad does not know the reason, a folder with every file of the build. What goes wrong here leaves the refusal as it is.
-pub fn explain(context: &Context<'_>, manifest: &Manifest, wanted: DerivativeSet, rung: Rung, refusal: &mut Diagnosis) {
+pub fn explain(
+    context: &Context<'_>,
+    manifest: &Manifest,
+    wanted: DerivativeSet,
+    pipeline: Pipeline,
+    refusal: &mut Diagnosis,
+) {
     if enzyme::has_run(refusal)
         && let Ok(mut build) = Build::start(context, &manifest.key)
     {
-        build.explain(wanted, rung, refusal);
+        build.explain(wanted, pipeline, refusal);
     }
 }
 
@@ -246,7 +269,6 @@ impl<'a> Build<'a> {
         let staging = context.cache.staging()?;
         let folder = staging.path().to_owned();
         let timeout = Duration::from_secs(context.spec.options.timeout);
-        let worker = Worker::start(context.tools, &context.spec.function, timeout)?;
         let entry = context.cache.entry(key);
         // Another process may have written the entry anew since this one read the manifest. Where it is damaged, its artifacts
         // are as good as they were, but nothing more can be built from it.
@@ -257,10 +279,12 @@ impl<'a> Build<'a> {
         if manifest.key != key {
             return Err(entry::damaged(context.cache, key, "the sources have changed since it was opened"));
         }
-        let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
-        let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
-        let openmp = openmp::around_engine(context)?;
-        let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
+        let kept = kept_worker::take(&entry, &manifest, context.tools, timeout);
+        let is_loaded = kept.is_some();
+        let worker = match kept {
+            Some(worker) => worker,
+            None => Worker::start(context.tools, &context.spec.function, timeout)?,
+        };
         let mut build = Build {
             context,
             manifest,
@@ -272,9 +296,22 @@ impl<'a> Build<'a> {
             diagnostics: Vec::new(),
             skipped: Vec::new(),
         };
-        let request = Request::Load { modules, renamed, library, external, openmp };
-        build.worker.request(&request).map_err(|e| build.failed("source", e))?;
+        if !is_loaded {
+            build.load(&entry)?;
+        }
         Ok(build)
+    }
+
+    /// Has the worker read the entry's bitcode.
+    fn load(&mut self, entry: &Path) -> Result<()> {
+        let inside = |names: &[String]| names.iter().map(|m| entry.join(m)).collect();
+        let manifest = &self.manifest;
+        let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
+        let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
+        let openmp = openmp::around_engine(self.context)?;
+        let request = Request::Load { modules, renamed, library, external, openmp };
+        self.worker.request(&request).map_err(|e| self.failed("source", e))?;
+        Ok(())
     }
 
     /// The error of a build that is given up, with what a worker that failed left; `what`: was being built.
@@ -319,14 +356,14 @@ impl<'a> Build<'a> {
     }
 
     /// Writes what the engine is to be given.
-    fn derive(&mut self, wanted: DerivativeSet, rung: Rung, output: &Path) -> Result<()> {
+    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, output: &Path) -> Result<()> {
         let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             mask: wanted.mask,
             write_only: self.write_only(),
             entries: wanted.compiled().to_vec(),
-            rung,
+            pipeline,
             inactive: self.context.spec.options.inactive.clone(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
@@ -341,7 +378,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn job<'j>(&'j self, rung: Rung, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
+    fn job<'j>(&'j self, pipeline: Pipeline, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
         let options = &self.context.spec.options;
         enzyme::Job {
             function: &self.context.spec.function,
@@ -349,18 +386,18 @@ impl<'a> Build<'a> {
             output,
             math: self.manifest.math,
             options: &options.engine_options,
-            loose_types: rung == Rung::Loose || options.loose_types,
+            loose_types: pipeline == Pipeline::Loose || options.loose_types,
             timeout: Duration::from_secs(options.timeout),
         }
     }
 
-    fn differentiate(&mut self, wanted: DerivativeSet, rung: Rung) -> Result<()> {
+    fn differentiate(&mut self, wanted: DerivativeSet, pipeline: Pipeline) -> Result<()> {
         let mask = wanted.mask;
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let object = self.folder.join("derivative.o");
-        self.derive(wanted, rung, &before)?;
+        self.derive(wanted, pipeline, &before)?;
         let engine = enzyme::of(self.context.tools, &self.context.spec.function)?;
-        let done = engine.differentiate(&self.job(rung, &before, &after))?;
+        let done = engine.differentiate(&self.job(pipeline, &before, &after))?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
         let arena = match self.context.spec.options.arena {
@@ -392,7 +429,13 @@ impl<'a> Build<'a> {
         (0..prototype.params.len()).filter(|i| unread(*i)).collect()
     }
 
-    fn link_and_publish(mut self, target: &Path, entries: Vec<Entry>, mask: u64, rung: Option<Rung>) -> Result<()> {
+    fn link_and_publish(
+        mut self,
+        target: &Path,
+        entries: Vec<Entry>,
+        mask: u64,
+        pipeline: Option<Pipeline>,
+    ) -> Result<()> {
         let name = format!("ffgrad-{}.so", &self.manifest.key[..16]);
         let shared = self.folder.join(&name);
         self.link(&shared)?;
@@ -406,7 +449,7 @@ impl<'a> Build<'a> {
             digest: cache::digest_file(&shared)?,
             entries,
             mask,
-            rung,
+            pipeline,
             diagnostics: std::mem::take(&mut self.diagnostics),
             skipped: std::mem::take(&mut self.skipped),
             commands: std::mem::take(&mut self.commands),
@@ -426,20 +469,20 @@ impl<'a> Build<'a> {
         command.args(tools.fortran.iter().map(|f| &f.runtime)).args(&self.manifest.link).arg("-lm");
         self.commands.push(process::command_line(&command));
         link::run(spec, &mut command)?;
-        libraries::must_be_those_of(&self.manifest, self.context, &self.folder)
+        libraries::check_unchanged(&self.manifest, self.context, &self.folder)
     }
 
-    fn explain(&mut self, wanted: DerivativeSet, rung: Rung, refusal: &mut Diagnosis) {
+    fn explain(&mut self, wanted: DerivativeSet, pipeline: Pipeline, refusal: &mut Diagnosis) {
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let Ok(engine) = enzyme::of(self.context.tools, &self.context.spec.function) else { return };
-        if self.derive(wanted, rung, &before).is_err() {
+        if self.derive(wanted, pipeline, &before).is_err() {
             return;
         }
         let spec = self.context.spec;
         // One of its own: what crashes on a variant of the module takes no build along.
         let timeout = Duration::from_secs(spec.options.timeout);
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
-        let job = self.job(rung, &before, &after);
+        let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
         if !costly {
             let home = home(&self.manifest);

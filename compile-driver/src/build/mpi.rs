@@ -36,7 +36,7 @@ pub fn wanted(options: &Options) -> Result<Option<Mpi>> {
 /// # Errors
 ///
 /// A compile error.
-pub fn must_be_said(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
+pub fn require_option(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     let uses = dependencies.iter().any(|d| d.ends_with("mpi.h") || d.ends_with(FORTRAN_HEADER));
     if uses && spec.options.mpi {
         return requests_must_be_pointers(spec, dependencies);
@@ -95,7 +95,7 @@ pub fn for_fortran(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path) -
 /// # Errors
 ///
 /// Where the folder cannot be written.
-pub fn mend_header(spec: &Spec, folder: &Path) -> Result<()> {
+pub fn fix_header(spec: &Spec, folder: &Path) -> Result<()> {
     const UNFIT: &str = "mpif-sizeof.h";
     let Some(mpi) = wanted(&spec.options)? else { return Ok(()) };
     let headers = mpi.compile.iter().filter_map(|flag| Some(Path::new(flag.strip_prefix("-I")?).join(FORTRAN_HEADER)));

@@ -25,7 +25,7 @@ use core_ad::Access;
 use core_ad::cuda::{back_end, device};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::{Entry, Pipeline};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -120,7 +120,7 @@ impl Build<'_> {
             digest: cache::digest_file(&ptx)?,
             entries: self.wanted.entries.clone(),
             mask: self.wanted.mask,
-            rung: Some(self.wanted.rung),
+            pipeline: Some(self.wanted.pipeline),
             diagnostics: needs,
             skipped: Vec::new(),
             commands,
@@ -161,14 +161,14 @@ impl Build<'_> {
 
     fn differentiate(&self, before: &Path, after: &Path) -> Result<String> {
         let spec = self.spec;
-        let pipeline = if self.wanted.rung == Rung::O2 { "default<O2>" } else { "default<O1>" };
+        let pipeline = if self.wanted.pipeline == Pipeline::O2 { "default<O2>" } else { "default<O1>" };
         let done = enzyme::for_device(self.tools, pipeline).differentiate(&Job {
             function: &spec.function,
             input: before,
             output: after,
             math: self.manifest.math,
             options: &spec.options.engine_options,
-            loose_types: self.wanted.rung == Rung::Loose || spec.options.loose_types,
+            loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
             timeout: Duration::from_secs(spec.options.timeout),
         });
         done.map(|d| d.command).map_err(|error| match error {

@@ -40,6 +40,7 @@ pub struct Worker {
     function: String,
     timeout: Duration,
     failure: Option<Failure>,
+    loads: usize,
 }
 
 /// How a worker failed, for who looks for the place.
@@ -76,6 +77,7 @@ impl Worker {
             function: function.to_owned(),
             timeout,
             failure: None,
+            loads: 0,
         })
     }
 
@@ -85,6 +87,7 @@ impl Worker {
     ///
     /// The worker's own refusal, a crash, or silence beyond the time limit, as a differentiation error; the user's wish to end.
     pub fn request(&mut self, request: &Request) -> Result<Response> {
+        self.loads += usize::from(matches!(request, Request::Load { .. }));
         let line = serde_json::to_string(request).map_err(|e| broken(&self.function, e.to_string(), ""))?;
         if self.requests.send(line).is_err() {
             return Err(self.crashed(request));
@@ -105,6 +108,23 @@ impl Worker {
             Err(RecvTimeoutError::Timeout) => Err(self.late(request)),
             Err(RecvTimeoutError::Disconnected) => Err(self.crashed(request)),
         }
+    }
+
+    /// Whether it is still running, for all that is known.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The same with another time limit for each job.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How often it has loaded modules.
+    pub fn loads(&self) -> usize {
+        self.loads
     }
 
     /// How it failed, where it did.

@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::cache::sealed::read_json;
 use core_ad::DerivativeSet;
 use core_ad::manifest::{ArtifactRecord, FORMAT};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,11 +32,11 @@ pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
 }
 
 /// The name of a folder with derivatives.
-pub fn folder_name(wanted: DerivativeSet, rung: Rung) -> String {
-    format!("{}-{}", wanted.name(), rung.name())
+pub fn folder_name(wanted: DerivativeSet, pipeline: Pipeline) -> String {
+    format!("{}-{}", wanted.name(), pipeline.name())
 }
 
 /// The folder of an artifact with derivatives.
-pub fn derivative_folder(cache: &Cache, key: &str, wanted: DerivativeSet, rung: Rung) -> PathBuf {
-    cache.entry(key).join(folder_name(wanted, rung))
+pub fn derivative_folder(cache: &Cache, key: &str, wanted: DerivativeSet, pipeline: Pipeline) -> PathBuf {
+    cache.entry(key).join(folder_name(wanted, pipeline))
 }

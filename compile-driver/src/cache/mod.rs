@@ -7,8 +7,8 @@
 //!     manifest.json            prototype, call plan, commands
 //!     source0.bc ...           the compiled sources, so that later entry points need no compiler
 //!     primal/                  artifact.json and the shared object
-//!     d1-<mask>-<rung>/        the same with vjp and jvp
-//!     choice-<mask>.json       the rung that passed its check
+//!     d1-<mask>-<pipeline>/        the same with vjp and jvp
+//!     choice-<mask>.json       the pipeline that passed its check
 //!     used                     empty; its time says when the entry was opened last
 //!   runtime/<digest>/          ffgrad's own C runtime, compiled
 //!   locks/<name>.lock          OS locks: a dead owner leaves nothing behind
@@ -219,7 +219,7 @@ impl Cache {
     ///
     /// [`CacheError::Io`].
     pub fn staging(&self) -> Result<Staging> {
-        self.tell_of_below();
+        self.warn_of_overlay();
         self.private_folder()
     }
 

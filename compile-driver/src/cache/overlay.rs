@@ -74,7 +74,7 @@ impl Cache {
     }
 
     /// Tells once in the process where things are built.
-    pub(super) fn tell_of_below(&self) {
+    pub(super) fn warn_of_overlay(&self) {
         static TOLD: AtomicBool = AtomicBool::new(false);
         if let Some(below) = &self.below
             && !TOLD.swap(true, Ordering::Relaxed)

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 impl Call<'_> {
     /// Copies the tangents in `slots` that lie in the memory of their own input. Nothing else is both given by the caller
     /// and passed as it lies: cotangents are copied, results are written to.
-    pub(crate) fn keep_apart(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) {
+    pub(crate) fn separate_aliases(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) {
         let parts: &[Part] = match entry {
             Entry::Jvp => &[Part::Shadow],
             Entry::Hvp => &[Part::Direction],

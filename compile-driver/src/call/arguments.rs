@@ -360,7 +360,7 @@ impl<'a> Call<'a> {
             let headline = format!("the artifact of `{}` has no entry point `{}`", self.function, entry.symbol());
             return Err(Error::Differentiation(Box::new(Diagnosis::new("no-entry", self.function, headline))));
         };
-        self.keep_apart(entry, artifact.record.mask, slots);
+        self.separate_aliases(entry, artifact.record.mask, slots);
         let message = self.frame.bytes(MESSAGE_BYTES);
         // SAFETY: MESSAGE_BYTES were taken; the last byte ends the text whatever is written.
         unsafe {

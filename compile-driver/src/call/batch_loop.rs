@@ -3,7 +3,7 @@
 //! In: the arrays of a call taken apart ([`crate::function::batch`]) and a proven artifact. Out: results in the caller's memory.
 
 use crate::call::arguments::{Call, Input, Results, View};
-use crate::call::results::Landing;
+use crate::call::results::ResultWriter;
 use crate::call::scratch::Frame;
 use crate::call::split::Split;
 use crate::call::task::Task;
@@ -17,20 +17,20 @@ use std::ffi::c_void;
 use std::ops::Range;
 
 /// How far apart the elements of an array lie, in bytes, for each batch dimension; empty where all share it.
-pub(crate) type Lane = Vec<isize>;
+pub(crate) type Stride = Vec<isize>;
 
-/// The array's part for the first element of a batch of `rank` dimensions, and its lane.
-pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, rank: usize) -> (View<'a>, Lane) {
+/// The array's part for the first element of a batch of `rank` dimensions, and its stride.
+pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, rank: usize) -> (View<'a>, Stride) {
     let split = lead.count();
     let size = view.dtype.size() as i64;
-    let mut lane: Lane = vec![0; if split == 0 { 0 } else { rank }];
+    let mut stride: Stride = vec![0; if split == 0 { 0 } else { rank }];
     let mut contiguous: i64 = view.shape[split..].iter().product();
     for dim in (0..split).rev() {
-        let stride = view.strides.map_or(contiguous, |s| s[dim]);
+        let step = view.strides.map_or(contiguous, |s| s[dim]);
         if view.shape[dim] != 1 {
             // What the caller maps over stands first, what `...` stands for is counted from the last.
             let at = if dim < lead.mapped { dim } else { rank - split + dim };
-            lane[at] = (stride * size) as isize;
+            stride[at] = (step * size) as isize;
         }
         contiguous *= view.shape[dim];
     }
@@ -38,11 +38,11 @@ pub(crate) fn element<'a>(view: &View<'a>, lead: Lead, rank: usize) -> (View<'a>
     if first.is_contiguous() {
         first.strides = None;
     }
-    (first, lane)
+    (first, stride)
 }
 
-fn offset(lane: &Lane, index: &[i64]) -> isize {
-    lane.iter().zip(index).map(|(&step, &i)| step * i as isize).sum()
+fn offset(stride: &Stride, index: &[i64]) -> isize {
+    stride.iter().zip(index).map(|(&step, &i)| step * i as isize).sum()
 }
 
 /// The place of an element in the batch, as an index for each dimension.
@@ -66,10 +66,10 @@ fn next(index: &mut [i64], batch: &[i64]) {
 }
 
 /// Moves inputs from the first element to another.
-pub(crate) fn advance_inputs(inputs: &mut [Input<'_>], lanes: &[Lane], index: &[i64]) {
-    for (input, lane) in inputs.iter_mut().zip(lanes) {
+pub(crate) fn advance_inputs(inputs: &mut [Input<'_>], strides: &[Stride], index: &[i64]) {
+    for (input, stride) in inputs.iter_mut().zip(strides) {
         if let Input::Array(view) = input {
-            view.data = view.data.wrapping_offset(offset(lane, index));
+            view.data = view.data.wrapping_offset(offset(stride, index));
         }
     }
 }
@@ -80,7 +80,7 @@ pub(crate) struct Target {
     dtype: DType,
     memory: *mut u8,
     bytes: usize,
-    lane: Lane,
+    stride: Stride,
     /// Several elements add to one place.
     is_sum: bool,
     /// Bytes of one element, where the entry point overwrites its result: what is then added.
@@ -99,9 +99,9 @@ impl Target {
         overwritten: bool,
     ) -> Self {
         let view = View { data: memory, dtype, shape, strides: None };
-        let (part, lane) = element(&view, lead, batch.len());
+        let (part, stride) = element(&view, lead, batch.len());
         let is_sum = !memory.is_null()
-            && (0..batch.len()).any(|dim| batch[dim] != 1 && lane.get(dim).is_none_or(|&step| step == 0));
+            && (0..batch.len()).any(|dim| batch[dim] != 1 && stride.get(dim).is_none_or(|&step| step == 0));
         // An empty element has the step 0 too, and nothing to add.
         let size = |shape: &[i64]| shape.iter().product::<i64>().max(0) as usize * dtype.size();
         let (bytes, element) = (size(shape), size(part.shape));
@@ -110,7 +110,7 @@ impl Target {
             // SAFETY: the front end allocated room for the result.
             unsafe { memory.write_bytes(0, bytes) };
         }
-        Target { position, dtype, memory, bytes, lane, is_sum, apart: (is_sum && overwritten).then_some(element) }
+        Target { position, dtype, memory, bytes, stride, is_sum, apart: (is_sum && overwritten).then_some(element) }
     }
 }
 
@@ -227,10 +227,10 @@ impl<'w> Worker<'w> {
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * split.inputs.first.len() + 8);
         for element in range {
             inputs.copy_from_slice(&split.inputs.first);
-            advance_inputs(&mut inputs, &split.inputs.lanes, &self.index);
-            advance(&mut cotangents, &split.cotangents.first, &split.cotangents.lanes, &self.index);
-            advance(&mut tangents, &split.tangents.first, &split.tangents.lanes, &self.index);
-            advance(&mut directions, &split.directions.first, &split.directions.lanes, &self.index);
+            advance_inputs(&mut inputs, &split.inputs.strides, &self.index);
+            advance(&mut cotangents, &split.cotangents.first, &split.cotangents.strides, &self.index);
+            advance(&mut tangents, &split.tangents.first, &split.tangents.strides, &self.index);
+            advance(&mut directions, &split.directions.first, &split.directions.strides, &self.index);
             let task = Task {
                 inputs: &inputs,
                 cotangents: &cotangents,
@@ -256,17 +256,17 @@ impl<'w> Worker<'w> {
             threads: job.inner_threads,
             frame: &frame,
         };
-        let mut landing = Landing::new(self, &call, task.entry);
-        call.fill_slots(task, job.wanted, &mut landing, slots)?;
+        let mut writer = ResultWriter::new(self, &call, task.entry);
+        call.fill_slots(task, job.wanted, &mut writer, slots)?;
         call.run(job.artifact, task.entry, slots)?;
-        landing.finish();
+        writer.finish();
         Ok(())
     }
 
     fn add_up(&mut self) {
         for (i, target) in self.targets.iter().enumerate() {
             if let Some(bytes) = target.apart {
-                let sum = self.starts[i].wrapping_offset(offset(&target.lane, &self.index));
+                let sum = self.starts[i].wrapping_offset(offset(&target.stride, &self.index));
                 // SAFETY: both have the size of an element's part.
                 unsafe { add(target.dtype, self.apart[i].as_ptr().cast(), sum, bytes) };
             }
@@ -278,9 +278,9 @@ impl<'w> Worker<'w> {
     }
 }
 
-fn advance<'v>(views: &mut [Option<View<'v>>], first: &[Option<View<'v>>], lanes: &[Lane], index: &[i64]) {
-    for ((view, first), lane) in views.iter_mut().zip(first).zip(lanes) {
-        *view = first.map(|v| View { data: v.data.wrapping_offset(offset(lane, index)), ..v });
+fn advance<'v>(views: &mut [Option<View<'v>>], first: &[Option<View<'v>>], strides: &[Stride], index: &[i64]) {
+    for ((view, first), stride) in views.iter_mut().zip(first).zip(strides) {
+        *view = first.map(|v| View { data: v.data.wrapping_offset(offset(stride, index)), ..v });
     }
 }
 
@@ -293,7 +293,7 @@ impl Results for Worker<'_> {
         }
         match self.starts[i].is_null() {
             true => Ok(std::ptr::null_mut()),
-            false => Ok(self.starts[i].wrapping_offset(offset(&target.lane, &self.index))),
+            false => Ok(self.starts[i].wrapping_offset(offset(&target.stride, &self.index))),
         }
     }
 

@@ -8,15 +8,15 @@ use core_ad::protocol::Entry;
 use core_ad::{Arg, DType};
 
 /// The results of one call, as its slots are filled.
-pub(crate) struct Landing<'r> {
+pub(crate) struct ResultWriter<'r> {
     results: &'r mut dyn Results,
     call: &'r Call<'r>,
     entry: Entry,
-    late: Vec<Late>,
+    late: Vec<PendingTranspose>,
 }
 
 /// A column-major result that the framework wants row-major.
-struct Late {
+struct PendingTranspose {
     position: usize,
     own: *const u8,
     target: *mut u8,
@@ -24,9 +24,9 @@ struct Late {
     dtype: DType,
 }
 
-impl<'r> Landing<'r> {
+impl<'r> ResultWriter<'r> {
     pub(crate) fn new(results: &'r mut dyn Results, call: &'r Call<'r>, entry: Entry) -> Self {
-        Landing { results, call, entry, late: Vec::new() }
+        ResultWriter { results, call, entry, late: Vec::new() }
     }
 
     /// The argument that a result belongs to: an output, or an input whose gradient it is.
@@ -61,7 +61,7 @@ impl<'r> Landing<'r> {
     }
 }
 
-impl Results for Landing<'_> {
+impl Results for ResultWriter<'_> {
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8> {
         if !self.arg(position).column_major {
             return self.results.allocate(position, dtype, shape);
@@ -74,7 +74,7 @@ impl Results for Landing<'_> {
             return Ok(target);
         }
         let own = self.call.frame.bytes(shape.iter().product::<i64>().max(0) as usize * dtype.size());
-        self.late.push(Late { position, own, target, shape: shape.to_vec(), dtype });
+        self.late.push(PendingTranspose { position, own, target, shape: shape.to_vec(), dtype });
         Ok(own)
     }
 

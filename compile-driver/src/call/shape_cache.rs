@@ -13,11 +13,11 @@ const KEPT: usize = 4;
 
 /// The shapes of the last calls.
 #[derive(Default)]
-pub(crate) struct Recent {
+pub(crate) struct ShapeCache {
     last: RwLock<Vec<Arc<Resolved>>>,
 }
 
-impl Recent {
+impl ShapeCache {
     /// What the shapes of these inputs imply, if an earlier call had them.
     pub(crate) fn find(&self, plan: &CallPlan, inputs: &[Input<'_>]) -> Option<Arc<Resolved>> {
         let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
@@ -62,14 +62,14 @@ mod tests {
         CallPlan { args, inputs: vec![0], outputs: vec![1], drops_return: false, signature: "x[n] -> y[n]".to_owned() }
     }
 
-    fn find(recent: &Recent, shape: &[i64]) -> Option<Arc<Resolved>> {
+    fn find(recent: &ShapeCache, shape: &[i64]) -> Option<Arc<Resolved>> {
         let view = View { data: std::ptr::null(), dtype: DType::F64, shape, strides: None };
         recent.find(&plan(), &[Input::Array(view)])
     }
 
     #[test]
     fn only_the_same_shapes_are_found() {
-        let (recent, plan) = (Recent::default(), plan());
+        let (recent, plan) = (ShapeCache::default(), plan());
         let resolved = Arc::new(resolve(&plan, &[&[3]], &BTreeMap::new()).unwrap_or_default());
         recent.keep(&resolved);
         assert_eq!(find(&recent, &[3]), Some(resolved));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_least_recent_goes_first() {
-        let (recent, plan) = (Recent::default(), plan());
+        let (recent, plan) = (ShapeCache::default(), plan());
         for n in 0..=KEPT as i64 {
             recent.keep(&Arc::new(resolve(&plan, &[&[n]], &BTreeMap::new()).unwrap_or_default()));
         }

@@ -1,7 +1,7 @@
 //! A call over a batch, split into elements: the part of every array for the first element, and the strides to the others.
 
 use crate::call::arguments::{Input, View};
-use crate::call::batch_loop::{self, Lane};
+use crate::call::batch_loop::{self, Stride};
 use crate::call::task::{Task, wrong_count};
 use crate::error::{Error, Result};
 use core_ad::diagnostics::Diagnosis;
@@ -30,7 +30,7 @@ pub struct Batch<'a> {
 /// The arrays of one kind: their part for the first element, and how the others lie to it.
 pub(crate) struct Arrays<T> {
     pub first: Vec<T>,
-    pub lanes: Vec<Lane>,
+    pub strides: Vec<Stride>,
     /// The batch dimensions of each.
     pub leads: Vec<(Lead, Vec<i64>)>,
 }
@@ -141,21 +141,21 @@ fn shadows<'a>(
 
 impl<T> Default for Arrays<T> {
     fn default() -> Self {
-        Arrays { first: Vec::new(), lanes: Vec::new(), leads: Vec::new() }
+        Arrays { first: Vec::new(), strides: Vec::new(), leads: Vec::new() }
     }
 }
 
 impl<T> Arrays<T> {
     fn add<'a>(&mut self, view: &View<'a>, lead: Lead, rank: usize, wrap: impl Fn(View<'a>) -> T) {
-        let (element, lane) = batch_loop::element(view, lead, rank);
+        let (element, stride) = batch_loop::element(view, lead, rank);
         self.first.push(wrap(element));
-        self.lanes.push(lane);
+        self.strides.push(stride);
         self.leads.push((lead, view.shape[..lead.count()].to_vec()));
     }
 
     fn add_shared(&mut self, value: T) {
         self.first.push(value);
-        self.lanes.push(Lane::default());
+        self.strides.push(Stride::default());
         self.leads.push((Lead::default(), Vec::new()));
     }
 }

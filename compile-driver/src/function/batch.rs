@@ -15,7 +15,7 @@ use crate::call::split::{Batch, Split};
 use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
-use crate::function::trust::status::Due;
+use crate::function::trust::status::Check;
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
 use core_ad::Role;
@@ -24,6 +24,8 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::shapes::batch::{self, Lead};
 use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// How many elements are tried until one proves something at sizes that are new to a proven derivative.
 const MOST_TRIED: usize = 64;
@@ -41,7 +43,7 @@ impl Function {
         expected: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::primal(inputs, expected), results)
+        self.evaluate_over(batch, &Task::primal(inputs, expected), results)
     }
 
     /// [`Function::vjp`] for each element of a batch. The gradient of a shared input is summed over the elements,
@@ -58,7 +60,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::vjp(inputs, cotangents, mask), results)
+        self.evaluate_over(batch, &Task::vjp(inputs, cotangents, mask), results)
     }
 
     /// [`Function::jvp`] for each element of a batch.
@@ -73,7 +75,7 @@ impl Function {
         tangents: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::jvp(inputs, tangents), results)
+        self.evaluate_over(batch, &Task::jvp(inputs, tangents), results)
     }
 
     /// [`Function::hvp`] for each element of a batch; shared inputs as in [`Function::vjp_over`].
@@ -90,7 +92,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
+        self.evaluate_over(batch, &Task::hvp(inputs, cotangents, tangents, mask), results)
     }
 
     /// [`Function::jvp2`] for each element of a batch.
@@ -106,12 +108,12 @@ impl Function {
         directions: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform_over(batch, &Task::jvp2(inputs, tangents, directions), results)
+        self.evaluate_over(batch, &Task::jvp2(inputs, tangents, directions), results)
     }
 
-    pub(crate) fn perform_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        arguments::check_types(&self.spec.function, &self.manifest.plan, task.inputs)?;
-        let split = Split::new(&self.spec.function, &self.manifest.plan, batch, task)?;
+    pub(crate) fn evaluate_over(&self, batch: &Batch<'_>, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+        arguments::check_types(&self.opened.spec.function, &self.opened.manifest.plan, task.inputs)?;
+        let split = Split::new(&self.opened.spec.function, &self.opened.manifest.plan, batch, task)?;
         let count = self.count(&split.shape)?;
         let first = Task {
             inputs: &split.inputs.first,
@@ -121,17 +123,17 @@ impl Function {
             ..*task
         };
         let resolved = self.resolve_element(first.inputs)?;
-        first.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        first.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let wanted = self.wanted(&first);
         let mut targets = self.targets(batch, &split, &first, wanted, &resolved, results)?;
         if count == 0 {
             return Ok(());
         }
-        let artifact = self.prove_over(&split, &first, wanted, &resolved, count)?;
-        let threads = self.spec.options.threads;
+        let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;
+        let threads = self.opened.spec.options.threads;
         let job = Job {
-            plan: &self.manifest.plan,
-            function: &self.spec.function,
+            plan: &self.opened.manifest.plan,
+            function: &self.opened.spec.function,
             // Where the elements have the threads, an element has one; where nobody asked, the runtime decides.
             inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
             artifact: &artifact,
@@ -140,14 +142,14 @@ impl Function {
             wanted,
             split: &split,
         };
-        batch_loop::run(&job, count, &mut targets, self.spec.options.threads.unwrap_or(1))
+        batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))
     }
 
     /// The shapes of a call over the batch that `...` stands for.
     pub(crate) fn resolve_over(&self, inputs: &[Input<'_>]) -> Result<Resolved> {
-        let plan = &self.manifest.plan;
-        arguments::check_types(&self.spec.function, plan, inputs)?;
-        let split = Split::new(&self.spec.function, plan, &Batch::default(), &Task::primal(inputs, 0))?;
+        let plan = &self.opened.manifest.plan;
+        arguments::check_types(&self.opened.spec.function, plan, inputs)?;
+        let split = Split::new(&self.opened.spec.function, plan, &Batch::default(), &Task::primal(inputs, 0))?;
         let mut resolved = Resolved::clone(&*self.resolve_element(&split.inputs.first)?);
         for (arg, shape) in resolved.shapes.iter_mut().enumerate() {
             let given = plan.inputs.iter().position(|&i| i == arg);
@@ -163,7 +165,7 @@ impl Function {
 
     fn count(&self, shape: &[i64]) -> Result<usize> {
         batch::count(shape).ok_or_else(|| {
-            let function = &self.spec.function;
+            let function = &self.opened.spec.function;
             let headline = format!("a batch of {shape:?} calls of `{function}` is larger than any memory");
             Error::Arity(Box::new(Diagnosis::new("batch-size", function, headline)))
         })
@@ -171,7 +173,7 @@ impl Function {
 
     /// The artifact, proven at the first element, or at as many as it takes; of new sizes of a proven derivative at the first ones,
     /// for there may be nothing to prove. Where each call is checked each element is.
-    fn prove_over(
+    fn verify_over(
         &self,
         split: &Split<'_>,
         first: &Task<'_>,
@@ -182,9 +184,13 @@ impl Function {
         let mut artifact = self.artifact_for(first, wanted, resolved)?;
         let differentiates = first.entry != Entry::Primal;
         let mut element = 1;
-        while differentiates && element < count && self.is_to_be_proven_at(element, wanted, resolved) {
+        while differentiates && element < count && self.needs_check_at(element, wanted, resolved) {
             let mut inputs = split.inputs.first.clone();
-            batch_loop::advance_inputs(&mut inputs, &split.inputs.lanes, &batch_loop::index_of(element, &split.shape));
+            batch_loop::advance_inputs(
+                &mut inputs,
+                &split.inputs.strides,
+                &batch_loop::index_of(element, &split.shape),
+            );
             let task = Task { inputs: &inputs, ..*first };
             artifact = self.artifact_for(&task, wanted, resolved)?;
             element += 1;
@@ -192,11 +198,44 @@ impl Function {
         Ok(artifact)
     }
 
-    fn is_to_be_proven_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+    /// What calls of these sizes still have to be checked for, by the function that serves them.
+    fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Check {
+        let wanted = self.opened.serving(wanted);
+        if let Some(other) = self.server(wanted, resolved) {
+            return other.due(wanted, resolved);
+        }
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        match known {
+            // Before anything is proven it is the first element that tells something which counts, however far behind.
+            Some(known)
+                if self.selection().is_each_checked(&known, resolved) || !known.verified.load(Ordering::Acquire) =>
+            {
+                Check::EveryCall
+            }
+            Some(known) if self.selection().is_check_due(&known, resolved) => Check::Once,
+            // A primal alone is not among them.
+            _ => Check::None,
+        }
+    }
+
+    /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
+    fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+            return Some(variant.clone());
+        }
+        let options = &self.opened.spec.options;
+        match (options.mpi, options.specialize, options.tune) {
+            (false, true, _) => self.specialised_before(wanted, resolved),
+            (false, false, true) => self.tuned_before(wanted, resolved),
+            _ => None,
+        }
+    }
+
+    fn needs_check_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         match self.due(wanted, resolved) {
-            Due::Nothing => false,
-            Due::Proof => element < MOST_TRIED,
-            Due::Each => true,
+            Check::None => false,
+            Check::Once => element < MOST_TRIED,
+            Check::EveryCall => true,
         }
     }
 
@@ -210,7 +249,7 @@ impl Function {
         resolved: &Resolved,
         results: &mut dyn Results,
     ) -> Result<Vec<Target>> {
-        let plan = &self.manifest.plan;
+        let plan = &self.opened.manifest.plan;
         let mut targets = Vec::new();
         let mut take = |position: usize, arg: usize, lead: (Lead, &[i64]), overwritten: bool| -> Result<()> {
             let (dtype, shape) = (plan.args[arg].dtype, [lead.1, resolved.shapes[arg].as_slice()].concat());
@@ -226,7 +265,7 @@ impl Function {
                 }
             }
             Entry::Vjp | Entry::Hvp | Entry::Reverse => {
-                let mask = task.mask & self.facts.differentiable;
+                let mask = task.mask & self.opened.facts.differentiable;
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
                     let (lead, own) = &split.inputs.leads[position];

@@ -4,7 +4,7 @@
 //! caller's, because the reverse mode consumes them.
 
 use crate::call::arguments::{Input, Results, View};
-use crate::call::results::Landing;
+use crate::call::results::ResultWriter;
 use crate::call::scratch::Frame;
 use crate::call::split::Batch;
 use crate::call::task::Task;
@@ -32,7 +32,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::vjp(inputs, cotangents, mask), results)
+        self.evaluate(&Task::vjp(inputs, cotangents, mask), results)
     }
 
     /// Jacobian-vector product: J applied to the tangents of the inputs (`None` is zero), written to memory
@@ -42,7 +42,7 @@ impl Function {
     ///
     /// As [`Function::vjp`].
     pub fn jvp(&self, inputs: &[Input<'_>], tangents: &[Option<View<'_>>], results: &mut dyn Results) -> Result<()> {
-        self.perform(&Task::jvp(inputs, tangents), results)
+        self.evaluate(&Task::jvp(inputs, tangents), results)
     }
 
     /// Second derivatives: how the gradients of [`Function::vjp`] change when the inputs move along the
@@ -61,7 +61,7 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::hvp(inputs, cotangents, tangents, mask), results)
+        self.evaluate(&Task::hvp(inputs, cotangents, tangents, mask), results)
     }
 
     /// Second derivatives of the outputs along two directions: how J t of [`Function::jvp`] changes when the inputs move
@@ -78,43 +78,38 @@ impl Function {
         directions: &[Option<View<'_>>],
         results: &mut dyn Results,
     ) -> Result<()> {
-        self.perform(&Task::jvp2(inputs, tangents, directions), results)
+        self.evaluate(&Task::jvp2(inputs, tangents, directions), results)
     }
 
     /// One call: checked, proven, run.
-    pub(crate) fn perform(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        if self.facts.batched {
-            return self.perform_over(&Batch::default(), task, results);
+    pub(crate) fn evaluate(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
+        if self.opened.facts.batched {
+            return self.evaluate_over(&Batch::default(), task, results);
         }
-        self.perform_by(task, self.wanted(task), results)
+        self.evaluate_by(task, self.wanted(task), results)
     }
 
     /// The same by the derivatives `wanted`, which may be more than the task needs.
-    pub(crate) fn perform_by(&self, task: &Task<'_>, wanted: DerivativeSet, results: &mut dyn Results) -> Result<()> {
+    pub(crate) fn evaluate_by(&self, task: &Task<'_>, wanted: DerivativeSet, results: &mut dyn Results) -> Result<()> {
         let resolved = self.resolve_element(task.inputs)?;
-        task.check(&self.spec.function, &self.manifest.plan, &resolved)?;
+        task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         let frame = Frame::open();
-        let call = self.call(&resolved, &frame);
-        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.manifest.plan.args.len() + 1);
-        let mut landing = Landing::new(results, &call, task.entry);
-        call.fill_slots(task, wanted, &mut landing, &mut slots)?;
+        let call = self.opened.call(&resolved, &frame);
+        let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
+        let mut writer = ResultWriter::new(results, &call, task.entry);
+        call.fill_slots(task, wanted, &mut writer, &mut slots)?;
         call.run(&artifact, task.entry, &mut slots)?;
-        landing.finish();
+        writer.finish();
         Ok(())
     }
 
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> DerivativeSet {
-        let wanted = task.wanted(self.facts.differentiable);
+        let wanted = task.wanted(self.opened.facts.differentiable);
         // One code for all gradients of a function whose gradients may come from a tape.
         let in_halves = matches!(task.entry, Entry::Primal | Entry::Vjp) && self.is_taped();
-        self.serving(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
-    }
-
-    /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
-    pub(crate) fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
+        self.opened.serving(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
     }
 
     /// The artifact that serves a task, proven at its arguments where it is a derivative's.
@@ -131,9 +126,32 @@ impl Function {
         if task.entry != Entry::Primal {
             return derivative();
         }
-        if wanted.mask != 0 && !self.has_primal() {
+        if wanted.mask != 0 && !self.opened.has_primal() {
             derivative()?;
         }
-        self.primal_artifact()
+        self.opened.primal_artifact()
+    }
+
+    /// The proven derivative artifact for the inputs in `wanted.mask`.
+    pub(crate) fn derivative(
+        &self,
+        wanted: DerivativeSet,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        self.opened.must_run_here()?;
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+            let artifact = variant.derivative(wanted, inputs, resolved)?;
+            variant.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
+            return Ok(artifact);
+        }
+        // Ranks that each time their own could choose differently.
+        if self.opened.spec.options.specialize && !self.opened.spec.options.mpi {
+            return self.specialised(wanted, inputs, resolved);
+        }
+        if self.opened.spec.options.tune && !self.opened.spec.options.mpi {
+            return self.tuned(wanted, inputs, resolved);
+        }
+        self.selection().select(wanted, inputs, resolved)
     }
 }

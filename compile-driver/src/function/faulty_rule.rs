@@ -7,6 +7,7 @@
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::opened::Opened;
 use crate::options::Verify;
 use crate::source_text;
 use core_ad::DerivativeSet;
@@ -29,95 +30,94 @@ pub fn half(record: &CheckRecord) -> &'static str {
     }
 }
 
-impl Function {
-    /// The refusal of a gradient that failed its check, where it goes through derivatives that the user gave.
-    ///
-    /// # Errors
-    ///
-    /// What has nothing to do with them, see [`Function::passes_without`].
-    pub(crate) fn blame(
-        &self,
-        wanted: DerivativeSet,
-        inputs: &[Input<'_>],
-        resolved: &Resolved,
-        record: Option<&CheckRecord>,
-    ) -> Result<Option<Diagnosis>> {
-        let rules = &self.manifest.rules;
-        if rules.is_empty() || !self.spec.options.ignored_derivatives.is_empty() {
-            return Ok(None);
-        }
-        let mut guilty = None;
-        for rule in rules {
-            if self.passes_without(&rule.symbol, wanted, inputs, resolved)? {
-                guilty = Some(rule);
-                break;
-            }
-        }
-        let function = &self.spec.function;
-        let half = record.map_or("given", half);
-        let diagnosis = match guilty.or(rules.first().filter(|_| rules.len() == 1)) {
-            Some(rule) => {
-                let name = readable(&rule.symbol);
-                let headline = format!(
-                    "the {half} derivative given for `{name}` is wrong: the gradient of `{function}` fails its check"
-                );
-                let mut diagnosis = Diagnosis::new(WRONG_DERIVATIVE, function, headline);
-                let place = if half == "forward" { &rule.forward } else { &rule.reverse };
-                diagnosis.location = place.clone().map(source_text::with_text);
-                match guilty {
-                    Some(_) => diagnosis.advise(format!("Without it, differentiating `{name}` itself, the gradient passes.")),
-                    None => diagnosis,
-                }
-                .advise(format!("Check `{name}` alone: enzyme(source, \"{name}\", signature, derivatives=...), docs/custom-derivatives.md."))
-            }
-            None => {
-                let names: Vec<String> = rules.iter().map(|r| format!("`{}`", readable(&r.symbol))).collect();
-                let headline = format!(
-                    "the gradient of `{function}` fails its check: a {half} derivative among those given for {} is wrong",
-                    names.join(", ")
-                );
-                Diagnosis::new(WRONG_DERIVATIVE, function, headline)
-                    .advise("Check each alone: enzyme(source, \"NAME\", signature, derivatives=...), docs/custom-derivatives.md.")
-            }
-        };
-        let diagnosis = match half {
-            "reverse" => diagnosis.advise(
-                "The reverse derivative sees memory as the function leaves it at its end: what is overwritten by then must be kept by a saving function.",
-            ),
-            _ => diagnosis,
-        };
-        Ok(Some(match record {
-            Some(r) => diagnosis.mismatch(
-                format!("{:.6e} (finite differences)", r.differences),
-                format!("{:.6e} (forward), {:.6e} (reverse)", r.forward, r.reverse),
-            ),
-            None => diagnosis,
-        }))
+/// The refusal of a gradient that failed its check, where it goes through derivatives that the user gave.
+///
+/// # Errors
+///
+/// What has nothing to do with them, see [`passes_without`].
+pub(crate) fn blame(
+    opened: &Opened,
+    wanted: DerivativeSet,
+    inputs: &[Input<'_>],
+    resolved: &Resolved,
+    record: Option<&CheckRecord>,
+) -> Result<Option<Diagnosis>> {
+    let rules = &opened.manifest.rules;
+    if rules.is_empty() || !opened.spec.options.ignored_derivatives.is_empty() {
+        return Ok(None);
     }
+    let mut guilty = None;
+    for rule in rules {
+        if passes_without(opened, &rule.symbol, wanted, inputs, resolved)? {
+            guilty = Some(rule);
+            break;
+        }
+    }
+    let function = &opened.spec.function;
+    let half = record.map_or("given", half);
+    let diagnosis = match guilty.or(rules.first().filter(|_| rules.len() == 1)) {
+        Some(rule) => {
+            let name = readable(&rule.symbol);
+            let headline = format!(
+                "the {half} derivative given for `{name}` is wrong: the gradient of `{function}` fails its check"
+            );
+            let mut diagnosis = Diagnosis::new(WRONG_DERIVATIVE, function, headline);
+            let place = if half == "forward" { &rule.forward } else { &rule.reverse };
+            diagnosis.location = place.clone().map(source_text::with_text);
+            match guilty {
+                Some(_) => diagnosis.advise(format!("Without it, differentiating `{name}` itself, the gradient passes.")),
+                None => diagnosis,
+            }
+            .advise(format!("Check `{name}` alone: enzyme(source, \"{name}\", signature, derivatives=...), docs/custom-derivatives.md."))
+        }
+        None => {
+            let names: Vec<String> = rules.iter().map(|r| format!("`{}`", readable(&r.symbol))).collect();
+            let headline = format!(
+                "the gradient of `{function}` fails its check: a {half} derivative among those given for {} is wrong",
+                names.join(", ")
+            );
+            Diagnosis::new(WRONG_DERIVATIVE, function, headline).advise(
+                "Check each alone: enzyme(source, \"NAME\", signature, derivatives=...), docs/custom-derivatives.md.",
+            )
+        }
+    };
+    let diagnosis = match half {
+        "reverse" => diagnosis.advise(
+            "The reverse derivative sees memory as the function leaves it at its end: what is overwritten by then must be kept by a saving function.",
+        ),
+        _ => diagnosis,
+    };
+    Ok(Some(match record {
+        Some(r) => diagnosis.mismatch(
+            format!("{:.6e} (finite differences)", r.differences),
+            format!("{:.6e} (forward), {:.6e} (reverse)", r.forward, r.reverse),
+        ),
+        None => diagnosis,
+    }))
+}
 
-    /// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
-    /// built or differentiated then is a no; an interrupt or a full disk says nothing and is an error.
-    fn passes_without(
-        &self,
-        rule: &str,
-        wanted: DerivativeSet,
-        inputs: &[Input<'_>],
-        resolved: &Resolved,
-    ) -> Result<bool> {
-        let mut spec = self.spec.clone();
-        spec.options.ignored_derivatives = vec![rule.to_owned()];
-        // Else what was proven at other arguments would stand for these.
-        if spec.options.verify == Verify::Once {
-            spec.options.verify = Verify::Always;
-        }
-        let checked = Function::open(spec).and_then(|other| {
-            other.derivative(wanted, inputs, resolved)?;
-            Ok(other.has_proof(wanted))
-        });
-        match checked {
-            Err(error @ (Error::Interrupted | Error::Cache(_))) => Err(error),
-            outcome => Ok(outcome.unwrap_or(false)),
-        }
+/// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
+/// built or differentiated then is a no; an interrupt or a full disk says nothing and is an error.
+fn passes_without(
+    opened: &Opened,
+    rule: &str,
+    wanted: DerivativeSet,
+    inputs: &[Input<'_>],
+    resolved: &Resolved,
+) -> Result<bool> {
+    let mut spec = opened.spec.clone();
+    spec.options.ignored_derivatives = vec![rule.to_owned()];
+    // Else what was proven at other arguments would stand for these.
+    if spec.options.verify == Verify::Once {
+        spec.options.verify = Verify::Always;
+    }
+    let checked = Function::open(spec).and_then(|other| {
+        other.derivative(wanted, inputs, resolved)?;
+        Ok(other.selection().is_verified(wanted))
+    });
+    match checked {
+        Err(error @ (Error::Interrupted | Error::Cache(_))) => Err(error),
+        outcome => Ok(outcome.unwrap_or(false)),
     }
 }
 

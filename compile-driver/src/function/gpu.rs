@@ -3,10 +3,10 @@
 use crate::build::ptx;
 use crate::error::Result;
 use crate::function::Function;
-use crate::gpu::driver::{self, Lanes, Target};
+use crate::gpu::driver::{self, GridBatch, Target};
 use crate::gpu::errors::{self, Kernel};
 use crate::gpu::ptx::{Ptx, PtxRequest};
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::{Entry, Pipeline};
 use core_ad::shapes;
 
 /// A batch of calls: how many, and for each slot how far apart the elements lie, in bytes (0: all share it).
@@ -32,15 +32,15 @@ impl Function {
     }
 
     fn code_for_gpu(&self, wanted: &PtxRequest) -> Result<Ptx> {
-        match &self.pack {
-            Some(pack) => pack.ptx(wanted, &self.manifest.plan),
-            None => ptx::build(&self.spec, &self.manifest, &self.cache, wanted),
+        match &self.opened.pack {
+            Some(pack) => pack.ptx(wanted, &self.opened.manifest.plan),
+            None => ptx::build(&self.opened.spec, &self.opened.manifest, &self.opened.cache, wanted),
         }
     }
 
     /// The inputs to differentiate by on a GPU, to have it by those in `mask`: a pack may have code by more of them alone.
     pub fn mask_on_gpu(&self, entry: Entry, mask: u64) -> u64 {
-        self.pack.as_ref().filter(|_| mask != 0).map_or(mask, |pack| pack.mask_on_gpu(entry, mask))
+        self.opened.pack.as_ref().filter(|_| mask != 0).map_or(mask, |pack| pack.mask_on_gpu(entry, mask))
     }
 
     /// What is to be built for entry points.
@@ -55,10 +55,13 @@ impl Function {
         arch: &str,
         batched: Option<i64>,
     ) -> Result<PtxRequest> {
-        let launcher = self.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.spec))?;
-        let shared = launcher.fixed_shared(&self.spec).map_err(|e| Kernel::of(&self.spec, &self.manifest).locate(e))?;
+        let launcher =
+            self.opened.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.opened.spec))?;
+        let shared = launcher
+            .fixed_shared(&self.opened.spec)
+            .map_err(|e| Kernel::of(&self.opened.spec, &self.opened.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
-        Ok(PtxRequest { entries, mask, arch, shared, batched, rung: Rung::O1 })
+        Ok(PtxRequest { entries, mask, arch, shared, batched, pipeline: Pipeline::O1 })
     }
 
     /// Puts an entry point of a kernel on a stream of a GPU, and waits for nothing. `slots` are the plan's, in order:
@@ -77,11 +80,12 @@ impl Function {
         slots: &mut [u64],
         elements: Option<Elements<'_>>,
     ) -> Result<()> {
-        let kernel = Kernel::of(&self.spec, &self.manifest);
-        let launcher = self.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.spec))?;
-        let plan = &self.manifest.plan;
-        let resolved = shapes::resolve(plan, shapes, &self.spec.options.sizes)?;
-        let launch = launcher.launch(&self.spec, plan, &resolved).map_err(|e| kernel.locate(e))?;
+        let kernel = Kernel::of(&self.opened.spec, &self.opened.manifest);
+        let launcher =
+            self.opened.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.opened.spec))?;
+        let plan = &self.opened.manifest.plan;
+        let resolved = shapes::resolve(plan, shapes, &self.opened.spec.options.sizes)?;
+        let launch = launcher.launch(&self.opened.spec, plan, &resolved).map_err(|e| kernel.locate(e))?;
         let gpu = driver::open(kernel, target.device)?;
         let arch = errors::architecture(kernel, gpu.limits.capability)?;
         // The first derivatives are needed together, for the check.
@@ -98,7 +102,8 @@ impl Function {
                 *value = resolved.sizes[slot.arg] as u64;
             }
         }
-        let lanes = elements.map(|e| Lanes { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
-        self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, lanes), slots)
+        let strides =
+            elements.map(|e| GridBatch { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
+        self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, strides), slots)
     }
 }

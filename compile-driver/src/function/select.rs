@@ -1,15 +1,14 @@
 //! The ladder: ways of preparing a function for differentiation, climbed until one is proven right.
 //!
-//! A rung that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
+//! A pipeline that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
 //! none is left the caller gets the reasons, never a gradient.
 
-use crate::build::{self, enzyme, openmp};
-use crate::cache::Lock;
-use crate::cache::layout;
+use crate::build::{self, enzyme};
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::Function;
-use crate::function::trust::checked_shapes::{self, Kept};
+use crate::function::faulty_rule;
+use crate::function::trust::Selection;
+use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
@@ -17,14 +16,14 @@ use crate::verify::Outcome;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use std::sync::{Arc, PoisonError};
 
 /// Code of the refusal to return a gradient that failed its check.
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
 
-/// Problems that no other preparation can mend: climbing on would only take time.
+/// Problems that no other preparation can remedy: climbing on would only take time.
 const FINAL: [&str; 6] = [
     "engine-version",
     "missing-derivative",
@@ -34,135 +33,131 @@ const FINAL: [&str; 6] = [
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
 
-/// What a climb has met.
+/// What a search has met.
 #[derive(Default)]
-pub(crate) struct Climb {
+pub(crate) struct Search {
     /// Rungs that serve nobody, and why.
-    passed_over: Vec<String>,
-    /// What the engine refused first, and on which rung.
-    refusal: Option<(Rung, Box<Diagnosis>)>,
+    rejected: Vec<String>,
+    /// What the engine refused first, and on which pipeline.
+    refusal: Option<(Pipeline, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
     /// Whether any was wrong, and not only, under `strict`, doubtful.
     is_wrong: bool,
     /// The first gradient of which nothing can be said at these arguments, and why.
     undecided: Option<(Arc<Artifact>, String)>,
-    /// Whether a rung failed by what the next climb need not meet.
-    may_fare_better: bool,
-    /// Sizes that were refused before.
+    /// Whether a pipeline failed by what the next search need not meet.
+    retryable: bool,
+    /// CheckedShapes that were refused before.
     refused: Vec<u64>,
 }
 
-impl Climb {
-    /// A climb after which these sizes stay refused.
-    pub fn beside(refused: Vec<u64>) -> Climb {
-        Climb { refused, ..Climb::default() }
+impl Search {
+    /// A search after which these sizes stay refused.
+    pub fn beside(refused: Vec<u64>) -> Search {
+        Search { refused, ..Search::default() }
     }
 
-    /// What is known of sizes where a rung proves nothing.
-    fn sizes(&self) -> Kept {
-        Kept { checked: Vec::new(), refused: self.refused.clone() }
+    /// What is known of sizes where a pipeline proves nothing.
+    fn sizes(&self) -> ShapeRecord {
+        ShapeRecord { checked: Vec::new(), refused: self.refused.clone() }
     }
 
-    /// Whether the next climb would come to the same end.
+    /// Whether the next search would come to the same end.
     pub fn is_final(&self) -> bool {
-        !self.may_fare_better
+        !self.retryable
     }
 
-    /// Notes what the engine refused; `true` where to climb on would only take time.
-    fn refuse(&mut self, rung: Rung, diagnosis: Box<Diagnosis>) -> bool {
+    /// Notes what the engine refused; `true` where to search on would only take time.
+    fn refuse(&mut self, pipeline: Pipeline, diagnosis: Box<Diagnosis>) -> bool {
         let is_final = FINAL.contains(&diagnosis.code.as_str());
-        self.passed_over.push(format!("{}: {}", rung.name(), diagnosis.headline));
-        self.may_fare_better |= status::is_passing(&diagnosis);
-        self.refusal.get_or_insert((rung, diagnosis));
+        self.rejected.push(format!("{}: {}", pipeline.name(), diagnosis.headline));
+        self.retryable |= status::is_passing(&diagnosis);
+        self.refusal.get_or_insert((pipeline, diagnosis));
         is_final
     }
 
     /// Notes a gradient that failed its check.
-    pub fn fail(&mut self, rung: Rung, record: CheckRecord, text: &str) {
-        self.passed_over.push(format!("{}: wrong gradient: {text}", rung.name()));
+    pub fn fail(&mut self, pipeline: Pipeline, record: CheckRecord, text: &str) {
+        self.rejected.push(format!("{}: wrong gradient: {text}", pipeline.name()));
         self.wrong.get_or_insert(record);
     }
 
     /// Notes a gradient of which nothing can be said.
-    fn doubt(&mut self, rung: Rung, artifact: Arc<Artifact>, text: String) {
-        self.passed_over.push(format!("{}: not proven: {text}", rung.name()));
+    fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
+        self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
         self.undecided.get_or_insert((artifact, text));
     }
 
-    /// Whether only the arguments are to blame: of another rung there would be as little to say. After a gradient that is wrong
+    /// Whether only the arguments are to blame: of another pipeline there would be as little to say. After a gradient that is wrong
     /// there may be.
-    fn is_undecidable(&self) -> bool {
+    fn is_inconclusive(&self) -> bool {
         self.undecided.is_some() && self.wrong.is_none()
     }
 }
 
-impl Function {
-    /// The proven derivative artifact for the inputs in `wanted.mask`.
-    pub(crate) fn derivative(
+impl Selection<'_> {
+    /// The verified derivative artifact for the inputs in `wanted.mask`, built, and checked at these shapes, where it was not.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error where no pipeline gives a gradient that passes; what building meets.
+    pub(crate) fn select(
         &self,
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        self.must_run_here()?;
-        if let Some(variant) = self.packed_variants.iter().find_map(|v| v.serving(wanted, resolved)) {
-            let artifact = variant.derivative(wanted, inputs, resolved)?;
-            variant.take_warnings().into_iter().for_each(|text| self.warn(text));
-            return Ok(artifact);
-        }
-        // Ranks that each time their own could choose differently.
-        if self.spec.options.specialize && !self.spec.options.mpi {
-            return self.specialised(wanted, inputs, resolved);
-        }
-        if self.spec.options.tune && !self.spec.options.mpi {
-            return self.tuned(wanted, inputs, resolved);
-        }
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(known) = known
             && !self.is_check_due(&known, resolved)
         {
             return Ok(known.artifact.clone());
         }
         // One thread builds and checks; others wait for its outcome.
-        let _building = self.building.wait()?;
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let _building = self.trust.building.wait()?;
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if !self.is_check_due(&known, resolved) => Ok(known.artifact.clone()),
             Some(known) => self.check_again(wanted, &known, inputs, resolved),
-            None => self.find_or_climb_once(wanted, inputs, resolved),
+            None => self.cached_or_search_once(wanted, inputs, resolved),
         }
     }
 
     /// A function that was refused is refused again without building everything once more.
-    fn find_or_climb_once(
+    fn cached_or_search_once(
         &self,
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
-        self.find_or_climb(wanted, inputs, resolved)
+        self.cached_or_search(wanted, inputs, resolved)
     }
 
-    fn find_or_climb(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        if let Some(pack) = &self.pack {
-            return match pack.proven(wanted, self.spec.options.verify) {
-                Some(artifact) => Ok(self.settle(wanted, artifact, true, &Kept::default())),
-                None if pack.has(wanted) => self.climb(wanted, inputs, resolved),
-                None => Err(pack.lacks(wanted, &self.manifest.plan)),
+    fn cached_or_search(
+        &self,
+        wanted: DerivativeSet,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        if let Some(pack) = &self.opened.pack {
+            return match pack.proven(wanted, self.opened.spec.options.verify) {
+                Some(artifact) => Ok(self.accept(wanted, artifact, true, &ShapeRecord::default())),
+                None if pack.has(wanted) => self.search(wanted, inputs, resolved),
+                None => Err(pack.lacks(wanted, &self.opened.manifest.plan)),
             };
         }
         let kept = self.kept(wanted)?;
-        if self.spec.options.mpi && self.spec.options.verify != Verify::Off {
-            return self.climb_together(wanted, kept, inputs, resolved);
+        if self.opened.spec.options.mpi && self.opened.spec.options.verify != Verify::Off {
+            return self.search_together(wanted, kept, inputs, resolved);
         }
         if let Some((artifact, sizes)) = kept {
-            let artifact = self.settle(wanted, Arc::new(artifact), true, &sizes);
-            let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+            let artifact = self.accept(wanted, Arc::new(artifact), true, &sizes);
+            let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
             return match known {
                 Some(known) if self.is_check_due(&known, resolved) => {
                     self.check_again(wanted, &known, inputs, resolved)
@@ -170,84 +165,66 @@ impl Function {
                 _ => Ok(artifact),
             };
         }
-        let _lock = self.lock_if_alone(wanted)?;
-        self.climb(wanted, inputs, resolved)
+        let _lock = self.opened.lock_if_alone(wanted)?;
+        self.search(wanted, inputs, resolved)
     }
 
-    /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.
-    pub(crate) fn lock_if_alone(&self, wanted: DerivativeSet) -> Result<Option<Lock>> {
-        match self.spec.options.mpi || self.pack.is_some() {
-            true => Ok(None),
-            false => self.lock(wanted).map(Some),
-        }
-    }
-
-    pub(crate) fn lock(&self, wanted: DerivativeSet) -> Result<Lock> {
-        self.cache.lock(&format!("{}-{}", self.manifest.key, wanted.name()))
-    }
-
-    /// Builds the derivatives on the first rung that the engine takes, and proves nothing: the first call does. So a function
+    /// Builds the derivatives on the first pipeline that the engine takes, and proves nothing: the first call does. So a function
     /// that cannot be differentiated is refused before there are numbers.
     ///
     /// # Errors
     ///
     /// As the first call of the derivative, but for what only numbers tell.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
-        let wanted = DerivativeSet { mask: wanted.mask & self.manifest.plan.differentiable_mask(), ..wanted };
-        if let Some(pack) = self.pack.as_ref().filter(|_| wanted.mask != 0) {
+        let wanted = DerivativeSet { mask: wanted.mask & self.opened.manifest.plan.differentiable_mask(), ..wanted };
+        if let Some(pack) = self.opened.pack.as_ref().filter(|_| wanted.mask != 0) {
             let has = pack.has(pack.serving(wanted));
-            return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.manifest.plan)) };
+            return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.opened.manifest.plan)) };
         }
         // Tuning builds by itself, and only with arguments to time.
-        if wanted.mask == 0 || self.spec.options.tune || self.is_known(wanted) {
+        if wanted.mask == 0 || self.opened.spec.options.tune || self.is_known(wanted) {
             return Ok(());
         }
-        let _building = self.building.wait()?;
-        let refused = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let _building = self.trust.building.wait()?;
+        let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
         }
-        if self.has_artifact(wanted) {
+        if self.opened.has_artifact(wanted) {
             return Ok(());
         }
-        let _lock = self.lock(wanted)?;
-        let mut climb = Climb::default();
-        for rung in self.rungs(wanted) {
-            if self.has_artifact(wanted) {
+        let _lock = self.opened.lock(wanted)?;
+        let mut search = Search::default();
+        for pipeline in self.opened.pipelines(wanted) {
+            if self.opened.has_artifact(wanted) {
                 return Ok(());
             }
-            match build::derivative(&self.context()?, &self.manifest, wanted, rung) {
+            match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, pipeline) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
-                    if climb.refuse(rung, d) {
+                    if search.refuse(pipeline, d) {
                         break;
                     }
                 }
                 Err(other) => return Err(other),
             }
         }
-        match self.explained(&climb, wanted)? {
-            Some(diagnosis) => Err(self.remembered(wanted, &climb, diagnosis)),
+        match self.explained(&search, wanted)? {
+            Some(diagnosis) => Err(self.remembered(wanted, &search, diagnosis)),
             None => Ok(()),
         }
     }
 
     fn is_known(&self, wanted: DerivativeSet) -> bool {
-        self.derivatives.read().unwrap_or_else(PoisonError::into_inner).contains_key(&wanted)
+        self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).contains_key(&wanted)
     }
 
-    /// Whether any rung is built.
-    fn has_artifact(&self, wanted: DerivativeSet) -> bool {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        self.rungs(wanted).into_iter().any(|rung| layout::is_there(&folder(rung)))
-    }
-
-    /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all climb, and
+    /// The same among the ranks of an MPI program. What is kept counts if every rank has found it; else all search, and
     /// every check is made by all. One rank may build while another waits, but not while it checks.
-    fn climb_together(
+    fn search_together(
         &self,
         wanted: DerivativeSet,
-        kept: Option<(Artifact, Kept)>,
+        kept: Option<(Artifact, ShapeRecord)>,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
@@ -255,65 +232,50 @@ impl Function {
         let spoken_for = match kept {
             Some((artifact, _)) => Some(Arc::new(artifact)),
             // Any artifact can ask the others.
-            None => self.rungs(wanted).into_iter().find_map(|rung| self.built(wanted, rung).ok()),
+            None => {
+                self.opened.pipelines(wanted).into_iter().find_map(|pipeline| self.opened.built(wanted, pipeline).ok())
+            }
         };
         if let Some(artifact) = spoken_for
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
             && found
         {
-            return Ok(self.settle(wanted, artifact, true, &Kept::default()));
+            return Ok(self.accept(wanted, artifact, true, &ShapeRecord::default()));
         }
-        self.climb(wanted, inputs, resolved)
+        self.search(wanted, inputs, resolved)
     }
 
-    /// The artifact of one rung, built if it is not there.
-    fn built(&self, wanted: DerivativeSet, rung: Rung) -> Result<Arc<Artifact>> {
-        if let Some(pack) = &self.pack {
-            return pack.code(wanted, rung).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
-        }
-        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, rung);
-        if let Some(artifact) = Artifact::load(&self.cache, &folder)? {
-            return Ok(Arc::new(artifact));
-        }
+    /// Tries pipeline after pipeline.
+    fn search(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        let mut search = Search::beside(self.refused_before(wanted));
+        if let Some(artifact) =
+            self.try_pipelines(self.opened.pipelines(wanted), &mut search, wanted, inputs, resolved)?
         {
-            // Held by who climbs, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
-            let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
-            if !layout::is_there(&folder) {
-                build::derivative(&self.context()?, &self.manifest, wanted, rung)?;
-            }
-        }
-        Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))
-    }
-
-    /// Tries rung after rung.
-    fn climb(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
-        let mut climb = Climb::beside(self.refused_before(wanted));
-        if let Some(artifact) = self.climb_over(self.rungs(wanted), &mut climb, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
-        if climb.is_wrong {
-            self.refuse_at_first(wanted, resolved);
+        if search.is_wrong {
+            self.refuse_for_first_calls(wanted, resolved);
         }
-        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
-        Err(self.remembered(wanted, &climb, diagnosis))
+        let diagnosis = self.refusal(&search, wanted, inputs, resolved)?;
+        Err(self.remembered(wanted, &search, diagnosis))
     }
 
-    /// Tries these rungs; `None` where none of them serves.
-    pub(crate) fn climb_over(
+    /// Tries these pipelines; `None` where none of them serves.
+    pub(crate) fn try_pipelines(
         &self,
-        rungs: Vec<Rung>,
-        climb: &mut Climb,
+        pipelines: Vec<Pipeline>,
+        search: &mut Search,
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        for rung in rungs {
-            match self.try_rung(wanted, rung, inputs, resolved, climb) {
+        for pipeline in pipelines {
+            match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
-                Ok(None) if climb.is_undecidable() => break,
+                Ok(None) if search.is_inconclusive() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
-                    if climb.refuse(rung, d) {
+                    if search.refuse(pipeline, d) {
                         break;
                     }
                 }
@@ -321,71 +283,60 @@ impl Function {
                 Err(other) => return Err(other),
             }
         }
-        if self.is_strict() {
+        if self.opened.is_strict() {
             return Ok(None);
         }
-        Ok(climb.undecided.take().map(|(artifact, text)| {
-            let artifact = self.settle(wanted, artifact, false, &climb.sizes());
-            self.tell_undecided(wanted, resolved, &text);
+        Ok(search.undecided.take().map(|(artifact, text)| {
+            let artifact = self.accept(wanted, artifact, false, &search.sizes());
+            self.warn_inconclusive(wanted, resolved, &text);
             artifact
         }))
     }
 
-    /// Why nothing is returned after a climb that found nothing.
+    /// Why nothing is returned after a search that found nothing.
     pub(crate) fn refusal(
         &self,
-        climb: &Climb,
+        search: &Search,
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Box<Diagnosis>> {
-        if let Some(record) = &climb.wrong
-            && let Some(diagnosis) = self.blame(wanted, inputs, resolved, Some(record))?
+        if let Some(record) = &search.wrong
+            && let Some(diagnosis) = faulty_rule::blame(self.opened, wanted, inputs, resolved, Some(record))?
         {
             return Ok(Box::new(diagnosis));
         }
-        if let Some((_, text)) = climb.undecided.as_ref().filter(|_| climb.is_undecidable()) {
+        if let Some((_, text)) = search.undecided.as_ref().filter(|_| search.is_inconclusive()) {
             return Ok(self.undecided(text));
         }
-        let refused = self.explained(climb, wanted)?;
-        match (refused, &climb.wrong) {
+        let refused = self.explained(search, wanted)?;
+        match (refused, &search.wrong) {
             (Some(diagnosis), None) => Ok(diagnosis),
-            (refused, _) => Ok(self.unproven(&climb.passed_over, refused)),
+            (refused, _) => Ok(self.unproven(&search.rejected, refused)),
         }
     }
 
     /// What the engine refused first, with its place.
-    fn explained(&self, climb: &Climb, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
-        let Some((rung, mut diagnosis)) = climb.refusal.clone() else { return Ok(None) };
-        build::explain(&self.context()?, &self.manifest, wanted, rung, &mut diagnosis);
+    fn explained(&self, search: &Search, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
+        let Some((pipeline, mut diagnosis)) = search.refusal.clone() else { return Ok(None) };
+        build::explain(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, &mut diagnosis);
         Ok(Some(diagnosis))
     }
 
-    /// The refusal, remembered unless a rung failed by what the next climb need not meet: that rung may then be right.
-    fn remembered(&self, wanted: DerivativeSet, climb: &Climb, diagnosis: Box<Diagnosis>) -> Error {
-        if climb.is_final() {
+    /// The refusal, remembered unless a pipeline failed by what the next search need not meet: that pipeline may then be right.
+    fn remembered(&self, wanted: DerivativeSet, search: &Search, diagnosis: Box<Diagnosis>) -> Error {
+        if search.is_final() {
             self.remember_refusal(wanted, &diagnosis);
         }
         Error::Differentiation(diagnosis)
     }
 
-    /// Every rung, the one that the user prefers first.
-    pub(crate) fn rungs(&self, wanted: DerivativeSet) -> Vec<Rung> {
-        if let Some(pack) = &self.pack {
-            return pack.rungs(wanted);
-        }
-        let first = self.spec.options.pipeline;
-        let openmp = openmp::is_wanted(&self.spec.options);
-        let fits = move |r: &Rung| Some(*r) != first && (openmp || *r != Rung::Serial);
-        first.into_iter().chain(Rung::LADDER.into_iter().filter(fits)).collect()
-    }
-
-    /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other rungs.
-    fn unproven(&self, passed_over: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
-        let function = &self.spec.function;
+    /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other pipelines.
+    fn unproven(&self, rejected: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
+        let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
-            .quote(passed_over.join("\n"))
+            .quote(rejected.join("\n"))
             .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
             .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
             .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
@@ -397,64 +348,64 @@ impl Function {
         Box::new(diagnosis)
     }
 
-    /// Builds (or loads) and checks one rung; `None` where its gradient is wrong, or nothing can be said of it.
-    fn try_rung(
+    /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or nothing can be said of it.
+    fn try_pipeline(
         &self,
         wanted: DerivativeSet,
-        rung: Rung,
+        pipeline: Pipeline,
         inputs: &[Input<'_>],
         resolved: &Resolved,
-        climb: &mut Climb,
+        search: &mut Search,
     ) -> Result<Option<Arc<Artifact>>> {
-        let artifact = self.built(wanted, rung)?;
-        if self.spec.options.verify == Verify::Off {
-            self.keep_choice(wanted, rung, None, &climb.passed_over, &climb.sizes())?;
-            return Ok(Some(self.settle(wanted, artifact, true, &climb.sizes())));
+        let artifact = self.opened.built(wanted, pipeline)?;
+        if self.opened.spec.options.verify == Verify::Off {
+            self.opened.record_choice(wanted, pipeline, None, &search.rejected, &search.sizes())?;
+            return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));
         }
-        let here = Kept::one(checked_shapes::digest(resolved), &climb.refused);
-        match self.check(&artifact, inputs, resolved)? {
+        let here = ShapeRecord::one(checked_shapes::digest(resolved), &search.refused);
+        match self.opened.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
-                self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
-                Ok(Some(self.settle(wanted, artifact, true, &here)))
+                self.tell(pipeline, &artifact);
+                self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
+                Ok(Some(self.accept(wanted, artifact, true, &here)))
             }
-            Outcome::Doubtful(record, text) if !self.is_strict() => {
-                self.tell(rung, &artifact);
-                self.keep_choice(wanted, rung, Some(record), &climb.passed_over, &here)?;
-                let artifact = self.settle(wanted, artifact, true, &here);
-                self.tell_doubt(wanted, resolved, &text);
+            Outcome::Suspect(record, text) if !self.opened.is_strict() => {
+                self.tell(pipeline, &artifact);
+                self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
+                let artifact = self.accept(wanted, artifact, true, &here);
+                self.warn_suspect(wanted, resolved, &text);
                 Ok(Some(artifact))
             }
-            Outcome::Vacuous => Ok(Some(self.settle(wanted, artifact, false, &climb.sizes()))),
-            Outcome::Undecided(text) => {
-                climb.doubt(rung, artifact, text);
+            Outcome::AllZero => Ok(Some(self.accept(wanted, artifact, false, &search.sizes()))),
+            Outcome::Inconclusive(text) => {
+                search.doubt(pipeline, artifact, text);
                 Ok(None)
             }
-            Outcome::Doubtful(record, text) => {
-                climb.fail(rung, record, &text);
+            Outcome::Suspect(record, text) => {
+                search.fail(pipeline, record, &text);
                 Ok(None)
             }
             Outcome::Wrong(record, text) => {
-                climb.is_wrong = true;
-                climb.fail(rung, record, &text);
+                search.is_wrong = true;
+                search.fail(pipeline, record, &text);
                 Ok(None)
             }
         }
     }
 
-    fn tell(&self, rung: Rung, artifact: &Artifact) {
+    fn tell(&self, pipeline: Pipeline, artifact: &Artifact) {
         for note in artifact.record.diagnostics.iter().filter(|note| note.contains("reversed by one thread")) {
-            self.warn(note.clone());
+            self.opened.warn(note.clone());
         }
-        if rung == Rung::Serial {
-            let function = &self.spec.function;
-            self.warn(format!(
+        if pipeline == Pipeline::Serial {
+            let function = &self.opened.spec.function;
+            self.opened.warn(format!(
                 "the gradient of `{function}` runs on one thread: the engine cannot reverse its parallel regions"
             ));
         }
-        if rung == Rung::Loose {
-            let function = &self.spec.function;
-            self.warn(format!(
+        if pipeline == Pipeline::Loose {
+            let function = &self.opened.spec.function;
+            self.opened.warn(format!(
                 "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
@@ -472,17 +423,17 @@ mod tests {
 
     #[test]
     fn a_refusal_lasts_only_if_no_rung_failed_by_what_passes() {
-        let mut climb = Climb::default();
-        assert!(!climb.refuse(Rung::Inlined, refused("allocation")));
-        assert!(!climb.may_fare_better);
-        assert!(!climb.refuse(Rung::O1, refused(OUT_OF_MEMORY)));
-        assert!(climb.may_fare_better);
+        let mut search = Search::default();
+        assert!(!search.refuse(Pipeline::Inlined, refused("allocation")));
+        assert!(!search.retryable);
+        assert!(!search.refuse(Pipeline::O1, refused(OUT_OF_MEMORY)));
+        assert!(search.retryable);
         assert_eq!(
-            climb.refusal.as_ref().map(|(rung, d)| (*rung, d.code.as_str())),
-            Some((Rung::Inlined, "allocation"))
+            search.refusal.as_ref().map(|(pipeline, d)| (*pipeline, d.code.as_str())),
+            Some((Pipeline::Inlined, "allocation"))
         );
-        assert!(climb.refuse(Rung::O2, refused(enzyme::TIMED_OUT)), "others would take as long");
-        assert!(!climb.is_undecidable(), "nothing was checked");
-        assert_eq!(climb.passed_over, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
+        assert!(search.refuse(Pipeline::O2, refused(enzyme::TIMED_OUT)), "others would take as long");
+        assert!(!search.is_inconclusive(), "nothing was checked");
+        assert_eq!(search.rejected, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::build::openmp;
 use crate::call::arguments::{COPIES, Call, Input, Results, View, count};
-use crate::call::results::Landing;
+use crate::call::results::ResultWriter;
 use crate::call::scratch::Frame;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
@@ -73,8 +73,8 @@ impl Function {
     /// As there.
     pub fn primal_taped(&self, inputs: &[Input<'_>], mask: u64, results: &mut dyn Results) -> Result<Option<Tape>> {
         let wanted = self.wanted(&Task::primal(inputs, mask));
-        let plan = &self.manifest.plan;
-        if !self.is_taped() || self.facts.batched || wanted.mask == 0 {
+        let plan = &self.opened.manifest.plan;
+        if !self.is_taped() || self.opened.facts.batched || wanted.mask == 0 {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
@@ -84,7 +84,7 @@ impl Function {
         let handle = std::ptr::null_mut();
         let mut tape = Tape { artifact, wanted, resolved, handle, slots: Vec::new(), memory: Vec::new() };
         let frame = Frame::open();
-        let call = self.call(&tape.resolved, &frame);
+        let call = self.opened.call(&tape.resolved, &frame);
         for slot in plan.slots(Entry::Augmented, wanted.mask) {
             let place = behind(&call, slot, inputs, &mut tape.memory)?;
             tape.slots.push(place.cast());
@@ -93,13 +93,13 @@ impl Function {
         let outcome = call.run_with(&tape.artifact, Entry::Augmented, &mut slots, Some(&mut tape.handle));
         outcome?;
         // What the reverse sweep looks at must not be in the caller's hands.
-        let mut landing = Landing::new(results, &call, Entry::Augmented);
+        let mut writer = ResultWriter::new(results, &call, Entry::Augmented);
         for (position, &arg) in plan.outputs.iter().enumerate() {
-            let target = landing.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
+            let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             let own = tape.slots[place_of(plan, wanted.mask, arg, Part::Primal)];
             hand_over(&call, arg, own, target);
         }
-        landing.finish();
+        writer.finish();
         Ok(Some(tape))
     }
 
@@ -118,36 +118,42 @@ impl Function {
         mask: u64,
         results: &mut dyn Results,
     ) -> Result<()> {
-        let plan = &self.manifest.plan;
-        let mask = mask & self.facts.differentiable;
+        let plan = &self.opened.manifest.plan;
+        let mask = mask & self.opened.facts.differentiable;
         let fits = |tape: &Tape| tape.wanted.mask & mask == mask && unmoved(plan, tape, inputs);
         let Some(mut tape) = tape.filter(fits) else {
             let task = Task::vjp(inputs, cotangents, mask);
             let all = Task { mask: made_for | mask, ..task };
-            return self.perform_by(&task, self.wanted(&all), results);
+            return self.evaluate_by(&task, self.wanted(&all), results);
         };
-        Task::vjp(inputs, cotangents, mask).check(&self.spec.function, &self.manifest.plan, &tape.resolved)?;
+        Task::vjp(inputs, cotangents, mask).check(
+            &self.opened.spec.function,
+            &self.opened.manifest.plan,
+            &tape.resolved,
+        )?;
         let wanted = tape.wanted;
         let frame = Frame::open();
-        let call = self.call(&tape.resolved, &frame);
+        let call = self.opened.call(&tape.resolved, &frame);
         for (position, &arg) in plan.outputs.iter().enumerate().filter(|&(_, &arg)| plan.has_shadow(arg, wanted.mask)) {
             let shadow = tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)];
             call.copy_shadow(cotangents[position].as_ref(), arg, shadow.cast());
         }
         let mut slots = tape.slots.clone();
         call.run_with(&tape.artifact, Entry::Reverse, &mut slots, Some(&mut tape.handle))?;
-        let mut landing = Landing::new(results, &call, Entry::Vjp);
+        let mut writer = ResultWriter::new(results, &call, Entry::Vjp);
         for (position, &arg) in plan.inputs.iter().enumerate().filter(|(p, _)| mask >> p & 1 == 1) {
-            let target = landing.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
+            let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             hand_over(&call, arg, tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)], target);
         }
-        landing.finish();
+        writer.finish();
         Ok(())
     }
 
     /// Whether gradients may come from a tape: all of them come from the same two halves then.
     pub(crate) fn is_taped(&self) -> bool {
-        self.spec.options.mode == Mode::Tape && !self.is_kernel() && !self.tapeless.load(Ordering::Acquire)
+        self.opened.spec.options.mode == Mode::Tape
+            && !self.opened.is_kernel()
+            && !self.trust.tapeless.load(Ordering::Acquire)
     }
 
     /// The proven artifact for a gradient: in two halves where that is wanted and possible, else in one piece.
@@ -157,12 +163,12 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        if wanted.order != Order::Taped || self.spec.options.mode != Mode::Tape {
+        if wanted.order != Order::Taped || self.opened.spec.options.mode != Mode::Tape {
             return self.derivative(wanted, inputs, resolved);
         }
         match self.taping_artifact(wanted, inputs, resolved)? {
             Some(artifact) => Ok(artifact),
-            None => self.derivative(self.serving(DerivativeSet::first(wanted.mask)), inputs, resolved),
+            None => self.derivative(self.opened.serving(DerivativeSet::first(wanted.mask)), inputs, resolved),
         }
     }
 
@@ -173,11 +179,12 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        if self.tapeless.load(Ordering::Acquire) {
+        if self.trust.tapeless.load(Ordering::Acquire) {
             return Ok(None);
         }
         // The two halves would run on one thread.
-        let is_parallel = openmp::is_wanted(&self.spec.options) && self.primal_artifact()?.teams.is_some();
+        let is_parallel =
+            openmp::is_wanted(&self.opened.spec.options) && self.opened.primal_artifact()?.teams.is_some();
         let reason = match is_parallel {
             true => "its parallel regions are reversed in one piece".to_owned(),
             false => match self.derivative(wanted, inputs, resolved) {
@@ -187,9 +194,9 @@ impl Function {
                 Err(other) => return Err(other),
             },
         };
-        self.tapeless.store(true, Ordering::Release);
-        let function = &self.spec.function;
-        self.warn(format!("no tape is kept for `{function}`, its gradient is recomputed: {reason}"));
+        self.trust.tapeless.store(true, Ordering::Release);
+        let function = &self.opened.spec.function;
+        self.opened.warn(format!("no tape is kept for `{function}`, its gradient is recomputed: {reason}"));
         Ok(None)
     }
 }

@@ -64,7 +64,7 @@ pub struct Target {
 /// A batch: how many elements, how far apart they lie in each slot (bytes; 0 for what they share), and the
 /// blocks along z of one element's grid.
 #[derive(Clone, Copy)]
-pub struct Lanes<'a> {
+pub struct GridBatch<'a> {
     /// Elements.
     pub count: i64,
     /// For each slot.
@@ -184,7 +184,7 @@ impl Modules {
         wanted: &PtxRequest,
         build: impl FnOnce() -> Result<Ptx>,
         target: Target,
-        (launch, lanes): (&Launch, Option<Lanes<'_>>),
+        (launch, lanes): (&Launch, Option<GridBatch<'_>>),
         slots: &mut [u64],
     ) -> Result<()> {
         if launch.grid.contains(&0) || lanes.is_some_and(|l| l.count == 0) {

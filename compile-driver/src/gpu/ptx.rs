@@ -1,6 +1,6 @@
 //! A kernel's PTX: what was asked for, and what was built.
 
-use core_ad::protocol::{Entry, Rung};
+use core_ad::protocol::{Entry, Pipeline};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -21,7 +21,8 @@ pub struct PtxRequest {
     /// Blocks along z of one element's grid, for kernels over a batch.
     pub batched: Option<i64>,
     /// Preparation before differentiation.
-    pub rung: Rung,
+    #[serde(alias = "rung")]
+    pub pipeline: Pipeline,
 }
 
 impl PtxRequest {
@@ -34,8 +35,8 @@ impl PtxRequest {
     pub fn name(&self) -> String {
         let entries: Vec<&str> = self.entries.iter().map(|e| e.symbol().trim_start_matches("ffgrad_")).collect();
         let batched = self.batched.map_or_else(String::new, |layers| format!("-over{layers}"));
-        let (mask, arch, rung) = (self.mask, &self.arch, self.rung.name());
-        format!("{}-{mask:x}-{arch}-{}{batched}-{rung}", entries.join("-"), self.shared)
+        let (mask, arch, pipeline) = (self.mask, &self.arch, self.pipeline.name());
+        format!("{}-{mask:x}-{arch}-{}{batched}-{pipeline}", entries.join("-"), self.shared)
     }
 }
 

@@ -176,7 +176,7 @@ fn lacks(path: &Path, function: &str) -> ToolchainError {
         tool: "the OpenMP runtime".to_owned(),
         path: path.to_owned(),
         reason: format!("it has no `{function}`; it is not LLVM's, or too old"),
-        mend: "start the program with LLVM's libomp 14 or later: preload it, or set FFGRAD_OPENMP".to_owned(),
+        remedy: "start the program with LLVM's libomp 14 or later: preload it, or set FFGRAD_OPENMP".to_owned(),
     }
 }
 
@@ -194,7 +194,7 @@ fn find() -> Result<Runtime> {
                     "this process has loaded {} already, and two runtimes would abort it",
                     loaded.display()
                 ),
-                mend: "unset FFGRAD_OPENMP, or set it to the one that is loaded".to_owned(),
+                remedy: "unset FFGRAD_OPENMP, or set it to the one that is loaded".to_owned(),
             }
             .into());
         }
@@ -211,7 +211,7 @@ fn find() -> Result<Runtime> {
     Err(ToolchainError::Missing {
         tool: "LLVM's OpenMP runtime (libomp)".to_owned(),
         looked_in: tried.join(", "),
-        mend: "install it with the system's package manager (Debian: libomp5, Fedora: libomp), run \
+        remedy: "install it with the system's package manager (Debian: libomp5, Fedora: libomp), run \
                `ffgrad toolchain install openmp`, or set FFGRAD_OPENMP to the library"
             .to_owned(),
     }
@@ -223,7 +223,7 @@ fn unusable(path: &Path, reason: libloading::Error) -> ToolchainError {
         tool: "the OpenMP runtime".to_owned(),
         path: path.to_owned(),
         reason: std::error::Error::source(&reason).map_or_else(|| reason.to_string(), |s| s.to_string()),
-        mend: "set FFGRAD_OPENMP to a libomp that loads, or unset it".to_owned(),
+        remedy: "set FFGRAD_OPENMP to a libomp that loads, or unset it".to_owned(),
     }
 }
 

@@ -48,7 +48,7 @@ pub fn find_blas() -> Result<Blas, ToolchainError> {
                 return Err(ToolchainError::Missing {
                     tool: "a BLAS".to_owned(),
                     looked_in: tools_dir.display().to_string(),
-                    mend: format!("{INSTALL}, or name your own: libraries=[\"openblas\"]"),
+                    remedy: format!("{INSTALL}, or name your own: libraries=[\"openblas\"]"),
                 });
             }
             tools_dir.join(Component::Blas.folder()).join(BLAS_LIBRARY)

@@ -88,14 +88,14 @@ pub(super) fn identify(
             tool: name.to_owned(),
             path,
             reason: "there is no such program".to_owned(),
-            mend: mend(origin),
+            remedy: remedy(origin),
         });
     }
-    let identity = memo.identity(&path, || version_of(name, &path, &mend(origin)))?;
+    let identity = memo.identity(&path, || version_of(name, &path, &remedy(origin)))?;
     Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
-pub(super) fn mend(origin: Origin) -> String {
+pub(super) fn remedy(origin: Origin) -> String {
     match origin {
         Origin::Env => format!("correct FFGRAD_CLANG, or unset it and {INSTALL}"),
         _ => INSTALL.to_owned(),
@@ -122,14 +122,14 @@ pub(super) fn find_clang(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Re
                     tool: "clang".to_owned(),
                     path: tool.path,
                     reason,
-                    mend: mend(Origin::Env),
+                    remedy: remedy(Origin::Env),
                 });
             }
             Err(_) => seen.push(format!("{} (version {})", tool.path.display(), tool.version)),
         }
     }
     seen.extend(["PATH".to_owned(), "/usr/lib/llvm-22/bin".to_owned(), tools_dir.display().to_string()]);
-    Err(ToolchainError::Missing { tool: format!("clang {LLVM}"), looked_in: listed(&seen), mend: INSTALL.to_owned() })
+    Err(ToolchainError::Missing { tool: format!("clang {LLVM}"), looked_in: listed(&seen), remedy: INSTALL.to_owned() })
 }
 
 /// The C++ driver of the same installation.
@@ -144,13 +144,13 @@ pub(super) fn find_clangxx(place: &Place, clang: &Tool, memo: &mut Memo) -> Resu
     if !is_program(&path) {
         return Err(no_clangxx(&Tool { path, ..clang.clone() }));
     }
-    let identity = memo.identity(&path, || version_of("clang++", &path, &mend(origin)))?;
+    let identity = memo.identity(&path, || version_of("clang++", &path, &remedy(origin)))?;
     if identity.version != clang.version {
         return Err(ToolchainError::Unusable {
             tool: "clang++".to_owned(),
             path,
             reason: format!("it is version {}, and clang is {}", identity.version, clang.version),
-            mend: "set FFGRAD_CLANG and FFGRAD_CLANGXX to programs of one installation".to_owned(),
+            remedy: "set FFGRAD_CLANG and FFGRAD_CLANGXX to programs of one installation".to_owned(),
         });
     }
     Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
@@ -160,7 +160,7 @@ fn no_clangxx(clang: &Tool) -> ToolchainError {
     ToolchainError::Missing {
         tool: "clang++".to_owned(),
         looked_in: format!("beside {}", clang.path.display()),
-        mend: format!("set FFGRAD_CLANGXX, or {INSTALL}"),
+        remedy: format!("set FFGRAD_CLANGXX, or {INSTALL}"),
     }
 }
 

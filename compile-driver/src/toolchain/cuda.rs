@@ -67,7 +67,7 @@ const PACKAGES: &[Package] = &[
 ];
 
 /// What `ffgrad toolchain install cuda` is for, in messages.
-const MEND: &str = "run `ffgrad toolchain install cuda`";
+const REMEDY: &str = "run `ffgrad toolchain install cuda`";
 
 /// The tools for a GPU.
 #[derive(Debug, Clone)]
@@ -125,7 +125,7 @@ impl CudaTools {
         let missing = |tool: &str, looked_in: &Path| ToolchainError::Missing {
             tool: tool.to_owned(),
             looked_in: looked_in.display().to_string(),
-            mend: MEND.to_owned(),
+            remedy: REMEDY.to_owned(),
         };
         if !install::is_installed(&place.tools_dir()?, Component::Cuda) {
             return Err(missing("the CUDA tools", &folder));

@@ -35,7 +35,7 @@ pub struct Check {
     /// Whether ffgrad needs it. What is not required may be missing.
     pub required: bool,
     /// What to do where it does not work.
-    pub mend: Option<String>,
+    pub remedy: Option<String>,
 }
 
 /// Whether a tool works.
@@ -126,7 +126,7 @@ fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
                 path: Some(passed.root),
                 origin: Some(passed.origin),
                 status: Status::Unusable(format!("passed over: {}", passed.reason)),
-                mend: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
+                remedy: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
                 ..Check::ok("CUDA toolkit", false)
             },
         });
@@ -158,8 +158,8 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
             let library = stdlib::choose(place, &clangxx, memo);
             let mut check = Check::of("clang++", &clangxx);
             check.version = Some(format!("{} with {}", clangxx.version, library.name()));
-            let mend = "install g++ (or libc++ for this clang); C sources work without";
-            let test = compiles(&clangxx.path, &library.compile_flags(), "c++", stdlib::PROGRAM, mend);
+            let remedy = "install g++ (or libc++ for this clang); C sources work without";
+            let test = compiles(&clangxx.path, &library.compile_flags(), "c++", stdlib::PROGRAM, remedy);
             checks.push(check.and(test));
             let cxx = links(&clangxx.path, &library, tools_dir);
             checks.push(Check { required: false, ..Check::ok("link C++", false) }.and(cxx));
@@ -170,7 +170,7 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
         Some(path) => Check { path: Some(path), ..Check::ok("ld.lld", false) },
         None => Check {
             status: Status::Missing,
-            mend: Some(format!("not needed where the system's ld works; else {INSTALL}")),
+            remedy: Some(format!("not needed where the system's ld works; else {INSTALL}")),
             ..Check::ok("ld.lld", false)
         },
     });
@@ -205,23 +205,23 @@ const C_PROGRAM: &str = "#include <math.h>\ndouble f(double x) { return sin(x); 
 /// What a test says: nothing, or why not and what to do.
 type Verdict = Result<(), (String, String)>;
 
-fn verdict(tool: &str, command: &mut Command, stdin: &str, mend: &str) -> Result<Vec<u8>, (String, String)> {
-    match ask(tool, command, Some(stdin.as_bytes()), mend) {
+fn verdict(tool: &str, command: &mut Command, stdin: &str, remedy: &str) -> Result<Vec<u8>, (String, String)> {
+    match ask(tool, command, Some(stdin.as_bytes()), remedy) {
         Ok(out) if out.status.success() => Ok(out.stdout),
-        Ok(out) => Err((tail(&out.stderr), mend.to_owned())),
-        Err(error) => Err((chain(&error), mend.to_owned())),
+        Ok(out) => Err((tail(&out.stderr), remedy.to_owned())),
+        Err(error) => Err((chain(&error), remedy.to_owned())),
     }
 }
 
-fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, mend: &str) -> Verdict {
+fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, remedy: &str) -> Verdict {
     let mut command = Command::new(compiler);
     command.args(flags).args(["-O1", "-S", "-emit-llvm", "-o", "-", "-x", language, "-"]);
-    verdict("the compiler", &mut command, program, mend).map(drop)
+    verdict("the compiler", &mut command, program, remedy).map(drop)
 }
 
 /// Links a tiny shared object, the way artifacts are linked.
 fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
-    let mend = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
+    let remedy = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
     let folder = tempfile::tempdir().map_err(|e| (e.to_string(), "make the temporary folder writable".to_owned()))?;
     let (language, program) = match library {
         stdlib::Stdlib::None => ("c", C_PROGRAM),
@@ -233,7 +233,7 @@ fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict
         .args(["-Wno-unused-command-line-argument", "-O1", "-fPIC", "-shared", "-o"])
         .arg(folder.path().join("t.so"));
     command.args(["-x", language, "-", "-lm"]);
-    verdict("the linker", &mut command, program, mend).map(drop)
+    verdict("the linker", &mut command, program, remedy).map(drop)
 }
 
 const AUTODIFF: &str = "define double @square(double %x) {\n  %y = fmul double %x, %x\n  ret double %y\n}\n\
@@ -275,7 +275,7 @@ impl Check {
             origin: None,
             status: Status::Ok,
             required,
-            mend: None,
+            remedy: None,
         }
     }
 
@@ -285,27 +285,27 @@ impl Check {
     }
 
     fn failed(name: &str, required: bool, error: &ToolchainError) -> Self {
-        let (status, path, mend) = match error {
-            ToolchainError::Missing { mend, .. } => (Status::Missing, None, mend.clone()),
-            ToolchainError::Unusable { path, reason, mend, .. } => {
-                (Status::Unusable(reason.clone()), Some(path.clone()), mend.clone())
+        let (status, path, remedy) = match error {
+            ToolchainError::Missing { remedy, .. } => (Status::Missing, None, remedy.clone()),
+            ToolchainError::Unusable { path, reason, remedy, .. } => {
+                (Status::Unusable(reason.clone()), Some(path.clone()), remedy.clone())
             }
-            ToolchainError::Probe { path, mend, .. } => {
-                (Status::Unusable(chain(error)), Some(path.clone()), mend.clone())
+            ToolchainError::Probe { path, remedy, .. } => {
+                (Status::Unusable(chain(error)), Some(path.clone()), remedy.clone())
             }
             other => {
                 let text = other.to_string();
-                let (reason, mend) = text.split_once("\n  ").unwrap_or((&text, INSTALL));
-                (Status::Unusable(reason.to_owned()), None, mend.to_owned())
+                let (reason, remedy) = text.split_once("\n  ").unwrap_or((&text, INSTALL));
+                (Status::Unusable(reason.to_owned()), None, remedy.to_owned())
             }
         };
-        Self { status, path, mend: Some(mend), ..Self::ok(name, required) }
+        Self { status, path, remedy: Some(remedy), ..Self::ok(name, required) }
     }
 
     fn and(self, verdict: Verdict) -> Self {
         match verdict {
             Ok(()) => self,
-            Err((reason, mend)) => Self { status: Status::Unusable(reason), mend: Some(mend), ..self },
+            Err((reason, remedy)) => Self { status: Status::Unusable(reason), remedy: Some(remedy), ..self },
         }
     }
 
@@ -356,8 +356,8 @@ pub fn render(checks: &[Check]) -> String {
         if let Status::Unusable(reason) = &check.status {
             let _ = writeln!(out, "         {}", reason.replace('\n', "\n         "));
         }
-        if let Some(mend) = check.mend.as_ref().filter(|_| check.status != Status::Ok) {
-            let _ = writeln!(out, "         → {mend}");
+        if let Some(remedy) = check.remedy.as_ref().filter(|_| check.status != Status::Ok) {
+            let _ = writeln!(out, "         → {remedy}");
         }
     }
     out

@@ -32,12 +32,12 @@ pub(super) fn find_engine(
 fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Engine, ToolchainError> {
     if let Some(path) = place.var("FFGRAD_CATALYST") {
         let path = place.on_path_if_bare(path);
-        let mend = format!("correct FFGRAD_CATALYST, or unset it and {INSTALL}");
+        let remedy = format!("correct FFGRAD_CATALYST, or unset it and {INSTALL}");
         if !is_program(&path) {
             let reason = "there is no such program".to_owned();
-            return Err(ToolchainError::Unusable { tool: "catalyst".to_owned(), path, reason, mend });
+            return Err(ToolchainError::Unusable { tool: "catalyst".to_owned(), path, reason, remedy });
         }
-        let identity = memo.identity(&path, || version_of("catalyst", &path, &mend))?;
+        let identity = memo.identity(&path, || version_of("catalyst", &path, &remedy))?;
         let tool = Tool { path, version: identity.version, origin: Origin::Env, digest: identity.digest };
         return Ok(Engine::Catalyst(tool));
     }
@@ -48,7 +48,7 @@ fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Eng
     Err(ToolchainError::Missing {
         tool: "an Enzyme engine".to_owned(),
         looked_in: format!("{}, FFGRAD_CATALYST, FFGRAD_ENZYME_PLUGIN", tools_dir.display()),
-        mend: INSTALL.to_owned(),
+        remedy: INSTALL.to_owned(),
     })
 }
 
@@ -74,7 +74,7 @@ fn find_known_plugin(place: &Place, memo: &mut Memo) -> Result<Engine, Toolchain
     Err(first_error.unwrap_or_else(|| ToolchainError::Missing {
         tool: "an Enzyme plugin (LLVMEnzyme-NN.so)".to_owned(),
         looked_in: listed(&looked_in),
-        mend: "set FFGRAD_ENZYME_PLUGIN to one, or use the default engine: run `ffgrad toolchain install`".to_owned(),
+        remedy: "set FFGRAD_ENZYME_PLUGIN to one, or use the default engine: run `ffgrad toolchain install`".to_owned(),
     }))
 }
 
@@ -105,11 +105,11 @@ fn major_of(plugin: &Path) -> Option<u32> {
 }
 
 fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Engine, ToolchainError> {
-    let unusable = |reason: String, mend: &str| ToolchainError::Unusable {
+    let unusable = |reason: String, remedy: &str| ToolchainError::Unusable {
         tool: "the Enzyme plugin".to_owned(),
         path: plugin.clone(),
         reason,
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
     };
     if !plugin.is_file() {
         return Err(unusable("there is no such file".to_owned(), "correct the path (option or FFGRAD_ENZYME_PLUGIN)"));

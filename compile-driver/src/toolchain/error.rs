@@ -13,17 +13,17 @@ pub(super) const INSTALL: &str = "run `ffgrad toolchain install`";
 #[non_exhaustive]
 pub enum ToolchainError {
     /// A tool was looked for everywhere and is nowhere.
-    #[error("{tool} was not found\n  looked in: {looked_in}\n  {mend}")]
+    #[error("{tool} was not found\n  looked in: {looked_in}\n  {remedy}")]
     Missing {
         /// The tool, as a person would name it.
         tool: String,
         /// The places that were tried, in order.
         looked_in: String,
         /// What to do next.
-        mend: String,
+        remedy: String,
     },
     /// A tool is there but cannot be used.
-    #[error("{tool} at {} cannot be used: {reason}\n  {mend}", .path.display())]
+    #[error("{tool} at {} cannot be used: {reason}\n  {remedy}", .path.display())]
     Unusable {
         /// The tool, as a person would name it.
         tool: String,
@@ -32,17 +32,17 @@ pub enum ToolchainError {
         /// Why it cannot be used.
         reason: String,
         /// What to do next.
-        mend: String,
+        remedy: String,
     },
     /// A tool could not be asked for its version, or failed its test.
-    #[error("{tool} at {} does not run\n  {mend}", .path.display())]
+    #[error("{tool} at {} does not run\n  {remedy}", .path.display())]
     Probe {
         /// The tool, as a person would name it.
         tool: String,
         /// The file in question.
         path: PathBuf,
         /// What to do next.
-        mend: String,
+        remedy: String,
         /// What happened when it was started.
         #[source]
         source: Box<ProcessError>,

@@ -108,7 +108,7 @@ pub(super) fn search(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result
     Err(ToolchainError::Missing {
         tool: "flang 22, the Fortran compiler,".to_owned(),
         looked_in: listed(&seen),
-        mend: INSTALL.to_owned(),
+        remedy: INSTALL.to_owned(),
     })
 }
 
@@ -120,7 +120,7 @@ fn reason(error: &ToolchainError) -> String {
 }
 
 fn of_system(path: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Fortran, ToolchainError> {
-    let mend = match origin {
+    let remedy = match origin {
         Origin::Env => format!("correct FFGRAD_FLANG, or unset it and {INSTALL}"),
         _ => INSTALL.to_owned(),
     };
@@ -128,13 +128,13 @@ fn of_system(path: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Fortran, 
         tool: "flang".to_owned(),
         path: path.clone(),
         reason,
-        mend: mend.clone(),
+        remedy: remedy.clone(),
     };
     if !is_program(&path) {
         return Err(unusable("there is no such program".to_owned()));
     }
     let identity = memo.identity(&path, || {
-        let text = version_text("flang", &mut Command::new(&path), &mend)?;
+        let text = version_text("flang", &mut Command::new(&path), &remedy)?;
         version_in(&text).ok_or_else(|| unusable("`--version` names no version".to_owned()))
     })?;
     if major(&identity.version) != Some(clang::LLVM) {

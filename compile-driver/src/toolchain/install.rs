@@ -272,7 +272,7 @@ pub(super) fn installed_tool(tools_dir: &Path, component: Component, path: PathB
             tool: component.folder().to_owned(),
             path,
             reason: "its installation is incomplete".to_owned(),
-            mend: INSTALL.to_owned(),
+            remedy: INSTALL.to_owned(),
         }),
     }
 }

@@ -29,17 +29,17 @@ pub fn mpi() -> Result<Mpi, ToolchainError> {
         return Err(ToolchainError::Missing {
             tool: "MPI's compiler wrapper (mpicc)".to_owned(),
             looked_in: listed(&tried),
-            mend: "install an MPI (Debian: libopenmpi-dev or libmpich-dev), or set FFGRAD_MPICC to its mpicc"
+            remedy: "install an MPI (Debian: libopenmpi-dev or libmpich-dev), or set FFGRAD_MPICC to its mpicc"
                 .to_owned(),
         });
     };
-    let mend = "set FFGRAD_MPICC to the mpicc of the MPI that the program runs with".to_owned();
+    let remedy = "set FFGRAD_MPICC to the mpicc of the MPI that the program runs with".to_owned();
     let mut command = Command::new(&wrapper);
     command.arg("-show");
     let output = process::run(&mut command, None, PATIENCE).map_err(|source| ToolchainError::Probe {
         tool: "MPI's compiler wrapper".to_owned(),
         path: wrapper.clone(),
-        mend: mend.clone(),
+        remedy: remedy.clone(),
         source: Box::new(source),
     })?;
     let flags = parse(&String::from_utf8_lossy(&output.stdout));
@@ -49,7 +49,7 @@ pub fn mpi() -> Result<Mpi, ToolchainError> {
             tool: "MPI's compiler wrapper".to_owned(),
             path: wrapper,
             reason: "`-show` prints no compiler command".to_owned(),
-            mend,
+            remedy,
         }),
     }
 }

@@ -15,20 +15,20 @@ pub(super) fn ask(
     tool: &str,
     command: &mut Command,
     stdin: Option<&[u8]>,
-    mend: &str,
+    remedy: &str,
 ) -> Result<Output, ToolchainError> {
     command.env("LC_ALL", "C");
     process::run(command, stdin, PATIENCE).map_err(|source| ToolchainError::Probe {
         tool: tool.to_owned(),
         path: command.get_program().into(),
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
         source: Box::new(source),
     })
 }
 
 /// What `--version` prints.
-pub(super) fn version_text(tool: &str, command: &mut Command, mend: &str) -> Result<String, ToolchainError> {
-    let out = ask(tool, command.arg("--version"), None, mend)?;
+pub(super) fn version_text(tool: &str, command: &mut Command, remedy: &str) -> Result<String, ToolchainError> {
+    let out = ask(tool, command.arg("--version"), None, remedy)?;
     if out.status.success() {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
     }
@@ -36,7 +36,7 @@ pub(super) fn version_text(tool: &str, command: &mut Command, mend: &str) -> Res
         tool: tool.to_owned(),
         path: command.get_program().into(),
         reason: format!("`--version` failed ({}): {}", out.status, tail(&out.stderr)),
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
     })
 }
 
@@ -55,13 +55,13 @@ pub(super) fn major(version: &str) -> Option<u32> {
 }
 
 /// A program asked for its version number.
-pub(super) fn version_of(tool: &str, path: &Path, mend: &str) -> Result<String, ToolchainError> {
-    let text = version_text(tool, &mut Command::new(path), mend)?;
+pub(super) fn version_of(tool: &str, path: &Path, remedy: &str) -> Result<String, ToolchainError> {
+    let text = version_text(tool, &mut Command::new(path), remedy)?;
     version_in(&text).ok_or_else(|| ToolchainError::Unusable {
         tool: tool.to_owned(),
         path: path.to_owned(),
         reason: format!("`--version` names no version: {}", text.lines().next().unwrap_or_default()),
-        mend: mend.to_owned(),
+        remedy: remedy.to_owned(),
     })
 }
 

@@ -13,7 +13,8 @@ use crate::toolchain::version_cache::Memo;
 
 const WORKER: &str = "ffgrad-llvm";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
-const MEND: &str = "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
+const REMEDY: &str =
+    "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
 
 /// The folders for the worker's library path: none where the system's loader finds libLLVM by itself.
 pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>, ToolchainError> {
@@ -25,7 +26,7 @@ pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>,
             Err(ToolchainError::Missing {
                 tool: LIBRARY.to_owned(),
                 looked_in: dir.display().to_string(),
-                mend: format!("correct FFGRAD_LLVM_LIB_DIR, or unset it and {INSTALL}"),
+                remedy: format!("correct FFGRAD_LLVM_LIB_DIR, or unset it and {INSTALL}"),
             })
         };
     }
@@ -53,7 +54,7 @@ pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>,
     Err(ToolchainError::Missing {
         tool: format!("LLVM 22's library ({LIBRARY})"),
         looked_in: listed(&looked_in),
-        mend: INSTALL.to_owned(),
+        remedy: INSTALL.to_owned(),
     })
 }
 
@@ -73,7 +74,7 @@ pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf,
     folders.find(|dir| dir.join(LIBRARY).is_file()).ok_or_else(|| ToolchainError::Missing {
         tool: LIBRARY.to_owned(),
         looked_in: listed(&[tools_dir.display().to_string()]),
-        mend: INSTALL.to_owned(),
+        remedy: INSTALL.to_owned(),
     })
 }
 
@@ -82,7 +83,7 @@ pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo)
     let identity = memo.identity(&path, || {
         let mut command = Command::new(&path);
         with_libraries(&mut command, libraries);
-        let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, MEND)?;
+        let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, REMEDY)?;
         let text = String::from_utf8_lossy(&out.stdout);
         match (out.status.code(), text.lines().next()) {
             (Some(0), Some(line)) => Ok(line.trim_start_matches(WORKER).trim().to_owned()),
@@ -90,7 +91,7 @@ pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo)
                 tool: "the worker ffgrad-llvm".to_owned(),
                 path: path.clone(),
                 reason: format!("`--version` failed ({}): {}", out.status, tail(&out.stderr)),
-                mend: MEND.to_owned(),
+                remedy: REMEDY.to_owned(),
             }),
         }
     })?;
@@ -101,7 +102,7 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
     let missing = |looked_in: &[String]| ToolchainError::Missing {
         tool: "the worker ffgrad-llvm".to_owned(),
         looked_in: listed(looked_in),
-        mend: MEND.to_owned(),
+        remedy: REMEDY.to_owned(),
     };
     if let Some(path) = place.var("FFGRAD_WORKER") {
         let path = place.on_path_if_bare(path);

@@ -36,11 +36,11 @@ pub enum Outcome {
     /// Right, as far as numbers can tell.
     Passed(CheckRecord),
     /// The identity holds; finite differences disagree at this point only.
-    Doubtful(CheckRecord, String),
+    Suspect(CheckRecord, String),
     /// Nothing can be said at these arguments (not finite, or all derivatives zero).
-    Undecided(String),
+    Inconclusive(String),
     /// Right here, where everything is zero; says nothing about other arguments.
-    Vacuous,
+    AllZero,
     /// Wrong.
     Wrong(CheckRecord, String),
 }
@@ -49,9 +49,9 @@ impl Outcome {
     /// The numbers, where the derivatives would be used; of a function that is constant here there are only zeros.
     fn record_if_usable(&self) -> Option<CheckRecord> {
         match self {
-            Outcome::Passed(record) | Outcome::Doubtful(record, _) => Some(record.clone()),
-            Outcome::Vacuous => Some(CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 }),
-            Outcome::Undecided(_) | Outcome::Wrong(..) => None,
+            Outcome::Passed(record) | Outcome::Suspect(record, _) => Some(record.clone()),
+            Outcome::AllZero => Some(CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 }),
+            Outcome::Inconclusive(_) | Outcome::Wrong(..) => None,
         }
     }
 }
@@ -91,9 +91,9 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
     let mut probe = Probe::new(call, artifact, single, seed);
     let here = probe.look(&values)?;
     // The point at which everything else is looked at: where first derivatives say something.
-    let (first, point) = match here.is_telling() {
+    let (first, point) = match here.is_informative() {
         true => (probe.judge(&values, here)?, values),
-        false => probe.look_nearby(&values, &here)?,
+        false => probe.sample_nearby(&values, &here)?,
     };
     if let Some(record) = first.record_if_usable()
         && artifact.entry(Entry::Reverse).is_some()
@@ -127,7 +127,7 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
 
 /// The check's numbers at one point.
 #[derive(Clone, Debug)]
-struct Look {
+struct Sample {
     forward: f64,
     reverse: f64,
     /// Sum of magnitudes behind the two sums: what rounding is relative to.
@@ -140,10 +140,10 @@ struct Look {
     rounding: f64,
 }
 
-impl Look {
+impl Sample {
     /// The number from both modes, before differences.
     fn of(forward: f64, reverse: f64, scale: f64) -> Self {
-        Look { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
+        Sample { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
     }
 
     fn is_finite(&self) -> bool {
@@ -151,7 +151,7 @@ impl Look {
     }
 
     /// Whether there is a derivative to compare.
-    fn is_telling(&self) -> bool {
+    fn is_informative(&self) -> bool {
         self.is_finite() && self.scale > self.rounding
     }
 
@@ -179,7 +179,7 @@ impl Look {
     }
 }
 
-fn identity_text(look: &Look) -> String {
+fn identity_text(look: &Sample) -> String {
     format!(
         "reverse mode gives {:.6e}, forward mode {:.6e}, finite differences {:.6e} for the same number",
         look.reverse, look.forward, look.differences
@@ -222,14 +222,14 @@ impl<'a> Probe<'a> {
         position.is_some_and(|p| self.mask() >> p & 1 == 1)
     }
 
-    fn look(&mut self, point: &Point) -> Result<Look> {
+    fn look(&mut self, point: &Point) -> Result<Sample> {
         let tangent = self.random_tangent(point);
         let cotangent = self.random_cotangent();
         let outputs = self.jvp(point, &tangent)?;
         let gradients = self.vjp(point, &cotangent)?;
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
         let (reverse, size_reverse) = self.dot(&gradients, &tangent);
-        let mut look = Look::of(forward, reverse, size_forward.max(size_reverse));
+        let mut look = Sample::of(forward, reverse, size_forward.max(size_reverse));
         let along =
             |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
         self.difference(&along, &mut look)?;
@@ -239,7 +239,7 @@ impl<'a> Probe<'a> {
 
     /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
     /// neighbouring steps that agree best with each other.
-    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, look: &mut Look) -> Result<()> {
+    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, look: &mut Sample) -> Result<()> {
         let mut estimates: Vec<f64> = Vec::new();
         for &h in self.tolerance.steps {
             let (plus, size) = along(h)?;
@@ -264,7 +264,7 @@ impl<'a> Probe<'a> {
     }
 
     /// What a look at a point says where derivatives are finite and not all zero.
-    fn judge(&mut self, point: &Point, look: Look) -> Result<Outcome> {
+    fn judge(&mut self, point: &Point, look: Sample) -> Result<Outcome> {
         if look.identity_error() > self.tolerance.identity {
             return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
         }
@@ -278,10 +278,10 @@ impl<'a> Probe<'a> {
     }
 
     /// At points where nothing can be said, a generic point nearby decides. Returns the point that did.
-    fn look_nearby(&mut self, values: &Point, here: &Look) -> Result<(Outcome, Point)> {
+    fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
         let near = self.nearby(values);
         let look = self.look(&near)?;
-        let is_silent = look.is_finite() && !look.is_telling();
+        let is_silent = look.is_finite() && !look.is_informative();
         if here.is_finite()
             && here.differences_vanish(&self.tolerance)
             && is_silent
@@ -289,7 +289,7 @@ impl<'a> Probe<'a> {
         {
             // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
             // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
-            return Ok((Outcome::Vacuous, values.clone()));
+            return Ok((Outcome::AllZero, values.clone()));
         }
         if here.is_finite() && is_silent && !look.differences_vanish(&self.tolerance) {
             // Both modes say that nothing depends on anything; the function itself says otherwise.
@@ -297,13 +297,13 @@ impl<'a> Probe<'a> {
         }
         let reason =
             if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
-        if !look.is_telling() {
-            return Ok((Outcome::Undecided(format!("{reason} at these arguments and near them")), near));
+        if !look.is_informative() {
+            return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
         let outcome = match self.judge(&near, look)? {
             // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
             Outcome::Passed(_) if !here.is_finite() => {
-                Outcome::Undecided(format!("{reason} at these arguments; near them the gradient is right"))
+                Outcome::Inconclusive(format!("{reason} at these arguments; near them the gradient is right"))
             }
             other => other,
         };
@@ -311,7 +311,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Finite differences disagree although the identity holds: a kink, or both modes are wrong alike.
-    fn judge_disagreement(&mut self, values: &Point, here: Look) -> Result<Outcome> {
+    fn judge_disagreement(&mut self, values: &Point, here: Sample) -> Result<Outcome> {
         let mut disagreements = 0;
         for _ in 0..2 {
             let near = self.nearby(values);
@@ -329,7 +329,7 @@ impl<'a> Probe<'a> {
         if disagreements == 2 && here.converged {
             return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
         }
-        Ok(Outcome::Doubtful(record, text))
+        Ok(Outcome::Suspect(record, text))
     }
 
     fn random_tangent(&mut self, point: &Point) -> Numbers {

@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Look, Outcome, Probe, aliased_direction};
+use crate::verify::{Outcome, Probe, Sample, aliased_direction};
 use core_ad::Role;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -41,23 +41,25 @@ fn unequal(entry: Entry) -> &'static str {
 fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> Result<Outcome> {
     let here = probe.look_twice(point, entry)?;
     let tolerance = probe.tolerance.coarser();
-    if here.is_telling() {
+    if here.is_informative() {
         return judge_look(probe, point, here, first, entry);
     }
     // Zeros prove nothing about a function that only here is linear, nor do infinities. A generic point does.
     let near = probe.nearby(point);
     let look = probe.look_twice(&near, entry)?;
-    if look.is_telling() {
+    if look.is_informative() {
         let outcome = judge_look(probe, &near, look, first, entry)?;
         return Ok(match outcome {
-            Outcome::Passed(_) | Outcome::Doubtful(..) | Outcome::Vacuous if !here.is_finite() => {
-                Outcome::Undecided("second derivatives are not finite at these arguments".to_owned())
+            Outcome::Passed(_) | Outcome::Suspect(..) | Outcome::AllZero if !here.is_finite() => {
+                Outcome::Inconclusive("second derivatives are not finite at these arguments".to_owned())
             }
             other => other,
         });
     }
     if !here.is_finite() || !look.is_finite() {
-        return Ok(Outcome::Undecided("second derivatives are not finite at these arguments or near them".to_owned()));
+        return Ok(Outcome::Inconclusive(
+            "second derivatives are not finite at these arguments or near them".to_owned(),
+        ));
     }
     // Of a linear function all second derivatives are zero.
     if !look.differences_agree(&tolerance) {
@@ -65,12 +67,12 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     }
     match here.differences_agree(&tolerance) {
         true => Ok(first),
-        false => Ok(Outcome::Doubtful(here.record(&tolerance), text(&here, entry))),
+        false => Ok(Outcome::Suspect(here.record(&tolerance), text(&here, entry))),
     }
 }
 
 /// Where second derivatives are finite and not all zero.
-fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Look, first: Outcome, entry: Entry) -> Result<Outcome> {
+fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Sample, first: Outcome, entry: Entry) -> Result<Outcome> {
     let tolerance = probe.tolerance.coarser();
     let record = look.record(&tolerance);
     if look.identity_error() > tolerance.identity {
@@ -91,13 +93,13 @@ fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Look, first: Outcome, 
         let near = probe.nearby(point);
         let again = probe.look_twice(&near, entry)?;
         if !(again.forward.is_finite() && again.converged) || again.differences_agree(&tolerance) {
-            return Ok(Outcome::Doubtful(record, text));
+            return Ok(Outcome::Suspect(record, text));
         }
     }
     Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")))
 }
 
-fn text(look: &Look, entry: Entry) -> String {
+fn text(look: &Sample, entry: Entry) -> String {
     format!(
         "{}: {:.6e} against {:.6e}, finite differences {:.6e}",
         unequal(entry),
@@ -109,14 +111,14 @@ fn text(look: &Look, entry: Entry) -> String {
 
 impl Probe<'_> {
     /// The number that the check compares, three times.
-    fn look_twice(&mut self, point: &Point, entry: Entry) -> Result<Look> {
+    fn look_twice(&mut self, point: &Point, entry: Entry) -> Result<Sample> {
         let v = self.random_cotangent();
         let (s, t) = (self.random_tangent(point), self.random_tangent(point));
         let ((forward, size_forward), (reverse, size_reverse)) = match entry {
             Entry::Jvp2 => (self.dot(&v, &self.jvp2(point, &t, &s)?), self.dot(&s, &self.hvp(point, &v, &t)?)),
             _ => (self.dot(&s, &self.hvp(point, &v, &t)?), self.dot(&t, &self.hvp(point, &v, &s)?)),
         };
-        let mut look = Look::of(forward, reverse, size_forward.max(size_reverse));
+        let mut look = Sample::of(forward, reverse, size_forward.max(size_reverse));
         let along = |h: f64| -> Result<(f64, f64)> {
             Ok(match entry {
                 Entry::Jvp2 => self.dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?),

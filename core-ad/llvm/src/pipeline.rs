@@ -15,7 +15,7 @@ use crate::workarounds::{
     outline_memcpy, phi_pointers, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
     three_predecessors,
 };
-use core_ad::protocol::{CodeGen, Entry, Math, Rung};
+use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -28,7 +28,7 @@ pub struct Job<'a> {
     /// The entry points.
     pub entries: &'a [Entry],
     /// The pipeline variant before differentiation; none after it.
-    pub rung: Option<Rung>,
+    pub pipeline: Option<Pipeline>,
     /// Names of the functions of custom derivatives, the differentiated ones among them.
     pub parts_of_rules: &'a [String],
     /// Fortran allocatables are copied.
@@ -46,7 +46,7 @@ impl<'a> Job<'a> {
     pub fn after_enzyme(codegen: &'a CodeGen) -> Job<'a> {
         Job {
             entries: &[],
-            rung: None,
+            pipeline: None,
             parts_of_rules: &[],
             copies_allocatables: false,
             arena: false,
@@ -103,7 +103,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
     Pass {
         name: "defer-inlining",
-        when: |_, job| job.rung == Some(Rung::Inlined),
+        when: |_, job| job.pipeline == Some(Pipeline::Inlined),
         run: |m, _| infallible(keep_calls::defer_inlining(m)),
         undo: Some(keep_calls::undo),
         ..ALWAYS

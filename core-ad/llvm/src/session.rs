@@ -14,7 +14,7 @@ use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -40,7 +40,7 @@ struct Derive<'a> {
     plan: &'a CallPlan,
     mask: u64,
     write_only: &'a [usize],
-    rung: Rung,
+    pipeline: Pipeline,
     inactive: &'a [String],
     derivatives: &'a [Derivative],
     ignored: &'a [String],
@@ -116,7 +116,7 @@ impl<'ctx> Session<'ctx> {
                 mask,
                 write_only,
                 entries,
-                rung,
+                pipeline,
                 inactive,
                 derivatives,
                 ignored,
@@ -129,7 +129,7 @@ impl<'ctx> Session<'ctx> {
                     plan: &plan,
                     mask,
                     write_only: &write_only,
-                    rung,
+                    pipeline,
                     inactive: &inactive,
                     derivatives: &derivatives,
                     ignored: &ignored,
@@ -197,7 +197,7 @@ impl<'ctx> Session<'ctx> {
         let mut notes = Notes::default();
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
-        } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
+        } else if job.pipeline == Pipeline::Serial || entries.contains(&Entry::Hvp) {
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
             notes.remarks.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
@@ -251,7 +251,7 @@ impl<'ctx> Session<'ctx> {
         linkage::mark_inactive(&module, job.inactive)?;
         linkage::mark_inactive(&module, &declared_inactive)?;
         linkage::mark_output(&module)?;
-        if job.rung == Rung::Typed {
+        if job.pipeline == Pipeline::Typed {
             local_types::run(&module);
         }
         linkage::keep_only(&module, entries);
@@ -265,7 +265,7 @@ impl<'ctx> Session<'ctx> {
         }
         let around = pipeline::Job {
             entries,
-            rung: Some(job.rung),
+            pipeline: Some(job.pipeline),
             parts_of_rules: &parts_of_rules,
             copies_allocatables,
             arena: job.arena,
@@ -274,10 +274,10 @@ impl<'ctx> Session<'ctx> {
         };
         pipeline::run(pipeline::PREPARE, &module, &around)?;
         if team == Team::Many {
-            pipelines::before_differentiation(&module, Rung::O1)?;
+            pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
         }
-        pipelines::before_differentiation(&module, job.rung)?;
+        pipelines::before_differentiation(&module, job.pipeline)?;
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)

@@ -54,11 +54,11 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
             .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
     }
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);
-    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.means));
+    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
     let known = KNOWN.iter().find(|(names, _)| names.contains(&name.as_str()));
     match known {
         Some((_, way)) => diagnosis.advice.push((*way).to_owned()),
-        None => diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect(),
+        None => diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect(),
     }
     diagnosis
 }

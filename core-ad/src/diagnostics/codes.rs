@@ -66,7 +66,7 @@ pub const ALL: &[Code] = codes! {
     "engine-crash" "DifferentiationError" "The engine crashed. Where it did not say at what, ffgrad left out parts of the function until it did not, and names the part that mattered."
     "Write that line in another way, or move it into a function of its own that is inactive or has a derivative of yours."
     "engine-failed" "DifferentiationError" "The differentiation engine could not be started."
-    "`ffgrad doctor` tries it and says how to mend it."
+    "`ffgrad doctor` tries it and says how to fix it."
     "engine-memory" "DifferentiationError" "The engine ran out of memory."
     "Move large constant tables out of the function, or try engine_options=[\"enzyme-max-type-offset=64\"]."
     "engine-refused" "DifferentiationError" "The engine refused the function with a message that ffgrad does not know; it is shown whole."

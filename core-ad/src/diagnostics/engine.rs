@@ -46,7 +46,7 @@ impl Said {
     fn known(&self) -> Option<(&'static Message, String)> {
         let text = self.words.join("\n");
         KNOWN.iter().find_map(|message| {
-            let after = message.says.iter().find_map(|says| text.split_once(says).map(|(_, rest)| rest))?;
+            let after = message.pattern.iter().find_map(|words| text.split_once(words).map(|(_, rest)| rest))?;
             Some((message, first_word(after)))
         })
     }
@@ -79,8 +79,8 @@ pub fn failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
 pub fn is_about(diagnosis: &mut Diagnosis, row: &str) {
     let message = messages::named(row);
     let fill = |text: &str| text.replace("{f}", &diagnosis.function);
-    (diagnosis.code, diagnosis.headline) = (message.code.to_owned(), fill(message.means));
-    diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect();
+    (diagnosis.code, diagnosis.headline) = (message.code.to_owned(), fill(message.meaning));
+    diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect();
 }
 
 fn explained(function: &str, message: &Message, what: &str, said: &Said) -> Diagnosis {
@@ -89,14 +89,14 @@ fn explained(function: &str, message: &Message, what: &str, said: &Said) -> Diag
     }
     let readable = names::demangle(what);
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &readable);
-    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.means));
-    diagnosis.advice = message.ways.iter().map(|way| fill(way)).collect();
+    let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
+    diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect();
     diagnosis.quote(quotation(message, said))
 }
 
 /// The line with the message, and an instruction that stands beside it.
 fn quotation(message: &Message, said: &Said) -> String {
-    let Some(at) = said.words.iter().position(|w| message.says.iter().any(|s| w.contains(s))) else {
+    let Some(at) = said.words.iter().position(|w| message.pattern.iter().any(|s| w.contains(s))) else {
         return said.words.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
     };
     let is_instruction = |w: &&String| w.starts_with("  ") && w.contains(" = ") || w.trim_start().starts_with("store ");

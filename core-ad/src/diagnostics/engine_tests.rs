@@ -48,10 +48,10 @@ fn no_log_or_golden_is_left_over() {
 #[test]
 fn every_way_of_saying_it_leads_to_its_row() {
     for message in KNOWN {
-        for says in message.says {
-            let log = format!("error: a.c:3:5: in function preprocess_f double (double): Enzyme: {says}x\n");
+        for pattern in message.pattern {
+            let log = format!("error: a.c:3:5: in function preprocess_f double (double): Enzyme: {pattern}x\n");
             let found = Said::of(&log).known().map(|(m, _)| m.name);
-            assert_eq!(found, Some(message.name), "{says}");
+            assert_eq!(found, Some(message.name), "{pattern}");
         }
     }
 }
@@ -59,9 +59,9 @@ fn every_way_of_saying_it_leads_to_its_row() {
 #[test]
 fn every_row_says_what_to_do_and_has_a_known_code() {
     for message in KNOWN {
-        assert!(!message.ways.is_empty() && message.means.contains("`{f}`"), "{}", message.name);
+        assert!(!message.remedies.is_empty() && message.meaning.contains("`{f}`"), "{}", message.name);
         assert!(crate::diagnostics::codes::ALL.iter().any(|c| c.name == message.code), "{}", message.code);
-        let (_, text) = rendered(&format!("error: a.c:3:5: in function g: Enzyme: {}", message.says[0]));
+        let (_, text) = rendered(&format!("error: a.c:3:5: in function g: Enzyme: {}", message.pattern[0]));
         assert!(!text.contains("{what}") && !text.contains("{f}"), "{text}");
     }
 }

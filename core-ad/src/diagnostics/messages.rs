@@ -1,4 +1,4 @@
-//! The table of what Enzyme is known to print when it gives up: what it means, and the way out.
+//! The table of what Enzyme is known to print when it gives up: what it means, and the remedies.
 //!
 //! A row is found by the words that the engine prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
 //! what the user reads; the tests of [`super::engine`] hold that no row is without.
@@ -7,14 +7,14 @@
 pub struct Message {
     /// Name of its log and of its golden.
     pub name: &'static str,
-    /// Any of these stands in what the engine says.
-    pub says: &'static [&'static str],
+    /// Any of these stands in what Enzyme prints.
+    pub pattern: &'static [&'static str],
     /// The code of the diagnosis.
     pub code: &'static str,
-    /// In plain words: `{f}` is the user's function, `{what}` what the engine names after its words.
-    pub means: &'static str,
+    /// In plain words: `{f}` is the user's function, `{what}` what Enzyme names after its words.
+    pub meaning: &'static str,
     /// What to do.
-    pub ways: &'static [&'static str],
+    pub remedies: &'static [&'static str],
 }
 
 const GIVE_SOURCE: &str = "Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),";
@@ -30,67 +30,67 @@ const LOOSE: &str = "or allow a guess with loose_types=True: the gradient is the
 pub const KNOWN: &[Message] = &[
     Message {
         name: "inline-assembly",
-        says: &[" asm \"", " asm sideeffect"],
+        pattern: &[" asm \"", " asm sideeffect"],
         code: "inline-assembly",
-        means: "`{f}` runs inline assembly, which cannot be differentiated",
-        ways: &[
+        meaning: "`{f}` runs inline assembly, which cannot be differentiated",
+        remedies: &[
             "Write the block in C, or move it into a function of its own and mark that inactive or give its derivative.",
         ],
     },
     Message {
         name: "missing-derivative",
-        says: &[
+        pattern: &[
             "No augmented forward pass found for ",
             "No reverse pass found for ",
             "No forward mode derivative found for ",
             "No forward pass found for ",
         ],
         code: "missing-derivative",
-        means: "`{f}` calls `{what}`, which has no body and no known derivative",
-        ways: &[GIVE_SOURCE, REGISTER, INACTIVE],
+        meaning: "`{f}` calls `{what}`, which has no body and no known derivative",
+        remedies: &[GIVE_SOURCE, REGISTER, INACTIVE],
     },
     Message {
         name: "opaque-call",
-        says: &["No create nofree of empty function (", "unhandled, create no free of empty function: "],
+        pattern: &["No create nofree of empty function (", "unhandled, create no free of empty function: "],
         code: "opaque-call",
-        means: "`{f}` calls `{what}`, which has no body here and could free memory that the derivative needs",
-        ways: &[GIVE_SOURCE, REGISTER, INACTIVE],
+        meaning: "`{f}` calls `{what}`, which has no body here and could free memory that the derivative needs",
+        remedies: &[GIVE_SOURCE, REGISTER, INACTIVE],
     },
     Message {
         name: "unknown-callee",
-        says: &[
+        pattern: &[
             "No create nofree of unknown value",
             "Attempting to call an indirect active function whose runtime value is inactive",
         ],
         code: "indirect-call",
-        means: "`{f}` calls through a pointer, and the engine cannot tell which function that is",
-        ways: &["Call the function by its name, with a switch where there are several."],
+        meaning: "`{f}` calls through a pointer, and the engine cannot tell which function that is",
+        remedies: &["Call the function by its name, with a switch where there are several."],
     },
     Message {
         name: "variadic-call",
-        says: &["umber of arg operands != function parameters"],
+        pattern: &["umber of arg operands != function parameters"],
         code: "variadic-call",
-        means: "`{f}` calls a function with a variable number of arguments (`...`), which cannot be differentiated",
-        ways: &["Pass the numbers in an array, or write one function for each number of arguments."],
+        meaning: "`{f}` calls a function with a variable number of arguments (`...`), which cannot be differentiated",
+        remedies: &["Pass the numbers in an array, or write one function for each number of arguments."],
     },
     Message {
         name: "unknown-type",
-        says: &[
+        pattern: &[
             "Cannot deduce type of ",
             "failed to deduce type of ",
             "failed to deduce adding type of cast ",
             "Cannot deduce adding type",
         ],
         code: "unknown-type",
-        means: "the engine cannot tell whether memory that `{f}` moves holds numbers or addresses",
-        ways: &[
+        meaning: "the engine cannot tell whether memory that `{f}` moves holds numbers or addresses",
+        remedies: &[
             "Copy the elements in a loop instead of memcpy or a union, give local arrays their element type,",
             LOOSE,
         ],
     },
     Message {
         name: "type-conflict",
-        says: &[
+        pattern: &[
             "Illegal updateAnalysis prev:",
             "Illegal updateBinop",
             "Illegal updateMemTransfer Analysis",
@@ -100,43 +100,43 @@ pub const KNOWN: &[Message] = &[
             "Illegal binopIn(",
         ],
         code: "type-conflict",
-        means: "`{f}` uses the same memory for numbers and for something else (integers, addresses), as far as the engine can tell",
-        ways: &[
+        meaning: "`{f}` uses the same memory for numbers and for something else (integers, addresses), as far as the engine can tell",
+        remedies: &[
             "Use memory for one type only: no union, cast or container whose nodes mix keys, links and numbers;",
             "keep the numbers in an array or std::vector<double> and only their indices in the container.",
         ],
     },
     Message {
         name: "bit-arithmetic",
-        says: &["cannot handle unknown binary operator: ", "cannot handle above cast"],
+        pattern: &["cannot handle unknown binary operator: ", "cannot handle above cast"],
         code: "bit-arithmetic",
-        means: "`{f}` computes with the bits of a floating-point number, which has no derivative",
-        ways: &["Use the mathematical function (fabs, copysign, frexp) instead of bit operations."],
+        meaning: "`{f}` computes with the bits of a floating-point number, which has no derivative",
+        remedies: &["Use the mathematical function (fabs, copysign, frexp) instead of bit operations."],
     },
     Message {
         name: "unknown-intrinsic",
-        says: &[
+        pattern: &[
             "cannot handle (reverse) unknown intrinsic",
             "cannot handle (forward) unknown intrinsic",
             "cannot handle (augmented) unknown intrinsic",
         ],
         code: "unknown-builtin",
-        means: "`{f}` uses the compiler's built-in `{what}`, which has no known derivative",
-        ways: &["Write it in plain arithmetic or with functions of <math.h>.", OUTSIDE, OR_INACTIVE],
+        meaning: "`{f}` uses the compiler's built-in `{what}`, which has no known derivative",
+        remedies: &["Write it in plain arithmetic or with functions of <math.h>.", OUTSIDE, OR_INACTIVE],
     },
     Message {
         name: "unknown-instruction",
-        says: &["cannot handle unknown instruction", "Unknown instruction type encountered!"],
+        pattern: &["cannot handle unknown instruction", "Unknown instruction type encountered!"],
         code: "unknown-builtin",
-        means: "`{f}` compiles to an instruction that has no known derivative",
-        ways: &["Write the marked line in plain arithmetic.", OUTSIDE, OR_INACTIVE],
+        meaning: "`{f}` compiles to an instruction that has no known derivative",
+        remedies: &["Write the marked line in plain arithmetic.", OUTSIDE, OR_INACTIVE],
     },
     Message {
         name: "atomic-update",
-        says: &["Active atomic inst not yet handled", "Unimplemented masked atomic fadd for ptr:"],
+        pattern: &["Active atomic inst not yet handled", "Unimplemented masked atomic fadd for ptr:"],
         code: "atomic-update",
-        means: "`{f}` changes a number atomically, in a way that has no derivative",
-        ways: &[
+        meaning: "`{f}` changes a number atomically, in a way that has no derivative",
+        remedies: &[
             "Only atomic addition of float or double has one: `#pragma omp atomic` with `+=`.",
             OUTSIDE,
             OR_INACTIVE,
@@ -144,29 +144,29 @@ pub const KNOWN: &[Message] = &[
     },
     Message {
         name: "openmp-task",
-        says: &["unhandled openmp function: ", "could not derive underlying task"],
+        pattern: &["unhandled openmp function: ", "could not derive underlying task"],
         code: "openmp-construct",
-        means: "`{f}` uses an OpenMP construct that has no derivative",
-        ways: &["docs/parallel.md lists those that have. Write it as a parallel loop, or leave out -fopenmp."],
+        meaning: "`{f}` uses an OpenMP construct that has no derivative",
+        remedies: &["docs/parallel.md lists those that have. Write it as a parallel loop, or leave out -fopenmp."],
     },
     Message {
         name: "mpi-operation",
-        says: &["unhandled mpi_allreduce op: ", "unhandled mpi_reduce op: "],
+        pattern: &["unhandled mpi_allreduce op: ", "unhandled mpi_reduce op: "],
         code: "mpi-operation",
-        means: "`{f}` reduces over ranks with an operation that has no derivative",
-        ways: &["MPI_SUM has one. Else gather the numbers with MPI_Allgather and compute from them on each rank."],
+        meaning: "`{f}` reduces over ranks with an operation that has no derivative",
+        remedies: &["MPI_SUM has one. Else gather the numbers with MPI_Allgather and compute from them on each rank."],
     },
     Message {
         name: "blas-call",
-        says: &[
+        pattern: &[
             "cannot handle blas argument",
             "cannot handle unknown trans blas value",
             "Complex inputs not yet supported in reverse mode for BLAS calls",
             "Runtime Activity not yet implemented for Forward-Mode BLAS calls",
         ],
         code: "blas-call",
-        means: "`{f}` calls a BLAS routine in a way that has no derivative",
-        ways: &[
+        meaning: "`{f}` calls a BLAS routine in a way that has no derivative",
+        remedies: &[
             "Compute the scalar factors before the call and pass them as constants, or write the product as a loop.",
             OUTSIDE,
             OR_INACTIVE,
@@ -174,43 +174,43 @@ pub const KNOWN: &[Message] = &[
     },
     Message {
         name: "global-variable",
-        says: &[
+        pattern: &[
             "cannot compute with global variable that doesn't have marked shadow global",
             "cannot find shadow for ",
             "unknown constant to create shadow of",
         ],
         code: "global-variable",
-        means: "`{f}` keeps numbers that depend on its inputs in a global variable",
-        ways: &["Make it a local variable, or a parameter that is passed on."],
+        meaning: "`{f}` keeps numbers that depend on its inputs in a global variable",
+        remedies: &["Make it a local variable, or a parameter that is passed on."],
     },
     Message {
         name: "mixed-activity",
-        says: &[
+        pattern: &[
             "Mismatched activity for: ",
             "Mismatched estimated activity type for ",
             "Illegal activity for extractvalue",
         ],
         code: "mixed-activity",
-        means: "in `{f}` the same variable holds, at different times, what a derivative flows through and what none does",
-        ways: &["Use two variables, or copy the constant data into memory of the function's own before they meet."],
+        meaning: "in `{f}` the same variable holds, at different times, what a derivative flows through and what none does",
+        remedies: &["Use two variables, or copy the constant data into memory of the function's own before they meet."],
     },
     Message {
         name: "filled-memory",
-        says: &["couldn't handle non constant inst in memset to propagate differential to"],
+        pattern: &["couldn't handle non constant inst in memset to propagate differential to"],
         code: "filled-memory",
-        means: "`{f}` fills memory with bytes that depend on its inputs, which has no derivative",
-        ways: &["Assign the elements in a loop instead of memset."],
+        meaning: "`{f}` fills memory with bytes that depend on its inputs, which has no derivative",
+        remedies: &["Assign the elements in a loop instead of memset."],
     },
     Message {
         name: "realloc",
-        says: &["could not statically determine size of realloc ", "Unknown loop reallocation"],
+        pattern: &["could not statically determine size of realloc ", "Unknown loop reallocation"],
         code: "realloc",
-        means: "`{f}` calls `realloc`, on which the differentiation engine fails",
-        ways: &["Allocate the new block with malloc, copy, and free the old one, or use std::vector."],
+        meaning: "`{f}` calls `realloc`, on which the differentiation engine fails",
+        remedies: &["Allocate the new block with malloc, copy, and free the old one, or use std::vector."],
     },
     Message {
         name: "allocation",
-        says: &[
+        pattern: &[
             "illegal free",
             "unknown function to free",
             "Illegal deallocator",
@@ -220,14 +220,14 @@ pub const KNOWN: &[Message] = &[
             "msvc deletion not handled",
         ],
         code: "allocation",
-        means: "`{f}` gets or frees memory in a way that the engine does not know",
-        ways: &[
+        meaning: "`{f}` gets or frees memory in a way that the engine does not know",
+        remedies: &[
             "Use malloc and free, new and delete, or std::vector; a pool of your own: allocate before, pass it as scratch.",
         ],
     },
     Message {
         name: "loop-form",
-        says: &[
+        pattern: &[
             "SE could not compute loop limit of ",
             "Could not compute outermost loop limit",
             "Could not find loop preheader",
@@ -236,63 +236,63 @@ pub const KNOWN: &[Message] = &[
             "Illegal loop cache type:",
         ],
         code: "loop-form",
-        means: "the engine cannot keep what a loop of `{f}` computes: it does not see how often that runs",
-        ways: &[
+        meaning: "the engine cannot keep what a loop of `{f}` computes: it does not see how often that runs",
+        remedies: &[
             "Write it as `for (int i = 0; i < n; i++)` without goto into or out of it, and count turns in an integer;",
             "or move the loop's body into a function of its own.",
         ],
     },
     Message {
         name: "value-not-kept",
-        says: &[
+        pattern: &[
             "Differential Load cannot be unwrapped ",
             "Load cannot be unwrapped ",
             "Load must be recomputed ",
             "Cannot unwrap ",
         ],
         code: "value-not-kept",
-        means: "the engine can neither keep nor compute again a value of `{f}` that its derivative needs",
-        ways: &[
+        meaning: "the engine can neither keep nor compute again a value of `{f}` that its derivative needs",
+        remedies: &[
             "Assign the value to a local variable before it is used, or move the marked line into a function of its own.",
         ],
     },
     Message {
         name: "deep-pointers",
-        says: &[" not handling more than "],
+        pattern: &[" not handling more than "],
         code: "deep-pointers",
-        means: "`{f}` follows pointers to pointers deeper than the engine looks",
-        ways: &[
+        meaning: "`{f}` follows pointers to pointers deeper than the engine looks",
+        remedies: &[
             "Take the innermost pointer into a local variable first, or use flat arrays.",
             "engine_options=[\"enzyme-max-type-depth=12\"] makes it look deeper (6 where nothing is said).",
         ],
     },
     Message {
         name: "number-format",
-        says: &["Unknown type for libm", "Unknown type within frexp", "Invalid float width"],
+        pattern: &["Unknown type for libm", "Unknown type within frexp", "Invalid float width"],
         code: "number-format",
-        means: "`{f}` calls a mathematical function in a number format that has no derivatives (long double, __float128)",
-        ways: &["Compute in double or float there."],
+        meaning: "`{f}` calls a mathematical function in a number format that has no derivatives (long double, __float128)",
+        remedies: &["Compute in double or float there."],
     },
     Message {
         name: "invalid-derivative",
-        says: &["function failed verification", "Broken module found, compilation aborted!"],
+        pattern: &["function failed verification", "Broken module found, compilation aborted!"],
         code: "invalid-derivative",
-        means: "what the engine made of `{f}` is not valid code",
-        ways: &["Move the marked line, or the loop around it, into a function of its own.", REPORT],
+        meaning: "what the engine made of `{f}` is not valid code",
+        remedies: &["Move the marked line, or the loop around it, into a function of its own.", REPORT],
     },
     Message {
         name: "engine-memory",
-        says: &["out of memory", "std::bad_alloc"],
+        pattern: &["out of memory", "std::bad_alloc"],
         code: "engine-memory",
-        means: "the engine ran out of memory on `{f}`",
-        ways: &[
+        meaning: "the engine ran out of memory on `{f}`",
+        remedies: &[
             "Move large constant tables out of the function, or pass them as parameters;",
             "engine_options=[\"enzyme-max-type-offset=64\"] makes it look at less of them.",
         ],
     },
     Message {
         name: "engine-call",
-        says: &[
+        pattern: &[
             "failed to find fn to differentiate",
             "attempting to differentiate function without definition",
             "Cannot cast __enzyme_autodiff",
@@ -307,15 +307,15 @@ pub const KNOWN: &[Message] = &[
             "illegal enzyme ",
         ],
         code: "engine-call",
-        means: "the engine does not accept what ffgrad asked it for `{f}`",
-        ways: &[REPORT],
+        meaning: "the engine does not accept what ffgrad asked it for `{f}`",
+        remedies: &[REPORT],
     },
     Message {
         name: "engine-crash",
-        says: &["Assertion `", "UNREACHABLE executed"],
+        pattern: &["Assertion `", "UNREACHABLE executed"],
         code: "engine-crash",
-        means: "the differentiation engine crashed on `{f}`",
-        ways: &["Write the marked line in another way.", OUTSIDE, OR_INACTIVE],
+        meaning: "the differentiation engine crashed on `{f}`",
+        remedies: &["Write the marked line in another way.", OUTSIDE, OR_INACTIVE],
     },
 ];
 

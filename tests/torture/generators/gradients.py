@@ -172,9 +172,9 @@ def rungs_of(f: object) -> list[str]:
     roots = Path(os.environ["FFGRAD_CACHE_DIR"]).glob(f"v*/entries/{key}/choice-*.json")
     choices = [json.loads(path.read_text()) for path in roots]
     return [
-        line.split(":")[0] + " -> " + choice["rung"] + ": " + line.split(":", 1)[1][:90]
+        line.split(":")[0] + " -> " + choice["pipeline"] + ": " + line.split(":", 1)[1][:90]
         for choice in choices
-        for line in choice["passed_over"]
+        for line in choice["rejected"]
     ]
 
 

@@ -27,7 +27,7 @@ impl Doctor {
         let checks = toolchain::doctor();
         let blocking = checks.iter().filter(|check| check.blocks()).count();
         let text = if self.json {
-            format!("{}\n", serde_json::to_string_pretty(&checks)?)
+            format!("{}\n", serde_json::to_string_pretty(&with_older_names(&checks)?)?)
         } else {
             let verdict = match blocking {
                 0 => "All that ffgrad needs is there.".to_owned(),
@@ -38,4 +38,14 @@ impl Doctor {
         };
         Ok(Outcome { text, success: blocking == 0 })
     }
+}
+
+/// The checks as JSON, in which `remedy` has its older name `mend` too.
+fn with_older_names<T: serde::Serialize>(checks: &[T]) -> serde_json::Result<serde_json::Value> {
+    let mut all = serde_json::to_value(checks)?;
+    for check in all.as_array_mut().into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+        let remedy = check.get("remedy").cloned().unwrap_or_default();
+        check.insert("mend".to_owned(), remedy);
+    }
+    Ok(all)
 }

@@ -215,13 +215,13 @@ fn derivative(derivatives: &Derivatives) -> String {
     let state = match &derivatives.check {
         Some(check) => format!("proven: forward {:.8e}, reverse {:.8e}", check.forward, check.reverse),
         None => {
-            let rungs: Vec<&str> = derivatives.rungs.iter().map(|r| r.name()).collect();
+            let pipelines: Vec<&str> = derivatives.pipelines.iter().map(|r| r.name()).collect();
             let wrong = match derivatives.refused.len() {
                 0 => String::new(),
                 1 => ", and at every call of one size, at which it was wrong here".to_owned(),
                 more => format!(", and at every call of {more} sizes, at which it was wrong here"),
             };
-            format!("checked at the first call ({}){wrong}", rungs.join(", "))
+            format!("checked at the first call ({}){wrong}", pipelines.join(", "))
         }
     };
     format!("{} ({}), {state}", read::name(derivatives.wanted.order), derivatives.wanted.name())

@@ -32,7 +32,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   ffgrad toolchain install            fetch the compiler and the engine that are missing
-  ffgrad doctor                       try every tool, say how to mend what fails
+  ffgrad doctor                       try every tool, say how to fix what fails
   ffgrad show test.c f                prototype and call plan of a function
   ffgrad show test.c f --ir after     its gradient as LLVM IR
   ffgrad check test.c f               its derivatives against finite differences

@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use compile_driver::function::Function;
 use core_ad::manifest::{ArtifactRecord, Manifest};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::{Access, Arg, CallPlan, Passing, Role};
 
 use crate::Outcome;
@@ -37,8 +37,8 @@ pub struct Show {
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
     /// How the function is prepared before differentiation, for --ir and --derivative
-    #[arg(long, value_enum, default_value = "o1")]
-    rung: RungName,
+    #[arg(long, value_enum, default_value = "o1", alias = "rung")]
+    pipeline: PipelineName,
     /// Also print the commands of the derivative and what the engine said of it; --ir does too
     #[arg(long)]
     derivative: bool,
@@ -58,7 +58,7 @@ enum Stage {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum RungName {
+enum PipelineName {
     Inlined,
     O1,
     O2,
@@ -74,11 +74,11 @@ impl Show {
         let Some(source) = self.source.filter(|_| !self.passes) else {
             return Ok(Outcome::success(core_ad::passes::text()));
         };
-        let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
+        let (stage, pipeline, json) = (self.ir, self.pipeline.into(), self.json);
         let function = Function::open(source.spec())?;
         let manifest = function.manifest();
         let built = self.derivative || stage.is_some();
-        let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), rung);
+        let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), pipeline);
         let folder = built.then(folder).transpose()?;
         if json {
             let mut whole = serde_json::to_value(manifest)?;
@@ -109,16 +109,16 @@ impl Stage {
     }
 }
 
-impl From<RungName> for Rung {
-    fn from(name: RungName) -> Self {
+impl From<PipelineName> for Pipeline {
+    fn from(name: PipelineName) -> Self {
         match name {
-            RungName::Inlined => Rung::Inlined,
-            RungName::O1 => Rung::O1,
-            RungName::O2 => Rung::O2,
-            RungName::Outlined => Rung::Outlined,
-            RungName::Typed => Rung::Typed,
-            RungName::Serial => Rung::Serial,
-            RungName::Loose => Rung::Loose,
+            PipelineName::Inlined => Pipeline::Inlined,
+            PipelineName::O1 => Pipeline::O1,
+            PipelineName::O2 => Pipeline::O2,
+            PipelineName::Outlined => Pipeline::Outlined,
+            PipelineName::Typed => Pipeline::Typed,
+            PipelineName::Serial => Pipeline::Serial,
+            PipelineName::Loose => Pipeline::Loose,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that debug information leaves out.
 //!
 //! flang lowers array expressions, `matmul`, `sum` and their kin to loops of its own at -O2; LLVM's passes are kept from
-//! running (as with clang), since each rung of the ladder optimises in its own way. Module files go to the staging
+//! running (as with clang), since each pipeline of the ladder optimises in its own way. Module files go to the staging
 //! folder.
 
 use crate::build::frontend::compiler;
@@ -30,7 +30,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let folders = include_folders(spec)?;
     let modules = staging.join("modules");
     std::fs::create_dir_all(&modules).map_err(io("create", &modules))?;
-    mpi::mend_header(spec, &modules)?;
+    mpi::fix_header(spec, &modules)?;
     let mut sources = Vec::new();
     for (i, source) in spec.sources.iter().enumerate() {
         if Language::of(source, &spec.function)? == Language::Fortran {

@@ -4,7 +4,7 @@ use super::*;
 use crate::options::{Mode, Options, Verify};
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
-use core_ad::protocol::{Math, Rung};
+use core_ad::protocol::{Math, Pipeline};
 use std::collections::BTreeSet;
 
 const HERE: Here<'static> = Here { format: 7, cpu: "x86_64-0123", cuda_header: "// header" };
@@ -101,7 +101,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("threads", |o| o.threads = Some(4)),
         ("mpi", |o| o.mpi = true),
         ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
-        ("pipeline", |o| o.pipeline = Some(Rung::O2)),
+        ("pipeline", |o| o.pipeline = Some(Pipeline::O2)),
         ("constants", |o| o.constants = [("n".to_owned(), 3)].into()),
         ("engine", |o| o.engine = "plugin".into()),
         ("timeout", |o| o.timeout = 1),

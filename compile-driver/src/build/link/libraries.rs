@@ -73,7 +73,7 @@ pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
 /// # Errors
 ///
 /// A compile error where one was built again since the function was opened.
-pub fn must_be_those_of(manifest: &Manifest, context: &Context<'_>, staging: &Path) -> Result<()> {
+pub fn check_unchanged(manifest: &Manifest, context: &Context<'_>, staging: &Path) -> Result<()> {
     let now = read(context, manifest.exceptions, staging)?;
     // By content: the entry may have been made from a copy elsewhere.
     let known = |library: &Source| manifest.sources.iter().any(|s| s.digest == library.digest);

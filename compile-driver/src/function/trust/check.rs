@@ -1,27 +1,23 @@
 //! Checks after the first: of a derivative that is in use but was not proven yet, or not at these sizes, or that is proven at
 //! every call. And what is told of a check that was no plain yes or no.
 
-use crate::call::arguments::{Call, Input};
-use crate::call::scratch::Frame;
+use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::Function;
-use crate::function::select::{Climb, UNPROVEN};
+use crate::function::select::{Search, UNPROVEN};
+use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
 use crate::function::trust::status::Derivative;
 use crate::load::artifact::Artifact;
-use crate::options::Verify;
-use crate::verify::sample::Point;
-use crate::verify::{self, Outcome};
+use crate::verify::Outcome;
 use core_ad::DerivativeSet;
-use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::shapes::Resolved;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-impl Function {
-    /// Checks a derivative in use. What is wrong at these arguments gives way to a rung that is right, or is refused.
+impl Selection<'_> {
+    /// Checks a derivative in use. What is wrong at these arguments gives way to a pipeline that is right, or is refused.
     pub(crate) fn check_again(
         &self,
         wanted: DerivativeSet,
@@ -29,20 +25,20 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        match self.check(&known.artifact, inputs, resolved)? {
-            Outcome::Passed(record) => self.count_proof(wanted, known, record, resolved)?,
-            Outcome::Doubtful(record, text) if !self.is_strict() => {
-                self.tell_doubt(wanted, resolved, &text);
-                self.count_proof(wanted, known, record, resolved)?;
+        match self.opened.check(&known.artifact, inputs, resolved)? {
+            Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
+            Outcome::Suspect(record, text) if !self.opened.is_strict() => {
+                self.warn_suspect(wanted, resolved, &text);
+                self.mark_verified(wanted, known, record, resolved)?;
             }
             // Nothing is proven at these sizes: the next call looks again.
-            Outcome::Vacuous => {}
-            Outcome::Undecided(text) if self.is_strict() => {
-                self.keep_refused(wanted, known, resolved, false);
+            Outcome::AllZero => {}
+            Outcome::Inconclusive(text) if self.opened.is_strict() => {
+                self.record_refused(wanted, known, resolved, false);
                 return Err(Error::Differentiation(self.undecided(&text)));
             }
-            Outcome::Undecided(text) => self.tell_undecided(wanted, resolved, &text),
-            Outcome::Doubtful(record, text) => {
+            Outcome::Inconclusive(text) => self.warn_inconclusive(wanted, resolved, &text),
+            Outcome::Suspect(record, text) => {
                 return self.replace(wanted, known, (record, &text, false), inputs, resolved);
             }
             Outcome::Wrong(record, text) => {
@@ -53,24 +49,24 @@ impl Function {
     }
 
     /// Counts a check that says enough: the derivative is proven, and is so at these sizes.
-    fn count_proof(
+    fn mark_verified(
         &self,
         wanted: DerivativeSet,
         known: &Derivative,
         record: CheckRecord,
         resolved: &Resolved,
     ) -> Result<()> {
-        let is_news = !known.settled.swap(true, Ordering::AcqRel);
-        if let Some(rung) = known.artifact.record.rung.filter(|_| is_news) {
+        let is_news = !known.verified.swap(true, Ordering::AcqRel);
+        if let Some(pipeline) = known.artifact.record.pipeline.filter(|_| is_news) {
             let mut sizes = known.sizes.kept();
             sizes.refuse(&self.refused_before(wanted));
-            self.keep_choice(wanted, rung, Some(record), &[], &sizes)?;
+            self.opened.record_choice(wanted, pipeline, Some(record), &[], &sizes)?;
         }
-        self.keep_size(wanted, known, resolved);
+        self.record_shape(wanted, known, resolved);
         Ok(())
     }
 
-    /// A derivative in use is wrong at these arguments, or under `strict` not right enough. The rungs after it may still be right;
+    /// A derivative in use is wrong at these arguments, or under `strict` not right enough. The pipelines after it may still be right;
     /// that none is is found out once in a process and for a size.
     fn replace(
         &self,
@@ -83,92 +79,55 @@ impl Function {
         if let Some(diagnosis) = known.sizes.explanation(checked_shapes::digest(resolved)) {
             return Err(Error::Differentiation(diagnosis));
         }
-        let _lock = self.lock_if_alone(wanted)?;
+        let _lock = self.opened.lock_if_alone(wanted)?;
         let mut before = known.sizes.kept();
         before.refuse(&self.refused_before(wanted));
-        // Before the climb, which may be interrupted: the rung stays in use at other sizes.
-        self.keep_refused(wanted, known, resolved, is_wrong);
-        let mut climb = Climb::beside(before.refused);
-        let tried = known.artifact.record.rung;
-        if let Some(rung) = tried {
-            climb.fail(rung, record, text);
+        // Before the search, which may be interrupted: the pipeline stays in use at other sizes.
+        self.record_refused(wanted, known, resolved, is_wrong);
+        let mut search = Search::beside(before.refused);
+        let tried = known.artifact.record.pipeline;
+        if let Some(pipeline) = tried {
+            search.fail(pipeline, record, text);
         }
-        let rest = self.rungs(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
-        if let Some(artifact) = self.climb_over(rest, &mut climb, wanted, inputs, resolved)? {
+        let rest = self.opened.pipelines(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
+        if let Some(artifact) = self.try_pipelines(rest, &mut search, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
-        let diagnosis = self.refusal(&climb, wanted, inputs, resolved)?;
-        if climb.is_final() {
+        let diagnosis = self.refusal(&search, wanted, inputs, resolved)?;
+        if search.is_final() {
             known.sizes.explain(checked_shapes::digest(resolved), &diagnosis);
         }
         Err(Error::Differentiation(diagnosis))
     }
 
-    pub(crate) fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {
-        static SEED: AtomicU64 = AtomicU64::new(1);
-        let frame = Frame::open();
-        let call = self.call(resolved, &frame);
-        let values = self.gather(&call, inputs)?;
-        let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
-        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
-    }
-
-    /// Private copies of everything the caller gave, one buffer an argument.
-    pub(crate) fn gather(&self, call: &Call<'_>, inputs: &[Input<'_>]) -> Result<Point> {
-        let plan = &self.manifest.plan;
-        let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
-        for (arg, a) in plan.args.iter().enumerate() {
-            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
-            let target = memory.as_mut_ptr().cast::<u8>();
-            match a.role {
-                Role::Input | Role::InOut => {
-                    let position = plan.inputs.iter().position(|&i| i == arg).unwrap_or(0);
-                    call.copy_input(&inputs[position], arg, target)?;
-                }
-                Role::Size => {
-                    let place = call.size(arg)?;
-                    // SAFETY: both hold at least one integer of the parameter's type.
-                    unsafe { target.copy_from_nonoverlapping(place, a.dtype.size()) };
-                }
-                Role::Output | Role::Scratch | Role::Return => {}
-            }
-            values.push(memory);
-        }
-        Ok(values)
-    }
-
-    /// Whether what would be a warning is a refusal.
-    pub(crate) fn is_strict(&self) -> bool {
-        self.spec.options.verify == Verify::Strict
-    }
-
     /// Warns of a check that only finite differences do not confirm, once for each size; where every call is checked, each time.
-    pub(crate) fn tell_doubt(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_told_first(wanted, resolved) || self.verifies_always() {
-            let function = &self.spec.function;
-            self.warn(format!(
+    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
+        if self.is_first_warning(wanted, resolved) || self.opened.verifies_always() {
+            let function = &self.opened.spec.function;
+            self.opened.warn(format!(
                 "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
             ));
         }
     }
 
     /// Warns of a check that says nothing, once for each size.
-    pub(crate) fn tell_undecided(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_told_first(wanted, resolved) {
-            let function = &self.spec.function;
-            self.warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
+    pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
+        if self.is_first_warning(wanted, resolved) {
+            let function = &self.opened.spec.function;
+            self.opened
+                .warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
         }
     }
 
     /// Whether nobody was warned at these sizes yet.
-    fn is_told_first(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
-        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+    fn is_first_warning(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+        let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
         all.get(&wanted).is_none_or(|known| known.sizes.tell(checked_shapes::digest(resolved)))
     }
 
     /// The refusal where nothing can be said and a warning is not enough.
     pub(crate) fn undecided(&self, text: &str) -> Box<Diagnosis> {
-        let function = &self.spec.function;
+        let function = &self.opened.spec.function;
         let headline = format!("the gradient of `{function}` cannot be proven at these arguments, so none is returned");
         let diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(text);
         Box::new(

@@ -32,7 +32,7 @@ const LARGEST: usize = 16 << 20;
 
 /// What stands for the sizes that were checked, 0 in what is not used yet.
 #[derive(Default)]
-pub struct Sizes {
+pub struct CheckedShapes {
     known: [AtomicU64; MOST],
     /// Those after the first [`MOST`], where every size is checked.
     more: Option<Mutex<HashSet<u64>>>,
@@ -48,23 +48,23 @@ struct Refused {
     digest: u64,
     /// Whether it was wrong there, which other processes must know too, or only not right enough for who asked.
     is_wrong: bool,
-    /// Why no rung serves there, where a climb has come to its end in this process.
+    /// Why no pipeline serves there, where a search has come to its end in this process.
     diagnosis: Option<Box<Diagnosis>>,
 }
 
 /// What is kept of sizes from process to process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct ShapeRecord {
     /// Those that were checked.
     pub checked: Vec<u64>,
     /// Those that were proven wrong.
     pub refused: Vec<u64>,
 }
 
-impl Kept {
+impl ShapeRecord {
     /// One size that was checked, and those that were refused before.
-    pub fn one(digest: u64, refused: &[u64]) -> Kept {
-        Kept { checked: vec![digest], refused: refused.to_vec() }
+    pub fn one(digest: u64, refused: &[u64]) -> ShapeRecord {
+        ShapeRecord { checked: vec![digest], refused: refused.to_vec() }
     }
 
     /// Counts more sizes as refused, up to the number beyond which all others are checked anyway.
@@ -75,10 +75,10 @@ impl Kept {
     }
 }
 
-impl Sizes {
+impl CheckedShapes {
     /// What earlier processes found. `every`: each new size is checked, not only the first few.
-    pub fn from_kept(kept: &Kept, every: bool) -> Sizes {
-        let sizes = Sizes { more: every.then(Mutex::default), ..Sizes::default() };
+    pub fn from_kept(kept: &ShapeRecord, every: bool) -> CheckedShapes {
+        let sizes = CheckedShapes { more: every.then(Mutex::default), ..CheckedShapes::default() };
         kept.checked.iter().for_each(|digest| sizes.add(*digest));
         kept.refused.iter().for_each(|digest| sizes.refuse(*digest, true));
         sizes
@@ -111,14 +111,14 @@ impl Sizes {
         }
     }
 
-    /// Remembers why no rung serves at these sizes, which were refused.
+    /// Remembers why no pipeline serves at these sizes, which were refused.
     pub fn explain(&self, digest: u64, diagnosis: &Diagnosis) {
         if let Some(one) = self.refused().iter_mut().find(|one| one.digest == digest) {
             one.diagnosis = Some(Box::new(diagnosis.clone()));
         }
     }
 
-    /// Why no rung serves at these sizes, where that was found out in this process.
+    /// Why no pipeline serves at these sizes, where that was found out in this process.
     pub fn explanation(&self, digest: u64) -> Option<Box<Diagnosis>> {
         self.refused().iter().find(|one| one.digest == digest)?.diagnosis.clone()
     }
@@ -167,11 +167,11 @@ impl Sizes {
     }
 
     /// What later processes should know.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> ShapeRecord {
         let first = self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0);
         let checked = first.chain(self.more().into_iter().flat_map(|more| more.iter().copied().collect::<Vec<_>>()));
         let refused = self.refused().iter().filter(|one| one.is_wrong).map(|one| one.digest).collect();
-        Kept { checked: checked.collect(), refused }
+        ShapeRecord { checked: checked.collect(), refused }
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_refused_size_stays_refused_whatever_else_is_checked() {
         let (bad, good) = (resolved(&[&[9]], &[0]), resolved(&[&[8]], &[0]));
-        let sizes = Sizes::default();
+        let sizes = CheckedShapes::default();
         assert!(!sizes.are_refused(&bad));
         sizes.refuse(digest(&bad), true);
         sizes.refuse(5, false);
@@ -235,7 +235,7 @@ mod tests {
         sizes.add(digest(&bad));
         assert!(sizes.are_refused(&bad) && !sizes.are_refused(&good));
         assert_eq!(sizes.kept().refused, [digest(&bad)], "what strict alone refuses is no one else's business");
-        assert!(Sizes::from_kept(&sizes.kept(), false).are_refused(&bad));
+        assert!(CheckedShapes::from_kept(&sizes.kept(), false).are_refused(&bad));
         assert!(sizes.explanation(digest(&bad)).is_none());
         sizes.explain(digest(&bad), &Diagnosis::new("unproven-gradient", "f", "wrong"));
         assert_eq!(sizes.explanation(digest(&bad)).map(|d| d.headline), Some("wrong".to_owned()));
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn after_many_refusals_only_known_sizes_are_taken_to_be_right() {
         let (known, unknown) = (resolved(&[&[1]], &[0]), resolved(&[&[2]], &[0]));
-        let sizes = Sizes::from_kept(&Kept::one(digest(&known), &[]), false);
+        let sizes = CheckedShapes::from_kept(&ShapeRecord::one(digest(&known), &[]), false);
         (0..MOST_REFUSED as u64).for_each(|digest| sizes.refuse(digest, digest > 0));
         assert!(!sizes.are_refused(&known) && sizes.are_refused(&unknown));
         assert_eq!(sizes.kept().refused.len(), MOST_REFUSED - 1);
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_size_is_warned_of_once() {
-        let sizes = Sizes::default();
+        let sizes = CheckedShapes::default();
         assert!(sizes.tell(1) && sizes.tell(2) && !sizes.tell(1));
         assert_eq!((3..1000).filter(|digest| sizes.tell(*digest)).count(), MOST_TOLD - 2);
     }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn eight_sizes_are_checked_and_no_more() {
-        let sizes = Sizes::from_kept(&Kept::one(7, &[]), false);
+        let sizes = CheckedShapes::from_kept(&ShapeRecord::one(7, &[]), false);
         assert!(!sizes.lack(7));
         for digest in 1..=8 {
             assert!(sizes.lack(digest) || digest == 7);

@@ -3,18 +3,16 @@
 use crate::build::enzyme;
 use crate::cache::{self, layout};
 use crate::error::{OUT_OF_MEMORY, Result};
-use crate::function::Function;
 use crate::function::faulty_rule;
 use crate::function::select::UNPROVEN;
-use crate::function::trust::checked_shapes::{self, Kept, Sizes};
+use crate::function::trust::Selection;
+use crate::function::trust::checked_shapes::{self, CheckedShapes, ShapeRecord};
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::manifest::{CheckRecord, Choice, FORMAT};
-use core_ad::protocol::Rung;
+use core_ad::manifest::{Choice, FORMAT};
 use core_ad::shapes::Resolved;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -23,20 +21,20 @@ pub struct Derivative {
     /// The code.
     pub artifact: Arc<Artifact>,
     /// Nothing more needs to be checked, at the sizes that were.
-    pub(crate) settled: AtomicBool,
+    pub(crate) verified: AtomicBool,
     /// Those sizes.
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: CheckedShapes,
 }
 
 /// What calls have to be checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum Check {
     /// Enough was proven.
-    Nothing,
+    None,
     /// Until one of them proves something at these sizes too.
-    Proof,
+    Once,
     /// Each for itself.
-    Each,
+    EveryCall,
 }
 
 /// Problems that the next call need not have: other arguments, a machine with less to do, room on the disk.
@@ -57,189 +55,139 @@ pub(crate) fn is_passing(refusal: &Diagnosis) -> bool {
     PASSING.contains(&refusal.code.as_str())
 }
 
-impl Function {
+impl Selection<'_> {
     /// Whether a call of these sizes has to be checked.
     pub(crate) fn is_check_due(&self, known: &Derivative, resolved: &Resolved) -> bool {
-        if self.is_each_checked(known, resolved) || !known.settled.load(Ordering::Acquire) {
+        if self.is_each_checked(known, resolved) || !known.verified.load(Ordering::Acquire) {
             return true;
         }
         // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
-        self.spec.options.verify != Verify::Off
-            && !self.spec.options.mpi
-            && self.pack.is_none()
+        self.opened.spec.options.verify != Verify::Off
+            && !self.opened.spec.options.mpi
+            && self.opened.pack.is_none()
             && known.sizes.lack(checked_shapes::digest(resolved))
-            && (known.sizes.are_all_checked() || self.has_small_arguments(resolved))
+            && (known.sizes.are_all_checked() || self.opened.has_small_arguments(resolved))
     }
 
     /// Whether every call of these sizes has to be checked.
-    fn is_each_checked(&self, known: &Derivative, resolved: &Resolved) -> bool {
-        match self.spec.options.verify {
+    pub(crate) fn is_each_checked(&self, known: &Derivative, resolved: &Resolved) -> bool {
+        match self.opened.spec.options.verify {
             Verify::Always => true,
             Verify::Off => false,
             Verify::Once | Verify::Strict => known.sizes.are_refused(resolved),
         }
     }
 
-    fn has_small_arguments(&self, resolved: &Resolved) -> bool {
-        let arguments = self.manifest.plan.args.iter().enumerate();
-        checked_shapes::are_small(arguments.map(|(i, arg)| resolved.elements(i).saturating_mul(arg.dtype.size())))
-    }
-
-    /// What calls of these sizes still have to be checked for, by the function that serves them.
-    pub(crate) fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Due {
-        let wanted = self.serving(wanted);
-        if let Some(other) = self.server(wanted, resolved) {
-            return other.due(wanted, resolved);
-        }
-        let known = self.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
-        match known {
-            // Before anything is proven it is the first element that tells something which counts, however far behind.
-            Some(known) if self.is_each_checked(&known, resolved) || !known.settled.load(Ordering::Acquire) => {
-                Due::Each
-            }
-            Some(known) if self.is_check_due(&known, resolved) => Due::Proof,
-            // A primal alone is not among them.
-            _ => Due::Nothing,
-        }
-    }
-
-    /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
-    fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        if let Some(variant) = self.packed_variants.iter().find_map(|v| v.serving(wanted, resolved)) {
-            return Some(variant.clone());
-        }
-        let options = &self.spec.options;
-        match (options.mpi, options.specialize, options.tune) {
-            (false, true, _) => self.specialised_before(wanted, resolved),
-            (false, false, true) => self.tuned_before(wanted, resolved),
-            _ => None,
-        }
-    }
-
     /// Whether these derivatives have passed a check, where the function itself serves them.
-    pub(crate) fn has_proof(&self, wanted: DerivativeSet) -> bool {
-        let all = self.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&wanted).is_some_and(|known| known.settled.load(Ordering::Acquire))
+    pub(crate) fn is_verified(&self, wanted: DerivativeSet) -> bool {
+        let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&wanted).is_some_and(|known| known.verified.load(Ordering::Acquire))
     }
 
     /// The derivative that an earlier process chose, where its check counts here, and the sizes that were checked.
-    pub(crate) fn kept(&self, wanted: DerivativeSet) -> Result<Option<(Artifact, Kept)>> {
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
+    pub(crate) fn kept(&self, wanted: DerivativeSet) -> Result<Option<(Artifact, ShapeRecord)>> {
+        let choice: Option<Choice> = cache::read_json(&self.opened.choice_file(wanted));
         let Some(choice) = choice.filter(|c| c.format == FORMAT) else { return Ok(None) };
-        let checks = self.spec.options.verify;
+        let checks = self.opened.spec.options.verify;
         // A kept check may have been a doubtful one, which `strict` does not accept.
-        let settled = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
-        let folder = layout::derivative_folder(&self.cache, &self.manifest.key, wanted, choice.rung);
-        let artifact = if settled { Artifact::load(&self.cache, &folder)? } else { None };
-        let mut sizes = Kept { checked: choice.sizes, refused: choice.refused };
-        sizes.refuse(&self.refused_at_first(wanted).refused);
+        let verified = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
+        let folder = layout::derivative_folder(&self.opened.cache, &self.opened.manifest.key, wanted, choice.pipeline);
+        let artifact = if verified { Artifact::load(&self.opened.cache, &folder)? } else { None };
+        let mut sizes = ShapeRecord { checked: choice.sizes, refused: choice.refused };
+        sizes.refuse(&self.refused_by_first_calls(wanted).refused);
         Ok(artifact.map(|artifact| (artifact, sizes)))
     }
 
-    pub(crate) fn choice_file(&self, wanted: DerivativeSet) -> PathBuf {
-        self.cache.entry(&self.manifest.key).join(format!("choice-{}.json", wanted.name()))
-    }
-
-    /// Sizes at which the derivative, on whatever rung, was proven wrong by earlier calls, here or in other processes.
+    /// CheckedShapes at which the derivative, on whatever pipeline, was proven wrong by earlier calls, here or in other processes.
     pub(crate) fn refused_before(&self, wanted: DerivativeSet) -> Vec<u64> {
-        let mut sizes = self.refused_at_first(wanted);
-        if let Some(pack) = &self.pack {
+        let mut sizes = self.refused_by_first_calls(wanted);
+        if let Some(pack) = &self.opened.pack {
             sizes.refuse(&pack.refused(wanted));
         } else if let Some(choice) =
-            cache::read_json::<Choice>(&self.choice_file(wanted)).filter(|c| c.format == FORMAT)
+            cache::read_json::<Choice>(&self.opened.choice_file(wanted)).filter(|c| c.format == FORMAT)
         {
             sizes.refuse(&choice.refused);
         }
         sizes.refused
     }
 
-    fn refused_at_first(&self, wanted: DerivativeSet) -> Kept {
-        let all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+    fn refused_by_first_calls(&self, wanted: DerivativeSet) -> ShapeRecord {
+        let all = self.trust.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(&wanted).cloned().unwrap_or_default()
     }
 
-    /// Remembers sizes at which every rung is wrong where none serves others yet. Of an MPI program nothing, as in [`Self::keep_refused`].
-    pub(crate) fn refuse_at_first(&self, wanted: DerivativeSet, resolved: &Resolved) {
-        if !self.spec.options.mpi {
-            let mut all = self.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Remembers sizes at which every pipeline is wrong where none serves others yet. Of an MPI program nothing, as in [`Self::record_refused`].
+    pub(crate) fn refuse_for_first_calls(&self, wanted: DerivativeSet, resolved: &Resolved) {
+        if !self.opened.spec.options.mpi {
+            let mut all = self.trust.refused_sizes.lock().unwrap_or_else(PoisonError::into_inner);
             all.entry(wanted).or_default().refuse(&[checked_shapes::digest(resolved)]);
         }
     }
 
-    pub(crate) fn settle(
+    pub(crate) fn accept(
         &self,
         wanted: DerivativeSet,
         artifact: Arc<Artifact>,
-        settled: bool,
-        sizes: &Kept,
+        verified: bool,
+        sizes: &ShapeRecord,
     ) -> Arc<Artifact> {
-        self.share_primal(&artifact);
+        self.opened.share_primal(&artifact);
         let every_size = !artifact.record.skipped.is_empty();
-        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes, every_size));
-        let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
-        let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
+        let (verified, sizes) = (AtomicBool::new(verified), CheckedShapes::from_kept(sizes, every_size));
+        let derivative = Derivative { artifact: artifact.clone(), verified, sizes };
+        let mut all = self.trust.derivatives.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(wanted, Arc::new(derivative));
         artifact
     }
 
-    pub(crate) fn keep_choice(
-        &self,
-        wanted: DerivativeSet,
-        rung: Rung,
-        check: Option<CheckRecord>,
-        passed_over: &[String],
-        sizes: &Kept,
-    ) -> Result<()> {
-        if self.pack.is_some() {
-            return Ok(());
-        }
-        let (passed_over, Kept { checked, refused }) = (passed_over.to_vec(), sizes.clone());
-        let choice = Choice { format: FORMAT, rung, check, passed_over, sizes: checked, refused };
-        cache::write_json(&self.choice_file(wanted), &choice)
-    }
-
     /// Counts these sizes as checked, here and, where the cache can be written to, in processes to come.
-    pub(crate) fn keep_size(&self, wanted: DerivativeSet, known: &Derivative, resolved: &Resolved) {
+    pub(crate) fn record_shape(&self, wanted: DerivativeSet, known: &Derivative, resolved: &Resolved) {
         let digest = checked_shapes::digest(resolved);
         if !known.sizes.lack(digest) || known.sizes.are_refused(resolved) {
             return;
         }
         known.sizes.add(digest);
         // Another process may add what it refused.
-        if let Ok(_lock) = self.lock_if_alone(wanted) {
-            self.keep_sizes(wanted, known);
+        if let Ok(_lock) = self.opened.lock_if_alone(wanted) {
+            self.record_shapes(wanted, known);
         }
     }
 
     /// Counts these sizes as refused; where the derivative `is_wrong` there, in processes to come too. The cache's lock is held.
     /// Not among the ranks of an MPI program, which have sizes of their own and would have to agree on a check.
-    pub(crate) fn keep_refused(&self, wanted: DerivativeSet, known: &Derivative, resolved: &Resolved, is_wrong: bool) {
-        if self.spec.options.mpi {
+    pub(crate) fn record_refused(
+        &self,
+        wanted: DerivativeSet,
+        known: &Derivative,
+        resolved: &Resolved,
+        is_wrong: bool,
+    ) {
+        if self.opened.spec.options.mpi {
             return;
         }
         known.sizes.refuse(checked_shapes::digest(resolved), is_wrong);
         if is_wrong {
-            self.keep_sizes(wanted, known);
+            self.record_shapes(wanted, known);
         }
     }
 
-    /// Adds what is known of sizes to what is kept, if that is of the same rung.
-    fn keep_sizes(&self, wanted: DerivativeSet, known: &Derivative) {
-        let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
-        let ours = choice.filter(|c| c.format == FORMAT && Some(c.rung) == known.artifact.record.rung);
-        if let Some(choice) = ours.filter(|_| self.pack.is_none()) {
+    /// Adds what is known of sizes to what is kept, if that is of the same pipeline.
+    fn record_shapes(&self, wanted: DerivativeSet, known: &Derivative) {
+        let choice: Option<Choice> = cache::read_json(&self.opened.choice_file(wanted));
+        let ours = choice.filter(|c| c.format == FORMAT && Some(c.pipeline) == known.artifact.record.pipeline);
+        if let Some(choice) = ours.filter(|_| self.opened.pack.is_none()) {
             let mut kept = known.sizes.kept();
             kept.refuse(&choice.refused);
             let more = Choice { sizes: kept.checked, refused: kept.refused, ..choice };
             // Without it the next process checks once more.
-            let _ = cache::write_json(&self.choice_file(wanted), &more);
+            let _ = cache::write_json(&self.opened.choice_file(wanted), &more);
         }
     }
 
     /// Refuses again without building everything once more, unless the next call may fare better.
     pub(crate) fn remember_refusal(&self, wanted: DerivativeSet, diagnosis: &Diagnosis) {
         if !is_passing(diagnosis) {
-            let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut refusals = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner);
             refusals.insert(wanted, Box::new(diagnosis.clone()));
         }
     }

@@ -26,8 +26,8 @@ pub(crate) struct PackedVariant {
 ///
 /// A pack error where nothing was chosen yet.
 pub(crate) fn chosen(function: &Function) -> Result<Vec<(DerivativeSet, Arc<Function>)>> {
-    let mut all = function.variants.all();
-    let tuned = function.tuned.read().unwrap_or_else(PoisonError::into_inner);
+    let mut all = function.variants.specialised.all();
+    let tuned = function.variants.tuned.read().unwrap_or_else(PoisonError::into_inner);
     all.extend(tuned.iter().flat_map(|(&wanted, winner)| winner.all().into_iter().map(move |f| (wanted, f))));
     if all.is_empty() {
         let name = &function.spec().function;

@@ -9,11 +9,11 @@ use crate::cache;
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::variants::tune;
 use crate::load::artifact::Artifact;
 use crate::options::Spec;
 use crate::os::interrupt::Turn;
 use core_ad::DerivativeSet;
-use core_ad::Role;
 use core_ad::manifest::{FORMAT, Specialization};
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
@@ -34,9 +34,9 @@ fn case(wanted: DerivativeSet, sizes: &BTreeMap<String, i64>) -> Case {
     (wanted, sizes.values().copied().collect())
 }
 
-/// The variants of a function.
+/// Variants for the sizes of calls.
 #[derive(Default)]
-pub(crate) struct Variants {
+pub(crate) struct Specialised {
     general: RwLock<Option<Arc<Function>>>,
     chosen: RwLock<HashMap<Case, Arc<Function>>>,
     choosing: Turn,
@@ -50,17 +50,17 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let sizes = self.sizes(resolved);
+        let sizes = self.opened.sizes(resolved);
         let key = case(wanted, &sizes);
-        let function = match self.variants.chosen(&key) {
+        let function = match self.variants.specialised.chosen(&key) {
             Some(function) => function,
             None => {
-                let _choosing = self.variants.choosing.wait()?;
-                match self.variants.chosen(&key) {
+                let _choosing = self.variants.specialised.choosing.wait()?;
+                match self.variants.specialised.chosen(&key) {
                     Some(function) => function,
                     None => {
                         let function = self.better(wanted, inputs, resolved, &sizes)?;
-                        let mut all = self.variants.chosen.write().unwrap_or_else(PoisonError::into_inner);
+                        let mut all = self.variants.specialised.chosen.write().unwrap_or_else(PoisonError::into_inner);
                         all.insert(key, function.clone());
                         function
                     }
@@ -68,19 +68,13 @@ impl Function {
             }
         };
         let artifact = function.derivative(wanted, inputs, resolved)?;
-        function.take_warnings().into_iter().for_each(|text| self.warn(text));
+        function.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
         Ok(artifact)
     }
 
     /// The function that was chosen for these sizes, if one was.
     pub(crate) fn specialised_before(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        self.variants.chosen(&case(wanted, &self.sizes(resolved)))
-    }
-
-    /// The sizes of a call, by parameter name.
-    pub(crate) fn sizes(&self, resolved: &Resolved) -> BTreeMap<String, i64> {
-        let args = self.manifest.plan.args.iter().enumerate().filter(|(_, a)| a.role == Role::Size);
-        args.map(|(i, a)| (a.name.clone(), resolved.sizes[i])).collect()
+        self.variants.specialised.chosen(&case(wanted, &self.opened.sizes(resolved)))
     }
 
     fn better(
@@ -91,7 +85,7 @@ impl Function {
         sizes: &BTreeMap<String, i64>,
     ) -> Result<Arc<Function>> {
         let general = self.general()?;
-        let many = self.variants.chosen.read().unwrap_or_else(PoisonError::into_inner).len() >= MOST;
+        let many = self.variants.specialised.chosen.read().unwrap_or_else(PoisonError::into_inner).len() >= MOST;
         if sizes.is_empty() || many || !wanted.entries().contains(&Entry::Vjp) {
             return Ok(general);
         }
@@ -104,7 +98,7 @@ impl Function {
                 let special = variant()?;
                 let time = |function: &Function| -> Result<f64> {
                     let artifact = function.derivative(wanted, inputs, resolved)?;
-                    Ok(function.time_vjp(&artifact, inputs, resolved)?.as_secs_f64() * 1e6)
+                    Ok(tune::time_vjp(function, &artifact, inputs, resolved)?.as_secs_f64() * 1e6)
                 };
                 let general_microseconds = time(&general)?;
                 // What cannot be built for fixed sizes is no loss.
@@ -127,17 +121,17 @@ impl Function {
 
     /// This function without the option.
     fn general(&self) -> Result<Arc<Function>> {
-        let known = self.variants.general.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.variants.specialised.general.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(known) = known {
             return Ok(known);
         }
         let opened = Arc::new(self.opened_with(self.with_constants(&BTreeMap::new()))?);
-        *self.variants.general.write().unwrap_or_else(PoisonError::into_inner) = Some(opened.clone());
+        *self.variants.specialised.general.write().unwrap_or_else(PoisonError::into_inner) = Some(opened.clone());
         Ok(opened)
     }
 
     fn with_constants(&self, sizes: &BTreeMap<String, i64>) -> Spec {
-        let mut spec = self.spec.clone();
+        let mut spec = self.opened.spec.clone();
         spec.options.specialize = false;
         spec.options.constants = sizes.clone();
         spec
@@ -146,11 +140,11 @@ impl Function {
     fn specialization_file(&self, wanted: DerivativeSet, sizes: &BTreeMap<String, i64>) -> PathBuf {
         let values: Vec<String> = sizes.values().map(i64::to_string).collect();
         let name = format!("special-{}-{}.json", wanted.name(), values.join("x"));
-        self.cache.entry(&self.manifest.key).join(name)
+        self.opened.cache.entry(&self.opened.manifest.key).join(name)
     }
 }
 
-impl Variants {
+impl Specialised {
     /// What serves the calls so far: variants, and the general code.
     pub fn all(&self) -> Vec<(DerivativeSet, Arc<Function>)> {
         let chosen = self.chosen.read().unwrap_or_else(PoisonError::into_inner);

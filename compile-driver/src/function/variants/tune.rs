@@ -17,7 +17,7 @@ use crate::os::terminal;
 use crate::verify;
 use core_ad::DerivativeSet;
 use core_ad::manifest::{FORMAT, Trial, Tuning};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What may stand before differentiation.
-const PIPELINES: [Rung; 4] = [Rung::Inlined, Rung::O1, Rung::O2, Rung::Outlined];
+const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
 /// What the engine may be told about its caches, each alone; last, to let LLVM carry values from turn to turn of a
 /// loop before differentiation (see `engine::PIPELINE`).
@@ -76,12 +76,12 @@ impl Function {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let known = self.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         let winner = match known {
             Some(winner) => winner,
             None => {
-                let _tuning = self.tuning.wait()?;
-                let known = self.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+                let _tuning = self.variants.tuning.wait()?;
+                let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
                 match known {
                     Some(winner) => winner,
                     None => self.choose(wanted, inputs, resolved)?,
@@ -90,17 +90,17 @@ impl Function {
         };
         let serving = winner.serving(resolved);
         let artifact = serving.derivative(wanted, inputs, resolved)?;
-        serving.take_warnings().into_iter().for_each(|text| self.warn(text));
+        serving.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
         // A primal in which sizes are constants serves no other call.
         if Arc::ptr_eq(serving, &winner.general) {
-            self.share_primal(&artifact);
+            self.opened.share_primal(&artifact);
         }
         Ok(artifact)
     }
 
     /// The function that was chosen for these sizes, if one was.
     pub(crate) fn tuned_before(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        let tuned = self.tuned.read().unwrap_or_else(PoisonError::into_inner);
+        let tuned = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner);
         tuned.get(&wanted).map(|winner| winner.serving(resolved).clone())
     }
 
@@ -125,17 +125,17 @@ impl Function {
         });
         let general = open(tuning.pipeline, &tuning.engine_options, None)?;
         let winner = Arc::new(Winner { general, special: special.transpose()? });
-        self.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
+        self.variants.tuned.write().unwrap_or_else(PoisonError::into_inner).insert(wanted, winner.clone());
         Ok(winner)
     }
 
     fn tuning_file(&self, wanted: DerivativeSet) -> PathBuf {
-        self.cache.entry(&self.manifest.key).join(format!("tuning-{}.json", wanted.name()))
+        self.opened.cache.entry(&self.opened.manifest.key).join(format!("tuning-{}.json", wanted.name()))
     }
 
     /// This function with other options.
-    fn candidate(&self, pipeline: Rung, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
-        let mut spec = self.spec.clone();
+    fn candidate(&self, pipeline: Pipeline, engine_options: &[String], sizes: Option<&BTreeMap<String, i64>>) -> Spec {
+        let mut spec = self.opened.spec.clone();
         spec.options.tune = false;
         spec.options.pipeline = Some(pipeline);
         spec.options.engine_options.extend(engine_options.iter().cloned());
@@ -145,29 +145,30 @@ impl Function {
         spec
     }
 
-    /// Sizes by parameter name as sizes by parameter number.
+    /// CheckedShapes by parameter name as sizes by parameter number.
     fn numbered(&self, sizes: &BTreeMap<String, i64>) -> Vec<(usize, i64)> {
-        let args = self.manifest.plan.args.iter().enumerate();
+        let args = self.opened.manifest.plan.args.iter().enumerate();
         args.filter_map(|(i, arg)| Some((i, *sizes.get(&arg.name)?))).collect()
     }
 
     /// The sizes of a call, if a variant for them could be built: not of what has none, or has them as constants already, nor
     /// of a kernel, which learns its sizes from the launch.
     fn sizes_to_fix(&self, resolved: &Resolved) -> Option<BTreeMap<String, i64>> {
-        let sizes = self.sizes(resolved);
-        (!sizes.is_empty() && self.spec.options.constants.is_empty() && !self.is_kernel()).then_some(sizes)
+        let sizes = self.opened.sizes(resolved);
+        (!sizes.is_empty() && self.opened.spec.options.constants.is_empty() && !self.opened.is_kernel())
+            .then_some(sizes)
     }
 
     /// Builds and times every candidate.
     fn compete(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Tuning> {
         let show = terminal::draws();
-        let bar = if show { progress(&self.spec.function) } else { ProgressBar::hidden() };
+        let bar = if show { progress(&self.opened.spec.function) } else { ProgressBar::hidden() };
         let mut trials: Vec<Trial> = Vec::new();
         for pipeline in PIPELINES {
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, Vec::new(), None)?);
             bar.inc(1);
         }
-        let pipeline = fastest(&trials).map_or(Rung::Inlined, |t| t.pipeline);
+        let pipeline = fastest(&trials).map_or(Pipeline::Inlined, |t| t.pipeline);
         for options in ENGINE_OPTIONS {
             let options = options.iter().map(|&o| o.to_owned()).collect();
             trials.push(self.attempt(wanted, inputs, resolved, pipeline, options, None)?);
@@ -186,16 +187,19 @@ impl Function {
         let Some(best) = best else {
             // None can be built: the plain ladder says why.
             return Err(
-                match self.opened_with(self.candidate(Rung::Inlined, &[], None))?.derivative(wanted, inputs, resolved) {
+                match self
+                    .opened_with(self.candidate(Pipeline::Inlined, &[], None))?
+                    .derivative(wanted, inputs, resolved)
+                {
                     Err(error) => error,
-                    Ok(_) => self.vanished(&self.tuning_file(wanted)),
+                    Ok(_) => self.opened.vanished(&self.tuning_file(wanted)),
                 },
             );
         };
         let (pipeline, engine_options) = (best.pipeline, best.engine_options);
         let tuning = Tuning { format: FORMAT, pipeline, engine_options, special, trials };
         if show {
-            eprintln!("{}", table(&self.spec.function, &tuning));
+            eprintln!("{}", table(&self.opened.spec.function, &tuning));
         }
         Ok(tuning)
     }
@@ -221,14 +225,14 @@ impl Function {
         wanted: DerivativeSet,
         inputs: &[Input<'_>],
         resolved: &Resolved,
-        pipeline: Rung,
+        pipeline: Pipeline,
         engine_options: Vec<String>,
         sizes: Option<BTreeMap<String, i64>>,
     ) -> Result<Trial> {
         let spec = self.candidate(pipeline, &engine_options, sizes.as_ref());
         let measured = self.opened_with(spec).and_then(|candidate| {
             let artifact = candidate.derivative(wanted, inputs, resolved)?;
-            candidate.time_vjp(&artifact, inputs, resolved)
+            time_vjp(&candidate, &artifact, inputs, resolved)
         });
         let (microseconds, refused) = match measured {
             Ok(time) => (Some(time.as_secs_f64() * 1e6), None),
@@ -237,14 +241,19 @@ impl Function {
         };
         Ok(Trial { pipeline, engine_options, sizes, microseconds, refused })
     }
+}
 
-    /// Shortest time of one vjp at these arguments.
-    pub(crate) fn time_vjp(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Duration> {
-        let frame = Frame::open();
-        let call = self.call(resolved, &frame);
-        let values = self.gather(&call, inputs)?;
-        verify::time_vjp(&call, artifact, &values, BUDGET)
-    }
+/// Shortest time of one vjp at these arguments.
+pub(crate) fn time_vjp(
+    function: &Function,
+    artifact: &Artifact,
+    inputs: &[Input<'_>],
+    resolved: &Resolved,
+) -> Result<Duration> {
+    let frame = Frame::open();
+    let call = function.opened.call(resolved, &frame);
+    let values = function.opened.gather(&call, inputs)?;
+    verify::time_vjp(&call, artifact, &values, BUDGET)
 }
 
 fn fastest(trials: &[Trial]) -> Option<&Trial> {
@@ -287,19 +296,20 @@ fn table(function: &str, tuning: &Tuning) -> String {
 mod tests {
     use super::*;
 
-    fn trial(pipeline: Rung, microseconds: Option<f64>) -> Trial {
+    fn trial(pipeline: Pipeline, microseconds: Option<f64>) -> Trial {
         Trial { pipeline, engine_options: Vec::new(), sizes: None, microseconds, refused: None }
     }
 
     #[test]
     fn the_fastest_that_could_be_built_is_kept() {
-        let mut trials = vec![trial(Rung::O1, Some(3.0)), trial(Rung::O2, None), trial(Rung::Outlined, Some(2.0))];
-        assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Rung::Outlined));
+        let mut trials =
+            vec![trial(Pipeline::O1, Some(3.0)), trial(Pipeline::O2, None), trial(Pipeline::Outlined, Some(2.0))];
+        assert_eq!(fastest(&trials).map(|t| t.pipeline), Some(Pipeline::Outlined));
         let sizes = Some(BTreeMap::from([("n".to_owned(), 8)]));
-        let special = Some(Trial { sizes, ..trial(Rung::Outlined, Some(1.0)) });
+        let special = Some(Trial { sizes, ..trial(Pipeline::Outlined, Some(1.0)) });
         trials.extend(special.clone());
         let mut tuning =
-            Tuning { format: FORMAT, pipeline: Rung::Outlined, engine_options: Vec::new(), special, trials };
+            Tuning { format: FORMAT, pipeline: Pipeline::Outlined, engine_options: Vec::new(), special, trials };
         let kept = |tuning: &Tuning| table("f", tuning).matches("kept").count();
         assert_eq!(kept(&tuning), 2);
         assert!(table("f", &tuning).ends_with("1.0 us  <- kept for these sizes"));

@@ -225,7 +225,7 @@ fn run_here(
     let ended = wait.end(started, timeout);
     let status = match ended.map_err(io_error)? {
         Ended::Itself(status) => status,
-        Ended::Late => {
+        Ended::PendingTranspose => {
             return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
         }
         Ended::TooMuch => return Err(ProcessError::TooMuch { program, limit: MOST_OUTPUT }),
@@ -275,7 +275,7 @@ pub(crate) fn block_sigpipe() {
 /// How it ended.
 enum Ended {
     Itself(ExitStatus),
-    Late,
+    PendingTranspose,
     TooMuch,
     Interrupted,
 }
@@ -308,7 +308,7 @@ impl Wait<'_> {
                     return Ok(Ended::Itself(status));
                 }
             } else if started.elapsed() >= timeout {
-                return self.kill().map(|()| Ended::Late);
+                return self.kill().map(|()| Ended::PendingTranspose);
             } else if self.stdout.is_some_and(Capture::overflowed) {
                 return self.kill().map(|()| Ended::TooMuch);
             } else if interrupt::requested() {

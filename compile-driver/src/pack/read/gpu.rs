@@ -102,11 +102,11 @@ fn described(function: &str, wanted: &PtxRequest, plan: &CallPlan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core_ad::protocol::Rung;
+    use core_ad::protocol::Pipeline;
 
     fn wanted(arch: &str, mask: u64, shared: i64) -> PtxRequest {
         let entries = vec![Entry::Vjp, Entry::Jvp];
-        PtxRequest { entries, mask, arch: arch.into(), shared, batched: None, rung: Rung::O1 }
+        PtxRequest { entries, mask, arch: arch.into(), shared, batched: None, pipeline: Pipeline::O1 }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!   NOTICES.md                        what is linked in, what is needed, under which licences
 //!   entries/<key>/manifest.json       as in the cache
 //!   entries/<key>/primal/             artifact.json and the shared object
-//!   entries/<key>/d1-<mask>-<rung>/   the same with derivatives
+//!   entries/<key>/d1-<mask>-<pipeline>/   the same with derivatives
 //!   entries/<key>/ptx-<...>/          artifact.json and PTX, of a CUDA kernel
 //!   lib/                              shared libraries from ffgrad's tool folder
 //! ```
@@ -28,7 +28,7 @@ use core_ad::DerivativeSet;
 use core_ad::derivative_set::Order;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use core_ad::{CallPlan, Manifest};
 pub use gpu::ForGpus;
 use libloading::os::unix::Library;
@@ -106,7 +106,8 @@ pub struct Derivatives {
     /// Which, and of what.
     pub wanted: DerivativeSet,
     /// The ways of preparing the function that are there: the proven one, or all.
-    pub rungs: Vec<Rung>,
+    #[serde(alias = "rungs")]
+    pub pipelines: Vec<Pipeline>,
     /// The check that has passed before it was packed. Without one the first call checks, from the pack.
     pub check: Option<CheckRecord>,
     /// What stands for each of the sizes at which they were proven wrong before they were packed: calls at those are checked.
@@ -134,7 +135,7 @@ pub(crate) struct Loaded {
     spec: Spec,
     derivatives: Vec<Derivatives>,
     primal: Arc<Artifact>,
-    code: HashMap<(DerivativeSet, Rung), Arc<Artifact>>,
+    code: HashMap<(DerivativeSet, Pipeline), Arc<Artifact>>,
     gpu: Option<gpu::Opened>,
     /// What the code is linked to stays as long as it does.
     _libraries: Vec<Library>,
@@ -167,16 +168,16 @@ impl Loaded {
     }
 
     /// The ways of preparing the function that can be tried.
-    pub fn rungs(&self, wanted: DerivativeSet) -> Vec<Rung> {
-        self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.rungs.clone()).unwrap_or_default()
+    pub fn pipelines(&self, wanted: DerivativeSet) -> Vec<Pipeline> {
+        self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.pipelines.clone()).unwrap_or_default()
     }
 
     /// The derivative whose check before packing counts here.
     pub fn proven(&self, wanted: DerivativeSet, verify: Verify) -> Option<Arc<Artifact>> {
         let derivatives = self.derivatives.iter().find(|d| d.wanted == wanted)?;
-        let settled = derivatives.check.is_some() && verify == Verify::Once || verify == Verify::Off;
-        let rung = derivatives.rungs.first().filter(|_| settled)?;
-        self.code(wanted, *rung)
+        let verified = derivatives.check.is_some() && verify == Verify::Once || verify == Verify::Off;
+        let pipeline = derivatives.pipelines.first().filter(|_| verified)?;
+        self.code(wanted, *pipeline)
     }
 
     /// Sizes at which they were proven wrong before they were packed.
@@ -185,8 +186,8 @@ impl Loaded {
     }
 
     /// Code of one way of preparing the function.
-    pub fn code(&self, wanted: DerivativeSet, rung: Rung) -> Option<Arc<Artifact>> {
-        self.code.get(&(wanted, rung)).cloned()
+    pub fn code(&self, wanted: DerivativeSet, pipeline: Pipeline) -> Option<Arc<Artifact>> {
+        self.code.get(&(wanted, pipeline)).cloned()
     }
 
     /// The refusal of derivatives that are not there: what there is, and the command that adds them.

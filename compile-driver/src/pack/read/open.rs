@@ -101,9 +101,9 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
     let primal = load("primal")?;
     let mut code = HashMap::new();
     for derivatives in &packed.derivatives {
-        for &rung in &derivatives.rungs {
-            let folder = layout::folder_name(derivatives.wanted, rung);
-            code.insert((derivatives.wanted, rung), load(&folder)?);
+        for &pipeline in &derivatives.pipelines {
+            let folder = layout::folder_name(derivatives.wanted, pipeline);
+            code.insert((derivatives.wanted, pipeline), load(&folder)?);
         }
     }
     let kernels = gpu::read(packed, &entry);
@@ -140,9 +140,9 @@ fn load(pack: &Path, packed: &Packed, folder: &Path, function: &str) -> Result<A
 /// The refusal of a function whose OpenMP runtime is missing, or not fit: what was looked for, and what to install.
 fn without_runtime(pack: &Path, function: &str, said: &str) -> Error {
     let headline = format!("`{function}` of the pack `{}` cannot be loaded here", pack.display());
-    let (what, mend) = said.rsplit_once("\n  ").unwrap_or((said, ""));
+    let (what, remedy) = said.rsplit_once("\n  ").unwrap_or((said, ""));
     let diagnosis = refusal("pack-library", function, headline).quote(what);
-    Error::Pack(Box::new(diagnosis.advise(mend)))
+    Error::Pack(Box::new(diagnosis.advise(remedy)))
 }
 
 /// The system's loader refuses: a library is missing, or older than where the pack was made.

@@ -1,7 +1,7 @@
 //! Writing a pack: builds what is missing in the cache, copies it, lists it.
 //!
-//! Derivatives that have passed their check here are packed on the rung that passed, with its numbers. Of others, and of those that
-//! were proven wrong at some sizes, every rung that the engine takes is packed, and the first call checks, from the pack, as it would
+//! Derivatives that have passed their check here are packed on the pipeline that passed, with its numbers. Of others, and of those that
+//! were proven wrong at some sizes, every pipeline that the engine takes is packed, and the first call checks, from the pack, as it would
 //! from the cache; so do all calls at those sizes.
 
 use crate::build::{self, link};
@@ -9,6 +9,7 @@ use crate::cache::{self, layout};
 use crate::call::launch::Launcher;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::opened::Opened;
 use crate::function::variants::packed;
 use crate::load::openmp_runtime;
 use crate::options::Spec;
@@ -19,7 +20,7 @@ use crate::pack::read::{Derivatives, ForGpus, INDEX, Index, Packed, VERSION, Var
 use crate::pack::write::{gpu, notices};
 use core_ad::DerivativeSet;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use object::Endianness;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
@@ -87,13 +88,17 @@ pub fn export(target: &Path, wishes: &[Wish<'_>], add: bool) -> Result<Index> {
 
 /// Whether code of a function can leave this machine.
 fn packable(function: &Function) -> Result<()> {
-    if let Some(pack) = &function.pack {
+    if let Some(pack) = &function.opened.pack {
         return Err(pack.needs_compiler());
     }
     let options = &function.spec().options;
     let reasons = [
         ("mpi", options.mpi, "an MPI library is bound to the machine that it was built for"),
-        ("grid", function.launcher.as_ref().is_some_and(Launcher::is_chosen), "a callable is part of this process"),
+        (
+            "grid",
+            function.opened.launcher.as_ref().is_some_and(Launcher::is_chosen),
+            "a callable is part of this process",
+        ),
     ];
     let Some((option, _, reason)) = reasons.iter().find(|(_, given, _)| *given) else { return Ok(()) };
     let name = &function.spec().function;
@@ -166,7 +171,7 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     let mut needs = BTreeSet::new();
     let given = [link::libraries(spec)?, manifest.link.clone()].concat();
     let mut take = |packed: &mut Packed, folder: &Path, name: &str| -> Result<()> {
-        let whole = layout::whole(folder).ok_or_else(|| function.vanished(folder))?;
+        let whole = layout::whole(folder).ok_or_else(|| function.opened.vanished(folder))?;
         for file in ["artifact.json", whole.0.file.as_str()] {
             add(packed, root, &folder.join(file), &format!("{entry}/{name}/{file}"))?;
         }
@@ -175,9 +180,9 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         }
         link(packed, root, &whole.1, &given, &mut needs)
     };
-    let manifest_file = function.cache.entry(&manifest.key).join("manifest.json");
+    let manifest_file = function.opened.cache.entry(&manifest.key).join("manifest.json");
     add(&mut packed, root, &manifest_file, &format!("{entry}/manifest.json"))?;
-    take(&mut packed, &function.built_primal()?, "primal")?;
+    take(&mut packed, &function.opened.built_primal()?, "primal")?;
     // What the pack had of the same code stays.
     let same = before.filter(|b| b.key == packed.key);
     let (same, same_gpu, variants) = same.map(|b| (b.derivatives, b.gpu, b.variants)).unwrap_or_default();
@@ -194,13 +199,13 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         packed.gpu = Some(for_gpus(&mut packed, root, wish, &wanted, same_gpu)?);
     }
     for wanted in wanted {
-        let (rungs, check) = function.built_rungs(wanted)?;
-        let refused = function.refused_before(wanted);
-        for &rung in &rungs {
-            let folder = layout::derivative_folder(&function.cache, &manifest.key, wanted, rung);
-            take(&mut packed, &folder, &layout::folder_name(wanted, rung))?;
+        let (pipelines, check) = function.opened.built_pipelines(wanted)?;
+        let refused = function.selection().refused_before(wanted);
+        for &pipeline in &pipelines {
+            let folder = layout::derivative_folder(&function.opened.cache, &manifest.key, wanted, pipeline);
+            take(&mut packed, &folder, &layout::folder_name(wanted, pipeline))?;
         }
-        packed.derivatives.push(Derivatives { wanted, rungs, check, refused });
+        packed.derivatives.push(Derivatives { wanted, pipelines, check, refused });
     }
     packed.needs = needs.into_iter().collect();
     Ok(packed)
@@ -231,10 +236,10 @@ fn for_gpus(
     Ok(ForGpus { kernels: made.into_iter().map(|(kernel, _)| kernel).collect(), missing: None })
 }
 
-impl Function {
+impl Opened {
     /// The folder of the primal, built if it is not there or damaged.
     fn built_primal(&self) -> Result<PathBuf> {
-        let folder = layout::primal_folder(&self.cache, &self.manifest().key);
+        let folder = layout::primal_folder(&self.cache, &self.manifest.key);
         if layout::whole(&folder).is_none() {
             self.drop_damaged(&folder)?;
             self.build_primal(&folder)?;
@@ -246,22 +251,22 @@ impl Function {
         if folder.exists() { self.cache.set_aside(folder) } else { Ok(()) }
     }
 
-    /// The rungs to pack: the one that was proven, with the numbers, or all that the engine takes, built.
-    fn built_rungs(&self, wanted: DerivativeSet) -> Result<(Vec<Rung>, Option<CheckRecord>)> {
-        let folder = |rung| layout::derivative_folder(&self.cache, &self.manifest().key, wanted, rung);
+    /// The pipelines to pack: the one that was proven, with the numbers, or all that the engine takes, built.
+    fn built_pipelines(&self, wanted: DerivativeSet) -> Result<(Vec<Pipeline>, Option<CheckRecord>)> {
+        let folder = |pipeline| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let proven = choice.filter(|c| c.format == FORMAT && c.refused.is_empty());
-        if let Some(Choice { rung, check: Some(check), .. }) = proven
-            && layout::whole(&folder(rung)).is_some()
+        if let Some(Choice { pipeline, check: Some(check), .. }) = proven
+            && layout::whole(&folder(pipeline)).is_some()
         {
-            return Ok((vec![rung], Some(check)));
+            return Ok((vec![pipeline], Some(check)));
         }
         let _lock = self.lock(wanted)?;
-        let (mut rungs, mut refusal) = (Vec::new(), None);
-        for rung in self.rungs(wanted) {
-            if layout::whole(&folder(rung)).is_none() {
-                self.drop_damaged(&folder(rung))?;
-                match build::derivative(&self.context()?, self.manifest(), wanted, rung) {
+        let (mut pipelines, mut refusal) = (Vec::new(), None);
+        for pipeline in self.pipelines(wanted) {
+            if layout::whole(&folder(pipeline)).is_none() {
+                self.drop_damaged(&folder(pipeline))?;
+                match build::derivative(&self.context()?, &self.manifest, wanted, pipeline) {
                     Err(Error::Differentiation(d)) => {
                         refusal.get_or_insert(Error::Differentiation(d));
                         continue;
@@ -269,11 +274,11 @@ impl Function {
                     other => other?,
                 };
             }
-            rungs.push(rung);
+            pipelines.push(pipeline);
         }
         match refusal {
-            Some(error) if rungs.is_empty() => Err(error),
-            _ => Ok((rungs, None)),
+            Some(error) if pipelines.is_empty() => Err(error),
+            _ => Ok((pipelines, None)),
         }
     }
 }

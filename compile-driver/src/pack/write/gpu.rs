@@ -68,14 +68,16 @@ pub(crate) fn build(
         };
         sets.extend(entries.iter().map(|set| (set.to_vec(), wanted.mask)));
     }
-    let layers = function.launcher.as_ref().and_then(|launcher| launcher.fixed_layers());
+    let layers = function.opened.launcher.as_ref().and_then(|launcher| launcher.fixed_layers());
     let batches = std::iter::once(None).chain(layers.map(Some));
     let mut made: Vec<(PtxRequest, PathBuf)> = Vec::new();
     for batched in batches {
         for (arch, (entries, mask)) in archs.iter().flat_map(|arch| sets.iter().map(move |set| (arch, set))) {
             let wanted = function.wanted_ptx(entries, *mask, arch, batched)?;
             if !made.iter().any(|(have, _)| *have == wanted) {
-                let folder = ptx::build(&function.spec, &function.manifest, &function.cache, &wanted)?.folder;
+                let folder =
+                    ptx::build(&function.opened.spec, &function.opened.manifest, &function.opened.cache, &wanted)?
+                        .folder;
                 made.push((wanted, folder));
             }
         }

@@ -109,7 +109,7 @@ mod tests {
     use crate::gpu::ptx::PtxRequest;
     use crate::options::{Options, Spec};
     use crate::pack::read::gpu::ForGpus;
-    use core_ad::protocol::{Entry, Rung};
+    use core_ad::protocol::{Entry, Pipeline};
 
     #[test]
     fn everything_linked_is_named_with_a_licence() {
@@ -121,7 +121,7 @@ mod tests {
             arch: "sm_60".into(),
             shared: 0,
             batched: None,
-            rung: Rung::O1,
+            pipeline: Pipeline::O1,
         };
         let packed = Packed {
             spec,

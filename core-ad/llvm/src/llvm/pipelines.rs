@@ -6,7 +6,7 @@
 use crate::ir::Result;
 use crate::ir::crash_trace;
 use crate::llvm::codegen;
-use core_ad::protocol::Rung;
+use core_ad::protocol::Pipeline;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -45,16 +45,16 @@ pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
 const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
     cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
 
-/// What stands before differentiation on each rung of the ladder.
-pub fn before_differentiation(module: &Module<'_>, rung: Rung) -> Result<()> {
+/// LLVM passes before differentiation, for each pipeline variant.
+pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     let machine = codegen::target_machine("generic")?;
-    let pipeline = match rung {
-        Rung::Inlined => INLINED,
-        Rung::O2 => "default<O2>",
-        Rung::O1 | Rung::Outlined | Rung::Typed | Rung::Serial | Rung::Loose => "default<O1>",
+    let pipeline = match variant {
+        Pipeline::Inlined => INLINED,
+        Pipeline::O2 => "default<O2>",
+        Pipeline::O1 | Pipeline::Outlined | Pipeline::Typed | Pipeline::Serial | Pipeline::Loose => "default<O1>",
     };
     run(module, pipeline, &machine, scalar_only())?;
-    if rung == Rung::Outlined {
+    if variant == Pipeline::Outlined {
         outline_loops(module, &machine)?;
     }
     Ok(())
