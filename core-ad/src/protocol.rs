@@ -78,7 +78,7 @@ pub enum Pipeline {
     Typed,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
-    /// `-O1`, with the engine guessing types; only together with a passed check and a warning.
+    /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
     Loose,
 }
 
@@ -126,9 +126,9 @@ pub enum Math {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
-    /// Small functions that call `exp` and its like stay calls until the engine is done, so that it keeps results.
+    /// Small functions that call `exp` and its like stay calls until Enzyme is done, so that it keeps results.
     HeldCalls,
-    /// In `contract` mode: what the engine adds may be reassociated and use reciprocals.
+    /// In `contract` mode: what Enzyme adds may be reassociated and use reciprocals.
     DerivativeArithmetic,
     /// In `contract` mode: sums of innermost loops, recomputed by the derivative, may be added up in any order.
     Sums,
@@ -252,7 +252,7 @@ pub enum Request {
         /// Where the object goes.
         output: PathBuf,
     },
-    /// Write textual IR with calls for the engine to replace.
+    /// Write textual IR with calls for Enzyme to replace.
     Derive {
         /// Symbol of the foreign function.
         symbol: String,
@@ -280,9 +280,9 @@ pub enum Request {
         /// Where the IR goes.
         output: PathBuf,
     },
-    /// Optimise what the engine returned and emit an object file.
+    /// Optimise what Enzyme returned and emit an object file.
     Finish {
-        /// The engine's output.
+        /// Enzyme's output.
         input: PathBuf,
         /// Entry points it holds, with the number of argument slots of each.
         entries: Vec<(Entry, usize)>,
@@ -327,7 +327,7 @@ impl Request {
     }
 }
 
-/// A place in a module that the engine was given: an instruction, and the lines of the user's that it comes from.
+/// A place in a module that Enzyme was given: an instruction, and the lines of the user's that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The function of the module that it stands in.

@@ -115,7 +115,7 @@ class Enzyme:
         self._native = native
         self.inputs = native.inputs
         self.outputs = native.outputs
-        plan = json.loads(native.manifest())["plan"]
+        plan = native.plan()["plan"]
         self._input_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["inputs"]]
         self._output_types = [_dtype(plan["args"][i]["dtype"]) for i in plan["outputs"]]
         self._differentiable = native.differentiable

@@ -60,7 +60,7 @@ class Enzyme:
     def __init__(self, native: _native.Function, given: dict[str, Any]) -> None:
         self._native = native
         self._given = given
-        self._digests = _digests(given["sources"])
+        self._digests = native.source_digests(given["sources"])
         self._spec, self._plan = remember(native, given)
         self._eager = short_way(native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
@@ -199,10 +199,10 @@ def enzyme(
     return Enzyme(native, {"sources": files, "function": function, "signature": signature, "options": plain(options)})
 
 
-def _digests(files: list[str]) -> list[str]:
-    # A pack that is a folder is told by its index, which has the digests of all else.
-    contents = [Path(file, "pack.json") if Path(file).is_dir() else Path(file) for file in files]
-    return [hashlib.sha256(content.read_bytes()).hexdigest() for content in contents]
+def _sha256(file: str) -> str:
+    # What older versions wrote into pickles.
+    content = Path(file, "pack.json") if Path(file).is_dir() else Path(file)
+    return hashlib.sha256(content.read_bytes()).hexdigest()
 
 
 def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:
@@ -212,7 +212,7 @@ def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:
     )
     operation = Enzyme(native, given)
     now = zip(given["sources"], digests, operation._digests, strict=True)
-    changed = [file for file, before, after in now if before != after]
+    changed = [file for file, before, after in now if before != after and before != _sha256(file)]
     if changed:
         warnings.warn(
             f"{', '.join(changed)} changed since `{given['function']}` was pickled", UserWarning, stacklevel=2

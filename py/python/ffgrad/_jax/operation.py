@@ -153,7 +153,7 @@ def enzyme(
     # Absolute, because executables name the sources by path.
     files = absolute(source, options)
     native = open_function(files, function, signature, options, np.ndarray, np.empty)
-    manifest = json.loads(native.manifest())
+    manifest = native.plan()
     spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
     # The key sets this apart from the same function before its sources were edited.
     text = json.dumps({**spec, "key": manifest["key"]}, sort_keys=True)

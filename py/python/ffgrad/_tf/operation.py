@@ -161,4 +161,4 @@ def enzyme(
     files = absolute(source, options)
     native = open_function(files, function, signature, options, np.ndarray, np.empty)
     spec = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
-    return Enzyme(spec, json.loads(native.manifest()), native)
+    return Enzyme(spec, native.plan(), native)

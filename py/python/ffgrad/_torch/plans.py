@@ -47,7 +47,7 @@ class Plan:
     """
 
     def __init__(self, native: _native.Function, sizes: Mapping[str, int]) -> None:
-        manifest = json.loads(native.manifest())
+        manifest = native.plan()
         plan = manifest["plan"]
         self.function: str = manifest["prototype"]["function"]
         self.args: list[dict[str, Any]] = plan["args"]
@@ -73,7 +73,7 @@ _NATIVES: dict[str, _native.Function] = {}
 
 def remember(native: _native.Function, given: Mapping[str, Any]) -> tuple[str, Plan]:
     """Return the spec and the plan of a function just opened with ``given``."""
-    key = json.loads(native.manifest())["key"]
+    key = native.plan()["key"]
     spec = json.dumps({**given, "key": key}, sort_keys=True)
     if spec not in _PLANS:
         native.register(spec)
