@@ -1,13 +1,21 @@
 //! Compiles, differentiates, caches, loads and calls foreign functions.
 //!
-//! The outside world is here: compilers and the engine as child processes ([`process`]), the tool
-//! folder ([`toolchain`]), the cache ([`cache`]), shared objects ([`artifact`]). What is known without it
-//! is in `core-ad`. A front end opens a [`Function`] and calls it:
+//! One folder a room; a room imports only those below it (`tests/rooms.rs`). A front end opens a [`Function`] and calls it.
+//! What is known without the outside world is in `core-ad`.
 //!
 //! ```text
-//! Spec ─ frontend ─ bitcode ─ worker ─ prototype ─ plan ─► entry in the cache        build::analyse
-//! entry ─ worker ─ engine ─ worker ─ object ─ linker ─► shared object in the entry   build::derivative
-//! shared object ─ artifact ─ ladder (verify) ─► vjp, jvp                             function, call
+//! pack::write   packs a function                                             -> function, build, cache
+//! function      an opened function: its derivatives chosen, verified, called -> call, verify, build, load, gpu, pack::read
+//! verify        dot-product test, finite differences, second order           -> call, load
+//! call          arguments, shadows, results, batch loop                      -> load
+//! pack::read    opens a function of a pack                                   -> build::key, load, cache
+//! build         source -> bitcode -> derivative -> shared object             -> toolchain, cache, gpu
+//! load          opens an artifact; OpenMP's and MPI's run time               -> cache
+//! gpu           CUDA driver, memory, errors                                  -> error
+//! cache         the store of entries                                         -> error, os
+//! error, options, source_text                                                -> toolchain
+//! toolchain     finds and installs compilers and Enzyme                      -> os
+//! os            child processes, limits, interrupts, terminal, CPU
 //! ```
 
 pub mod build;

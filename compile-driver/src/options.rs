@@ -63,7 +63,7 @@ pub struct Options {
     pub ignored_derivatives: Vec<String>,
     /// Checking of gradients.
     pub verify: Verify,
-    /// Let the engine guess types it cannot deduce, from the first pipeline on.
+    /// Let Enzyme guess types it cannot deduce, from the first pipeline on.
     pub loose_types: bool,
     /// Let the derivative allocate from a per-thread arena instead of malloc.
     pub arena: bool,
@@ -80,9 +80,9 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The source uses MPI: flags of MPI's wrapper, and checks made by all ranks together.
     pub mpi: bool,
-    /// Further options of the engine, `enzyme-max-cache=1` for instance; for experts and for tuning.
+    /// Further options of Enzyme, `enzyme-max-cache=1` for instance; for experts and for tuning.
     pub engine_options: Vec<String>,
-    /// The pipeline of the ladder to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
+    /// The pipeline to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]

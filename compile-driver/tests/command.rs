@@ -121,7 +121,7 @@ fn doctor_names_every_tool_in_the_same_way() {
     assert!(!checks.is_empty() && matches!(status, Some(0 | 1)));
     for check in checks {
         let names: Vec<&String> = check.as_object().unwrap().keys().collect();
-        assert_eq!(names, ["mend", "name", "origin", "path", "required", "status", "version"]);
+        assert_eq!(names, ["mend", "name", "origin", "path", "remedy", "required", "status", "version"]);
     }
 }
 

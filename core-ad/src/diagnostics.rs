@@ -1,4 +1,4 @@
-//! From what compilers and the engine print to what a user needs to read.
+//! From what compilers and Enzyme print to what a user needs to read.
 //!
 //! A [`Diagnosis`] says what happened, where in the user's source, and what to do next. The functions
 //! here read tool output; the driver adds the source line, since only it opens files.
@@ -130,7 +130,7 @@ impl Diagnosis {
     }
 }
 
-/// Drops the engine's harmless remarks and IR dumps' continuation, keeping what explains a failure.
+/// Drops Enzyme's harmless remarks and IR dumps' continuation, keeping what explains a failure.
 pub fn without_noise(stderr: &str) -> Vec<String> {
     let noise = |line: &str| {
         let line = line.trim_start();

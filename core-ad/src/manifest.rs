@@ -92,7 +92,7 @@ pub struct ArtifactRecord {
     /// How the function was prepared; `None` for the primal alone.
     #[serde(alias = "rung")]
     pub pipeline: Option<Pipeline>,
-    /// What the engine said on its error stream, noise removed.
+    /// What Enzyme said on its error stream, noise removed.
     pub diagnostics: Vec<String>,
     /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -164,7 +164,7 @@ pub struct Tuning {
     pub format: u32,
     /// The fastest candidate's preparation.
     pub pipeline: Pipeline,
-    /// The fastest candidate's options of the engine.
+    /// The fastest candidate's options of Enzyme.
     pub engine_options: Vec<String>,
     /// A candidate that has the sizes of the tuned call as constants, where it is faster still.
     #[serde(default)]
@@ -178,7 +178,7 @@ pub struct Tuning {
 pub struct Trial {
     /// What stood before differentiation.
     pub pipeline: Pipeline,
-    /// Options of the engine.
+    /// Options of Enzyme.
     pub engine_options: Vec<String>,
     /// Sizes that were constants, by parameter name.
     #[serde(default)]

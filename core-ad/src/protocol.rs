@@ -79,7 +79,7 @@ pub enum Pipeline {
     Typed,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
-    /// `-O1`, with the engine guessing types; only together with a passed check and a warning.
+    /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
     Loose,
 }
 
@@ -233,7 +233,7 @@ pub enum Request {
         /// Where the object goes.
         output: PathBuf,
     },
-    /// Write textual IR with calls for the engine to replace.
+    /// Write textual IR with calls for Enzyme to replace.
     Derive {
         /// Symbol of the foreign function.
         symbol: String,
@@ -261,9 +261,9 @@ pub enum Request {
         /// Where the IR goes.
         output: PathBuf,
     },
-    /// Optimise what the engine returned and emit an object file.
+    /// Optimise what Enzyme returned and emit an object file.
     Finish {
-        /// The engine's output.
+        /// Enzyme's output.
         input: PathBuf,
         /// Entry points it holds, with the number of argument slots of each.
         entries: Vec<(Entry, usize)>,
@@ -308,7 +308,7 @@ impl Request {
     }
 }
 
-/// A place in a module that the engine was given: an instruction, and the lines of the user's that it comes from.
+/// A place in a module that Enzyme was given: an instruction, and the lines of the user's that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The function of the module that it stands in.

@@ -3,6 +3,7 @@
 use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
 use crate::interrupt::detached;
+use compile_driver::cache;
 use compile_driver::call::launch::Chooser;
 use compile_driver::function::gpu::Elements;
 use compile_driver::gpu::driver::Target;
@@ -10,11 +11,12 @@ use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which arrays of a call have leading batch dimensions; bit i of a mask stands for the i-th array.
@@ -69,6 +71,8 @@ pub struct Function {
     allocate: Py<PyAny>,
     is_torch: bool,
     integer_outputs: bool,
+    /// The manifest as a dict, once somebody has asked for it.
+    parsed: PyOnceLock<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -96,12 +100,32 @@ impl Function {
         let is_torch = is_torch && ffgrad_torch::NewTensor::available();
         let plan = &inner.manifest().plan;
         let integer_outputs = plan.outputs.iter().any(|&o| !plan.args[o].dtype.is_float());
-        Ok(Function { inner: Arc::new(inner), array_type, allocate, is_torch, integer_outputs })
+        let parsed = PyOnceLock::new();
+        Ok(Function { inner: Arc::new(inner), array_type, allocate, is_torch, integer_outputs, parsed })
     }
 
     /// The manifest as JSON: prototype, plan, tools, commands.
     fn manifest(&self) -> String {
         serde_json::to_string(self.inner.manifest()).unwrap_or_default()
+    }
+
+    /// The same as a dict, parsed at the first call; it is everybody's, and not to be changed.
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let parsed = || py.import("json")?.call_method1("loads", (self.manifest(),)).map(Bound::unbind);
+        Ok(self.parsed.get_or_try_init(py, parsed)?.bind(py).clone())
+    }
+
+    /// Digests of source files: the manifest's where it has them, else of their content now. A pack that is a folder is
+    /// identified by its index, which has the digests of all else.
+    fn source_digests(&self, files: Vec<PathBuf>) -> PyResult<Vec<String>> {
+        let known = &self.inner.manifest().sources;
+        let digest = |file: &PathBuf| {
+            let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            let own = known.iter().find(|source| Path::new(&source.path) == absolute);
+            let file = if file.is_dir() { file.join("pack.json") } else { file.clone() };
+            own.map_or_else(|| cache::digest_file(&file), |source| Ok(source.digest.clone()))
+        };
+        files.iter().map(digest).collect::<Result<_, _>>().map_err(|e| PyOSError::new_err(e.to_string()))
     }
 
     /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`. A batch: how many elements, and

@@ -1,6 +1,6 @@
 """What makes two builds the same: whole programs, told by the key in their manifest.
 
-What a key is made of field by field is tested in ``compile-driver/src/key/tests.rs``.
+What a key is made of field by field is tested in ``compile-driver/src/build/key/tests.rs``.
 """
 
 from __future__ import annotations

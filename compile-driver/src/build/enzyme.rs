@@ -43,14 +43,14 @@ pub trait Engine {
     ///
     /// # Errors
     ///
-    /// A differentiation error that explains the engine's message.
+    /// A differentiation error that explains Enzyme's message.
     fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
 }
 
 /// Code of the refusal of an engine that did not come to an end.
 pub const TIMED_OUT: &str = "engine-timeout";
 
-/// Whether the engine was given a module and did not make a derivative of it.
+/// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
     refusal.code == TIMED_OUT || refusal.code == diagnostics::engine::UNKNOWN || KNOWN.iter().any(known)
@@ -62,7 +62,7 @@ pub fn is_unexplained(refusal: &Diagnosis) -> bool {
     bugs.contains(&refusal.code.as_str())
 }
 
-/// Whether to run the engine once more, on a part of the module, could take as long or as much memory as it did.
+/// Whether to run Enzyme once more, on a part of the module, could take as long or as much memory as it did.
 pub fn is_costly(refusal: &Diagnosis) -> bool {
     [TIMED_OUT, "engine-memory"].contains(&refusal.code.as_str())
 }
@@ -70,7 +70,7 @@ pub fn is_costly(refusal: &Diagnosis) -> bool {
 /// LLVM version of the worker's textual IR: an older `opt` does not read it.
 const WORKERS_LLVM: u32 = 22;
 
-/// The engine among the tools.
+/// Enzyme among the tools.
 ///
 /// # Errors
 ///
@@ -101,8 +101,8 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 ///
 /// The three that follow keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
 /// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
-/// store (`tests/cases/enzyme_bugs/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
-/// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
+/// store (`tests/cases/enzyme_bugs/repeated_lookup.c`). The worker takes the claim back (`drop_attributes.rs`), but LLVM has run in Enzyme by then. (What
+/// leaves a loop for being read first in each turn cannot be kept in it so; Enzyme has not been seen to say it of such a load.)
 ///
 /// The next leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
 /// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
@@ -191,7 +191,7 @@ struct DevicePlugin<'t> {
     before: &'static str,
 }
 
-/// The engine for a GPU's code; `before` is the optimisation that stands before it (`default<O1>`).
+/// Enzyme for a GPU's code; `before` is the optimisation that stands before it (`default<O1>`).
 pub fn for_device<'t>(tools: &'t CudaTools, before: &'static str) -> Box<dyn Engine + 't> {
     Box::new(DevicePlugin { tools, before })
 }
@@ -216,7 +216,7 @@ struct Executed {
 
 fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<Executed> {
     let line = process::command_line(&command);
-    // The names of the engine's own functions on the stack tell a user nothing, and finding them takes seconds.
+    // The names of Enzyme's own functions on the stack tell a user nothing, and finding them takes seconds.
     command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let output = process::run(&mut command, input, job.timeout).map_err(|e| {
         keep_log(job, &line, e.stderr());
@@ -231,11 +231,11 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
     Ok(Executed { stdout: output.stdout, stderr: output.stderr, done: Done { command: line, diagnostics } })
 }
 
-/// Leaves the engine's words whole beside its input, for a folder that is kept.
+/// Leaves Enzyme's words whole beside its input, for a folder that is kept.
 fn keep_log(job: &Job<'_>, command: &str, stderr: &str) {
     const MOST: usize = 8 << 20;
     let text = format!("{command}\n{stderr}");
-    // A log that cannot be written is no reason to fail otherwise than the engine did.
+    // A log that cannot be written is no reason to fail otherwise than Enzyme did.
     let _ = std::fs::write(log_of(job), &text.as_bytes()[..text.len().min(MOST)]);
 }
 

@@ -51,7 +51,7 @@ pub fn require_option(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     ))
 }
 
-/// The engine keeps what it must remember of a message under way in the shadow of its request, as an address. MPICH's
+/// Enzyme keeps what it must remember of a message under way in the shadow of its request, as an address. MPICH's
 /// requests are integers, too small for one.
 fn requests_must_be_pointers(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();

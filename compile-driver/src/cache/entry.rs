@@ -35,7 +35,7 @@ fn give_up(cache: &Cache, entry: &Path, file: &Path, what: &str) {
     }
 }
 
-/// The error for an entry that cannot be mended.
+/// The error for an entry that cannot be repaired.
 pub fn damaged(cache: &Cache, key: &str, reason: &str) -> Error {
     CacheError::Damaged { path: cache.entry(key), reason: reason.to_owned() }.into()
 }

@@ -1,6 +1,6 @@
-//! The loop over a batch: where each element's part of an array lies, and the walk from one to the next.
+//! The loop over a batch: strides from one element of an array to the next, and one call of an entry point for each element.
 //!
-//! In: the arrays of a call taken apart ([`crate::function::batch`]) and a proven artifact. Out: results in the caller's memory.
+//! In: the arrays of a call, split into elements ([`crate::call::split`]), and a verified artifact. Out: results in the caller's memory.
 
 use crate::call::arguments::{Call, Input, Results, View};
 use crate::call::results::ResultWriter;

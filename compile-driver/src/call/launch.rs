@@ -1,9 +1,4 @@
-//! CUDA kernels: what the driver does for a `.cu` file beyond what it does for C++.
-//!
-//! Two devices. The CPU ([`frontend`], and the worker's `threads`): the kernel is compiled by the same clang 22 as
-//! everything else, with ffgrad's own header in place of NVIDIA's, differentiated as one thread, and run as loops over
-//! blocks and threads. The GPU ([`ptx`]): the same source and header through LLVM 15 and its Enzyme plugin to PTX, which
-//! [`driver`] loads and launches ([`call`]), and [`refusal`] explains where it cannot.
+//! The launch of a CUDA kernel: grid, block and shared memory of a call, from options or a callable.
 
 use crate::error::{Error, Result};
 use crate::options::{self, Spec};

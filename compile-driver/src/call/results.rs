@@ -1,5 +1,5 @@
-//! Where results land: in the framework's memory, directly or, where that cannot hold them as the foreign code writes
-//! them (column-major), after the call.
+//! Where results are written: in the framework's memory, directly or, where that cannot hold column-major arrays, transposed after
+//! the call.
 
 use crate::call::arguments::{COPIES, Call, Results, count, gather};
 use crate::call::batch_loop::add;

@@ -1,7 +1,4 @@
-//! Calls of the entry points: what stands behind each slot of the argument array.
-//!
-//! Shadows of inputs are results, zeroed and added to. Shadows of what the function writes are private copies of the
-//! caller's, because the reverse mode consumes them.
+//! A call of an opened function: resolve shapes, select an artifact, fill the slots, run, finish the results.
 
 use crate::call::arguments::{Input, Results, View};
 use crate::call::results::ResultWriter;

@@ -1,8 +1,8 @@
 //! Which of the derivatives that the user gave is wrong, when the gradient of a function that uses them is.
 //!
 //! The check of the whole function has said that something is. Here the function is built again with one of the given
-//! derivatives left aside, so that the engine differentiates that function's own code: if the gradient is right then, that
-//! derivative is wrong. Where the engine cannot, the numbers still say which half disagrees with finite differences.
+//! derivatives left aside, so that Enzyme differentiates that function's own code: if the gradient is right then, that
+//! derivative is wrong. Where Enzyme cannot, the numbers still say which half disagrees with finite differences.
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};

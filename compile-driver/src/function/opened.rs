@@ -84,11 +84,11 @@ impl Opened {
     }
 
     /// The folder of the artifact with derivatives for the inputs in `mask`, built if need be. It keeps the
-    /// IR before and after the engine and at the end (`before.ll`, `after.ll`, `final.ll`).
+    /// IR before and after Enzyme and at the end (`before.ll`, `after.ll`, `final.ll`).
     ///
     /// # Errors
     ///
-    /// Differentiation errors where the engine refuses on that pipeline, with the user's line; compile and cache errors.
+    /// Differentiation errors where Enzyme refuses on that pipeline, with the user's line; compile and cache errors.
     pub(crate) fn artifact_folder(&self, mask: u64, pipeline: Pipeline) -> Result<PathBuf> {
         if let Some(pack) = &self.pack {
             return Err(pack.needs_compiler());
@@ -242,7 +242,7 @@ impl Opened {
             return Ok(Arc::new(artifact));
         }
         {
-            // Held by who climbs, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
+            // Held by whoever searches, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
                 build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;
@@ -353,7 +353,7 @@ pub(crate) fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainErro
     if language::is_fortran(spec) { toolchain::with_fortran(tools) } else { Ok(tools) }
 }
 
-/// The engine meant by the option's text.
+/// Enzyme meant by the option's text.
 fn choice(text: &str) -> EngineChoice {
     match text {
         "" | "auto" => EngineChoice::Auto,

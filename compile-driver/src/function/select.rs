@@ -1,7 +1,7 @@
-//! The ladder: ways of preparing a function for differentiation, climbed until one is proven right.
+//! The choice of a derivative: pipelines are tried in order until the gradient of one passes verification.
 //!
-//! A pipeline that the engine refuses, or whose gradient fails its check, is passed over and recorded. When
-//! none is left the caller gets the reasons, never a gradient.
+//! A pipeline that Enzyme refuses, or whose gradient fails its check, is rejected and recorded. When none is left the caller gets
+//! the reasons, never a gradient.
 
 use crate::build::{self, enzyme};
 use crate::call::arguments::Input;
@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError};
 /// Code of the refusal to return a gradient that failed its check.
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
 
-/// Problems that no other preparation can remedy: climbing on would only take time.
+/// Problems that no other preparation can remedy: searching on would only take time.
 const FINAL: [&str; 6] = [
     "engine-version",
     "missing-derivative",
@@ -38,7 +38,7 @@ const FINAL: [&str; 6] = [
 pub(crate) struct Search {
     /// Rungs that serve nobody, and why.
     rejected: Vec<String>,
-    /// What the engine refused first, and on which pipeline.
+    /// What Enzyme refused first, and in which pipeline.
     refusal: Option<(Pipeline, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
@@ -68,7 +68,7 @@ impl Search {
         !self.retryable
     }
 
-    /// Notes what the engine refused; `true` where to search on would only take time.
+    /// Notes what Enzyme refused; `true` where to search on would only take time.
     fn refuse(&mut self, pipeline: Pipeline, diagnosis: Box<Diagnosis>) -> bool {
         let is_final = FINAL.contains(&diagnosis.code.as_str());
         self.rejected.push(format!("{}: {}", pipeline.name(), diagnosis.headline));
@@ -169,7 +169,7 @@ impl Selection<'_> {
         self.search(wanted, inputs, resolved)
     }
 
-    /// Builds the derivatives on the first pipeline that the engine takes, and proves nothing: the first call does. So a function
+    /// Builds the derivatives in the first pipeline that Enzyme takes, and proves nothing: the first call does. So a function
     /// that cannot be differentiated is refused before there are numbers.
     ///
     /// # Errors
@@ -316,7 +316,7 @@ impl Selection<'_> {
         }
     }
 
-    /// What the engine refused first, with its place.
+    /// What Enzyme refused first, with its place.
     fn explained(&self, search: &Search, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
         let Some((pipeline, mut diagnosis)) = search.refusal.clone() else { return Ok(None) };
         build::explain(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, &mut diagnosis);
@@ -331,7 +331,7 @@ impl Selection<'_> {
         Error::Differentiation(diagnosis)
     }
 
-    /// The refusal where no gradient passed its check; `refused` is what the engine did not take on other pipelines.
+    /// The refusal where no gradient passed its check; `refused` is what Enzyme did not take in other pipelines.
     fn unproven(&self, rejected: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");

@@ -1,6 +1,6 @@
 //! Tape mode: the forward sweep of the reverse mode runs once, in the forward call, and keeps what the gradient needs.
 //!
-//! A tape holds everything that the two halves share: the engine's record in an arena of its own, and memory behind
+//! A tape holds everything that the two halves share: Enzyme's record in an arena of its own, and memory behind
 //! every slot of the argument array but that of inputs, which stay the caller's. It is used once. Where it cannot be
 //! used (inputs moved in memory, it was used before) the gradient is recomputed by the same two halves, on a tape of its own:
 //! compiled in one piece, the reverse mode would round differently (vector versions of `sin`, fused multiply-add). So do batches and
@@ -30,7 +30,7 @@ pub struct Tape {
     artifact: Arc<Artifact>,
     wanted: DerivativeSet,
     resolved: Arc<Resolved>,
-    /// The arena with the engine's record.
+    /// The arena with Enzyme's record.
     handle: *mut c_void,
     slots: Vec<*mut c_void>,
     /// What lies behind the slots and is not the caller's.

@@ -3,6 +3,7 @@
 //! Who embeds the driver is a [`Host`] ([`embed`]); where there is none, nothing is asked and signals do what they do anyway.
 //! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -28,9 +29,19 @@ pub fn embed(host: Host) {
     let _ = HOST.set(host);
 }
 
+thread_local! {
+    /// Whether this thread is the driver's own, of which no host knows.
+    static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says of a thread that the driver has started that the host is not to be asked about it.
+pub fn ask_nobody_here() {
+    IS_OWN.set(true);
+}
+
 /// Whether this thread's call is to end.
 pub fn requested() -> bool {
-    HOST.get().is_some_and(|host| (host.asked)())
+    !IS_OWN.get() && HOST.get().is_some_and(|host| (host.asked)())
 }
 
 /// A call that a framework makes, of which the host knows nothing. As long as it lives this thread may be told to end.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! cuda-0.2.2-12.8.93/
-//!   enzyme/LLVMEnzyme-15.so     the engine; finds LLVM in ../lib
+//!   enzyme/LLVMEnzyme-15.so     Enzyme; finds LLVM in ../lib
 //!   lib/                        the wheel's libraries, or a link to Debian's libLLVM-15.so.1
 //!   bin/                        ptxas; clang, opt and llvm-link from the wheel
 //!   debian/                     the same from Debian, where the wheel's do not run

@@ -177,7 +177,7 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
     checks.push(Check::ok("link", true).and(links(&chosen.path, &stdlib::Stdlib::None, tools_dir)));
 }
 
-/// The clangs that were passed over.
+/// The clangs that were rejected.
 fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
     let mut passed = Vec::new();
     for candidate in clang::candidates(place, tools_dir).into_iter().filter(|c| c.origin == Origin::System) {
@@ -241,7 +241,7 @@ const AUTODIFF: &str = "define double @square(double %x) {\n  %y = fmul double %
     define double @dsquare(double %x) {\n  \
     %d = call double (ptr, ...) @__enzyme_autodiff(ptr @square, double %x)\n  ret double %d\n}\n";
 
-/// Has the engine differentiate x².
+/// Has Enzyme differentiate x².
 fn engine_check(engine: &Engine) -> Check {
     let (check, mut command) = match engine {
         Engine::Catalyst(tool) => {

@@ -76,7 +76,7 @@ pub fn install(what: &[Component], progress: &mut dyn Progress) -> Result<Report
     install_in(&Place::here(), what, progress)
 }
 
-/// Installs what [`crate::toolchain::find`] would miss: the engine, clang, libLLVM.
+/// Installs what [`crate::toolchain::find`] would miss: Enzyme, clang, libLLVM.
 ///
 /// # Errors
 /// As [`install`].

@@ -8,7 +8,7 @@ use crate::toolchain::error::ToolchainError;
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Component {
-    /// The engine: the `catalyst` driver with Enzyme inside.
+    /// Enzyme: the `catalyst` driver with Enzyme inside.
     Catalyst,
     /// clang, clang++, ld.lld and `libLLVM.so.22.1`, merged into one prefix.
     Llvm,

@@ -1,4 +1,4 @@
-//! What the engine made of a kernel's IR, made fit for LLVM 15's back end for GPUs: mathematics from libdevice, atomics
+//! What Enzyme made of a kernel's IR, made fit for LLVM 15's back end for GPUs: mathematics from libdevice, atomics
 //! that it can select, and allocations from a pool.
 //!
 //! The pool is memory that the host hands to each launch. Its first 16 bytes say how much of it there is and how much is
@@ -81,7 +81,7 @@ define void @{RESET}(ptr %pool, i64 %size) {{
     )
 }
 
-/// Makes the engine's output fit for the back end: mathematics from libdevice, atomics that it can select, allocations
+/// Makes Enzyme's output fit for the back end: mathematics from libdevice, atomics that it can select, allocations
 /// from the pool.
 pub fn for_back_end(ir: &str) -> String {
     let allocates = ir.contains("@malloc(") || ir.contains("@free(");
@@ -134,7 +134,7 @@ fn without_debug(line: &str) -> String {
     if line.contains("@llvm.dbg.") { String::new() } else { line }
 }
 
-/// A line without metadata of one kind. (That memory is invariant the engine claims of each load for itself, and LLVM takes it for
+/// A line without metadata of one kind. (That memory is invariant Enzyme claims of each load for itself, and LLVM takes it for
 /// all loads by one address: see the worker's `claims.rs`.)
 fn without(line: &str, kind: &str) -> String {
     let mut line = line.to_owned();

@@ -1,7 +1,7 @@
-//! A kernel for the GPU, as LLVM 15's textual IR, before the engine: the kernels around the user's function. What comes
+//! A kernel for the GPU, as LLVM 15's textual IR, before Enzyme: the kernels around the user's function. What comes
 //! after it: `back_end.rs`.
 //!
-//! The engine differentiates functions, not kernels: the user's kernel loses that title, and each entry point becomes a
+//! Enzyme differentiates functions, not kernels: the user's kernel loses that title, and each entry point becomes a
 //! kernel of its own that asks for the derivative. Its parameters are the call plan's slots: pointers, and integers by
 //! value; a floating-point scalar is a pointer too, so that it can have a shadow. After them comes the pool that
 //! derivatives allocate from.
@@ -43,7 +43,7 @@ pub struct Job<'a> {
     pub batched: Option<i64>,
 }
 
-/// Adds the entry points to clang's IR and calls for the engine to them.
+/// Adds the entry points to clang's IR and calls for Enzyme to them.
 pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
     let barriers = ir.contains("call void @llvm.nvvm.barrier0") || ir.contains("call void @llvm.nvvm.membar.cta");
     let mut text = String::with_capacity(ir.len() + 4096);
@@ -73,7 +73,7 @@ pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
     text
 }
 
-/// `extern __shared__` as an array of the launch's size: the engine does not end on one of unknown size.
+/// `extern __shared__` as an array of the launch's size: Enzyme does not end on one of unknown size.
 ///
 /// And constant memory as constants, which no gradient flows into: what the source gives is all there is (constant
 /// memory without a value is refused before).
@@ -119,7 +119,7 @@ fn passed(arg: &Arg) -> &'static str {
     if by_value(arg) { llvm_type(arg.dtype) } else { "ptr" }
 }
 
-/// The function that the engine differentiates: the user's, with scalars behind pointers.
+/// The function that Enzyme differentiates: the user's, with scalars behind pointers.
 fn wrapper(job: &Job<'_>, barriers: bool) -> String {
     let args = &job.plan.args;
     let parameter = |(i, arg): (usize, &Arg)| {
@@ -219,7 +219,7 @@ fn slot_type(job: &Job<'_>, slot: &Slot) -> &'static str {
     if slot.part == Part::Primal { passed(&job.plan.args[slot.arg]) } else { "ptr" }
 }
 
-/// The engine's word for an argument.
+/// Enzyme's word for an argument.
 fn activity(job: &Job<'_>, arg: usize) -> &'static str {
     match (job.plan.has_shadow(arg, job.mask), job.plan.args[arg].role) {
         (false, _) => "enzyme_const",
@@ -228,7 +228,7 @@ fn activity(job: &Job<'_>, arg: usize) -> &'static str {
     }
 }
 
-/// Asks the engine for the reverse or the forward mode of the user's function.
+/// Asks Enzyme for the reverse or the forward mode of the user's function.
 fn first(job: &Job<'_>, entry: Entry, slots: &[Slot], given: &[String]) -> String {
     let (mut text, mut values) = (String::new(), vec!["ptr @ffgrad.wrap".to_owned()]);
     for (i, slot) in slots.iter().enumerate() {
@@ -256,7 +256,7 @@ fn first_derivative(job: &Job<'_>, entry: Entry) -> String {
     format!("define internal void @{}({}) {{\n{body}  ret void\n}}\n", derivative_name(entry), parameters.join(", "))
 }
 
-/// Asks the engine for the derivative of a first derivative along the directions.
+/// Asks Enzyme for the derivative of a first derivative along the directions.
 fn second(job: &Job<'_>, slots: &[Slot], given: &[String], of: Entry) -> String {
     let (mut text, mut values) = (String::new(), vec![format!("ptr @{}", derivative_name(of))]);
     for (i, slot) in slots.iter().enumerate() {

@@ -8,7 +8,7 @@
 //! - kernels are called like other functions;
 //! - what is particular to the GPU's code generation goes.
 //!
-//! The special registers (`threadIdx` and the others) and the two barriers stay, as intrinsics that the engine knows.
+//! The special registers (`threadIdx` and the others) and the two barriers stay, as intrinsics that Enzyme knows.
 
 use super::{DYNAMIC, MOST_SHARED, SHARED, SHARED_SHADOW, UNSET_SECTION};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
 //!
 //! [`geometry`] turns the options `grid`, `block` and `shared` into the launch of one call. [`host`] rewrites device
-//! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before the engine, [`back_end`] prepares what
+//! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what
 //! comes out of it for code generation.
 
 pub mod back_end;
@@ -14,7 +14,7 @@ pub use geometry::{Extent, Geometry, Launch};
 /// Bytes of dynamic shared memory a block may ask for: what the largest GPUs give a block.
 pub const MOST_SHARED: i64 = 227 << 10;
 
-/// Prefix of the globals that stand for shared memory on the CPU. The linkage step leaves names of the engine alone.
+/// Prefix of the globals that stand for shared memory on the CPU. The linkage step leaves names of Enzyme alone.
 pub const SHARED: &str = "enzyme_shared.";
 
 /// Prefix of their shadows.

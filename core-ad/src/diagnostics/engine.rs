@@ -1,4 +1,4 @@
-//! What the engine printed, read: its own words without the code that it prints with them, where they point to, what
+//! What Enzyme printed, read: its own words without the code that it prints with them, where they point to, what
 //! they mean.
 
 use super::messages::{self, KNOWN, Message};
@@ -10,7 +10,7 @@ const SHOWN: usize = 40;
 
 /// An error stream, taken apart.
 pub struct Said {
-    /// Where the engine says that it happened: the innermost place, which may lie in a library's header.
+    /// Where Enzyme says that it happened: the innermost place, which may lie in a library's header.
     pub location: Option<Location>,
     /// Its words, a line each; instructions that it names stand among them.
     pub words: Vec<String>,
@@ -42,7 +42,7 @@ impl Said {
         said
     }
 
-    /// The row of the table, and what the engine names after its words.
+    /// The row of the table, and what Enzyme names after its words.
     fn known(&self) -> Option<(&'static Message, String)> {
         let text = self.words.join("\n");
         KNOWN.iter().find_map(|message| {
@@ -58,7 +58,7 @@ pub const UNKNOWN: &str = "engine-refused";
 /// The status of a process that the system has killed, nearly always for want of memory.
 const KILLED: &str = "signal 9";
 
-/// Explains a failure of the engine: exit status in words, and its error stream.
+/// Explains a failure of Enzyme: exit status in words, and its error stream.
 pub fn failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
     let said = Said::of(stderr);
     let crashed = status.starts_with("signal");

@@ -1,4 +1,4 @@
-//! Every known message of the engine, from its error stream to what the user reads.
+//! Every known message of Enzyme, from its error stream to what the user reads.
 
 use super::*;
 use std::fs;
@@ -8,7 +8,7 @@ fn file(name: &str, extension: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/diagnostics/logs").join(format!("{name}.{extension}"))
 }
 
-/// The status with which the engine ended: that of a log whose last line says so, else 1.
+/// The status with which Enzyme ended: that of a log whose last line says so, else 1.
 fn rendered(log: &str) -> (Diagnosis, String) {
     let (log, status) = match log.trim_end().rsplit_once("\n[status] ") {
         Some((log, status)) => (log, status),

@@ -1,9 +1,9 @@
 //! The table of what Enzyme is known to print when it gives up: what it means, and the remedies.
 //!
-//! A row is found by the words that the engine prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
+//! A row is found by the words that Enzyme prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
 //! what the user reads; the tests of [`super::engine`] hold that no row is without.
 
-/// What the engine prints, and what ffgrad makes of it.
+/// What Enzyme prints, and what ffgrad makes of it.
 pub struct Message {
     /// Name of its log and of its golden.
     pub name: &'static str,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -56,7 +55,7 @@ class Description:
     """
 
     def __init__(self, native: _native.Function) -> None:
-        manifest = json.loads(native.manifest())
+        manifest = native.plan()
         prototype, plan = manifest["prototype"], manifest["plan"]
         # Tests put something between `native` and the driver; memory is taken from the function itself.
         self.native = self.opened = native

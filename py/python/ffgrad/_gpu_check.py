@@ -1,6 +1,6 @@
 """Whether derivatives on a GPU are right: looked at there, at the first arguments of each kind of call.
 
-As on the CPU (``compile-driver/src/verify.rs``), for random v, t and w:
+As on the CPU (``compile-driver/src/verify/mod.rs``), for random v, t and w:
 
 - first derivatives: <v, J t> = <J^T v, t>, the forward against the reverse mode; coarsely, <v, J t> against central differences;
 - second ones: <w, H t> = <t, H w>, where H is the derivative of J^T v, and coarsely <w, H t> against differences of J^T v;

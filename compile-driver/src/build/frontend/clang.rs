@@ -18,7 +18,7 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
     });
     // -O2 makes the front end emit what the optimiser needs; the optimiser itself is the worker.
     command.args(["-O2", "-g", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
-    // errno is no part of any gradient, and without it LLVM and the engine know more functions.
+    // errno is no part of any gradient, and without it LLVM and Enzyme know more functions.
     command.args(["-fno-math-errno", "-fcomplex-arithmetic=improved", "-fno-color-diagnostics"]);
     command.arg(match options.math {
         Math::Strict => "-ffp-contract=off",

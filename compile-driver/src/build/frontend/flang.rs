@@ -2,7 +2,7 @@
 //! that debug information leaves out.
 //!
 //! flang lowers array expressions, `matmul`, `sum` and their kin to loops of its own at -O2; LLVM's passes are kept from
-//! running (as with clang), since each pipeline of the ladder optimises in its own way. Module files go to the staging
+//! running (as with clang), since each pipeline optimises in its own way. Module files go to the staging
 //! folder.
 
 use crate::build::frontend::compiler;

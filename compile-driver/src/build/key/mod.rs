@@ -163,7 +163,7 @@ pub fn tool_records(tools: &Tools) -> Vec<ToolRecord> {
     all
 }
 
-/// What of ffgrad itself takes part in derivatives beside the worker and the rules: its version, what it asks of the engine, and the
+/// What of ffgrad itself takes part in derivatives beside the worker and the rules: its version, what it asks of Enzyme, and the
 /// runtime that it links.
 fn driver() -> String {
     let mut hash = blake3::Hasher::new();
@@ -207,7 +207,7 @@ pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
     places.extend(libraries::searched_before(spec, sources));
     places.sort();
     places.dedup();
-    // What is there already was passed over for a reason of the compiler's own.
+    // What is there already was rejected for a reason of the compiler's own.
     places.retain(|place| !place.exists());
     places
 }

@@ -1,8 +1,8 @@
-//! Where in the user's source a refusal of the engine comes from.
+//! Where in the user's source a refusal of Enzyme comes from.
 //!
-//! The engine names the innermost line, which may lie in a library's header, or none when it crashes. The worker knows the
+//! Enzyme names the innermost line, which may lie in a library's header, or none when it crashes. The worker knows the
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
-//! then half of those, until one is left without which the engine does not crash.
+//! then half of those, until one is left without which Enzyme does not crash.
 
 use crate::build::enzyme::{self, Engine, Job};
 use crate::build::worker::Worker;
@@ -24,13 +24,13 @@ const CRASH: &str = "engine-crash";
 /// Callers that a message shows.
 const MOST_CALLERS: usize = 4;
 
-/// A module that the engine refused.
+/// A module that Enzyme refused.
 pub struct Refused<'a> {
     /// What was asked for.
     pub spec: &'a Spec,
-    /// The engine.
+    /// Enzyme.
     pub engine: &'a dyn Engine,
-    /// What the engine was given.
+    /// What Enzyme was given.
     pub job: &'a Job<'a>,
     /// A worker, for the module's places.
     pub worker: &'a mut Worker,
@@ -69,7 +69,7 @@ impl Refused<'_> {
         }
     }
 
-    /// The function that the engine was at when it crashed: the last one that it printed.
+    /// The function that Enzyme was at when it crashed: the last one that it printed.
     fn name_function(&self, places: &Places, diagnosis: &mut Diagnosis) {
         let options = [self.job.options, &["enzyme-print".to_owned()]].concat();
         let job = Job { options: &options, ..*self.job };
@@ -92,7 +92,7 @@ impl Refused<'_> {
         diagnosis.found_by = Some(format!("the engine was at `{name}` when it crashed; {how}"));
     }
 
-    /// The instruction without which the engine does not fail as it did.
+    /// The instruction without which Enzyme does not fail as it did.
     fn search<'p>(&mut self, places: &'p [Place], diagnosis: &Diagnosis) -> Option<&'p Place> {
         let mut trial = Trial {
             begin: Instant::now(),
@@ -111,18 +111,18 @@ impl Refused<'_> {
     }
 }
 
-/// Runs of the engine on variants of a module.
+/// Runs of Enzyme on variants of a module.
 struct Trial {
     begin: Instant,
     limit: Duration,
-    /// What the engine said at first.
+    /// What Enzyme said at first.
     code: String,
     input: PathBuf,
     output: PathBuf,
 }
 
 impl Trial {
-    /// Whether the engine still fails as it did, without some instructions; `None` where that cannot be told.
+    /// Whether Enzyme still fails as it did, without some instructions; `None` where that cannot be told.
     fn fails(&mut self, refused: &mut Refused<'_>, left_out: &[usize]) -> Option<bool> {
         if self.begin.elapsed() > self.limit {
             return None;
@@ -149,7 +149,7 @@ fn last_printed(log: &str) -> Option<String> {
     Some(of_users(rest.split('(').next()?.trim_matches('"')).to_owned())
 }
 
-/// The name of a function of the engine's, as the user's module has it.
+/// The name of a function of Enzyme's, as the user's module has it.
 pub fn of_users(name: &str) -> &str {
     let own = ["preprocess_", "augmented_", "fwddiffe", "diffe"];
     own.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
@@ -207,7 +207,7 @@ impl Places {
         }
     }
 
-    /// The first place whose innermost line is the one that the engine names.
+    /// The first place whose innermost line is the one that Enzyme names.
     fn at(&self, wanted: &Location) -> Option<&Place> {
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
         let wanted_name = name(&wanted.file);

@@ -1,5 +1,4 @@
-//! Checks after the first: of a derivative that is in use but was not proven yet, or not at these sizes, or that is proven at
-//! every call. And what is told of a check that was no plain yes or no.
+//! Verification of a derivative in use, at its first call and at later ones, and the warnings about checks that were inconclusive.
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The sizes at which a derivative has been checked.
 //!
-//! Which branches a function takes, and how often its loops turn, depends on the sizes more than on anything else that changes
+//! Which branches a function takes, and how many iterations its loops have, depends on the sizes more than on anything else that changes
 //! from call to call. So a derivative is checked where it meets a size for the first time, for as many sizes as one would try by
 //! hand, and as long as the copies that a check makes are small.
 //!

@@ -1,4 +1,4 @@
-//! Derivatives in use: what was proven of them, here and by earlier processes, and when they are checked again.
+//! The verification status of derivatives: what was verified, here and by earlier processes, and when a check is due.
 
 use crate::build::enzyme;
 use crate::cache::{self, layout};

@@ -1,6 +1,6 @@
 //! Tuning: several ways of building the derivative, timed on the caller's own arguments; the fastest stays.
 //!
-//! A candidate is the same function opened with other options (what stands before differentiation, what the engine
+//! A candidate is the same function opened with other options (what stands before differentiation, what Enzyme
 //! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the
 //! engine's options on the best of them, and last the best with the sizes at hand as constants: where that variant pays it
 //! serves calls with these sizes, and the best without it all others. The outcome is kept in the function's cache entry.
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// What may stand before differentiation.
 const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
-/// What the engine may be told about its caches, each alone; last, to let LLVM carry values from turn to turn of a
+/// What Enzyme may be told about its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
 /// loop before differentiation (see `engine::PIPELINE`).
 const ENGINE_OPTIONS: [&[&str]; 5] = [
     &["enzyme-mincut-cache=0"],
@@ -185,7 +185,7 @@ impl Function {
         }
         bar.finish_and_clear();
         let Some(best) = best else {
-            // None can be built: the plain ladder says why.
+            // None can be built: the plain search says why.
             return Err(
                 match self
                     .opened_with(self.candidate(Pipeline::Inlined, &[], None))?

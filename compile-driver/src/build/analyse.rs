@@ -1,0 +1,167 @@
+//! The analysis: sources are compiled, the prototype is found, the plan is made, and the entry is published.
+
+use crate::build::context::Context;
+use crate::build::frontend::language;
+use crate::build::link::libraries;
+use crate::build::refusal::crash::Scene;
+use crate::build::rules::bundled;
+use crate::build::worker::Worker;
+use crate::build::{frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
+use crate::cache::{self, Lock, Staging, entry};
+use crate::error::{Error, OUT_OF_MEMORY, Result};
+use crate::options::Spec;
+use core_ad::cuda::UNSET_CONSTANT;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::{FORMAT, Manifest};
+use core_ad::names::{self, Lookup};
+use core_ad::protocol::{OpenMp, Request, Response};
+use core_ad::{Prototype, signature};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Compiles the source, discovers the prototype, makes the plan and publishes the entry, which is in use as long as the lock is held.
+///
+/// # Errors
+///
+/// Compile, signature and cache errors.
+pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
+    let Context { spec, tools, cache } = context;
+    let staging = cache.staging()?;
+    let timeout = Duration::from_secs(spec.options.timeout);
+    let mut worker = Worker::start(tools, &spec.function, timeout)?;
+    let written = match described(context, &staging, &mut worker) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            let name = format!("refused-{}-source", &key::request(spec)?[..16]);
+            let scene = Scene { context, modules: Vec::new(), home: None, name };
+            return Err(scene.complete(&worker, &mut Some(staging), error));
+        }
+    };
+    let key = written.key.clone();
+    // Held before it is there, so that who prunes at this moment leaves it.
+    let _early = cache.hold(&key);
+    // The same source elsewhere has the same key, and bitcode that differs in the place it names: who was first has published
+    // bitcode and manifest, which belong together.
+    cache.publish_unless(staging, &cache.entry(&key), |_| entry::sound(cache, &key).is_some())?;
+    match entry::sound(cache, &key) {
+        // Once more: only what is there can be marked as used.
+        Some(manifest) => {
+            if has_loaded_all(&worker, &manifest) && !openmp::is_wanted(&spec.options) {
+                kept_worker::keep(cache.entry(&key), written, tools, worker);
+            }
+            Ok((manifest, cache.hold(&key)))
+        }
+        None => Err(entry::damaged(cache, &key, "it is damaged again as soon as it is written")),
+    }
+}
+
+/// Whether a worker has loaded what builds of a function start from, and nothing else.
+fn has_loaded_all(worker: &Worker, manifest: &Manifest) -> bool {
+    worker.loads() == 1 && manifest.library.is_empty() && manifest.renamed.is_empty() && manifest.external.is_empty()
+}
+
+/// Writes bitcode and manifest of an entry to a folder.
+fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<Manifest> {
+    let Context { spec, tools, cache } = context;
+    let headers = bundled::include_folder(cache)?;
+    let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
+    let openmp = openmp::around_engine(context)?;
+    let mut loaded = load(worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
+    let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
+    if compiled.procedures.is_empty() && missing() {
+        // An inline or static function that nothing uses is emitted on request only.
+        if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true) {
+            compiled = all;
+            loaded = load(worker, &compiled.modules, openmp)?;
+        }
+    }
+    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
+    let rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+    let (prototype, single_precision) = describe(worker, spec, &symbol)?;
+    let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
+        Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
+        None => prototype,
+    };
+    let plan = signature::plan(&prototype, spec.signature.as_deref(), &spec.options.sizes)?;
+    if plan.inputs.len() > 64 {
+        let headline = format!("`{}` has {} inputs; 64 is the most", spec.function, plan.inputs.len());
+        return Err(Error::Arity(Box::new(Diagnosis::new("too-many-inputs", &spec.function, headline))));
+    }
+    let tool_records = key::tool_records(tools);
+    mpi::require_option(spec, &compiled.dependencies)?;
+    let exceptions = language::is_cpp(spec)? || bundled::throws(&rules.renamed);
+    let libraries = libraries::read(context, exceptions, staging.path())?;
+    let sources = [key::sources(&compiled.dependencies)?, libraries].concat();
+    let key = key::entry(spec, &sources, &tool_records);
+    let modules: Vec<String> =
+        compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect();
+    let digest = |name: &String| Ok((name.clone(), cache::digest_file(&staging.path().join(name))?));
+    let digests = modules.iter().chain(&rules.library).map(digest).collect::<Result<_>>()?;
+    let manifest = Manifest {
+        format: FORMAT,
+        ffgrad: env!("CARGO_PKG_VERSION").to_owned(),
+        key: key.clone(),
+        sources,
+        tools: tool_records,
+        commands: compiled.commands,
+        cpu: crate::os::cpu::target(&spec.options.cpu),
+        math: spec.options.math,
+        exceptions,
+        single_precision,
+        prototype,
+        plan,
+        modules,
+        digests,
+        library: rules.library,
+        renamed: rules.renamed,
+        external: rules.external,
+        rules: rules.given,
+        link: rules.link,
+    };
+    cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
+    Ok(manifest)
+}
+
+/// What the sources define and what they use without defining it.
+#[derive(Default)]
+struct Loaded {
+    functions: Vec<String>,
+    undefined: Vec<String>,
+}
+
+fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
+    let (renamed, library, external) = (Vec::new(), Vec::new(), Vec::new());
+    let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp };
+    match worker.request(&request)? {
+        Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
+        _ => Ok(Loaded::default()),
+    }
+}
+
+fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype, bool)> {
+    let request = Request::Describe { symbol: symbol.to_owned(), function: spec.function.clone() };
+    match worker.request(&request) {
+        Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
+        Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
+        Err(Error::Differentiation(d)) if worker.failure().is_none() && !is_no_prototypes(&d) => {
+            match d.headline.split_once(UNSET_CONSTANT) {
+                Some((_, name)) => Err(crate::build::frontend::cuda::unset_constant(spec, name)),
+                None => Err(undescribed(spec, d.headline)),
+            }
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Refusals while the prototype is found out that are not about the prototype.
+fn is_no_prototypes(refusal: &Diagnosis) -> bool {
+    ["openmp-construct", OUT_OF_MEMORY].contains(&refusal.code.as_str())
+}
+
+fn undescribed(spec: &Spec, reason: String) -> Error {
+    let headline = format!("the prototype of `{}` cannot be used: {reason}", spec.function);
+    Error::compile(
+        Diagnosis::new("prototype", &spec.function, headline)
+            .advise("Write a small extern \"C\" function around it that takes numbers and pointers to numbers."),
+    )
+}
