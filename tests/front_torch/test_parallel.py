@@ -67,7 +67,7 @@ def test_no_part_of_a_table_that_threads_copy_is_lost(write: Write) -> None:
 ARRAYS = """
 #include <math.h>
 #include <stdlib.h>
-/* Every turn needs memory of its own, and the reverse sweep needs what was in it. */
+/* Every iteration needs memory of its own, and the reverse sweep needs what was in it. */
 void rows(const double *x, int n, int steps, double *y) {
   #pragma omp parallel for schedule(static, 3)
   for (int i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 def test_any_number_of_threads_gives_the_gradient_of_one(count: int, run_python: RunPython) -> None:
-    """Also more threads than there are turns of a loop."""
+    """Also more threads than a loop has iterations."""
     child = run_python(
         inspect.cleandoc(f"""
         import torch

@@ -227,7 +227,7 @@ print(f.manifest["key"])
 
 
 def test_memory_stays_flat_whether_backward_runs_or_not(run_python: RunPython, write: Write) -> None:
-    """Ten thousand forward calls, of which every third has a gradient: tapes are given back either way."""
+    """Ten thousand forward calls, of which every third has a gradient: tapes are released in both cases."""
     run_python(f"""
 import resource, torch
 from ffgrad.torch import enzyme

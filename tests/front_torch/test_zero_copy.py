@@ -1,4 +1,4 @@
-"""Contiguous tensors are passed as they lie: the foreign code sees torch's own addresses."""
+"""Contiguous tensors are passed without a copy: the foreign code sees torch's own addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ffgrad.torch import Enzyme
 from support.fixtures import Compile
 from support.programs import CUBE, PAIR, PAIR_SIGNATURE
 
-# Stores where its input lies.
+# Stores the address of its input.
 WHERE = """\
 #include <stdint.h>
 void where(const double* x, int n, double* y, unsigned long long* address) {
@@ -18,7 +18,7 @@ void where(const double* x, int n, double* y, unsigned long long* address) {
 }
 """
 
-# Stores where its output and the array that it updates lie.
+# Stores the addresses of its output and of the array that it updates.
 WHERE_OUT = """\
 #include <stdint.h>
 void where_out(double* u, int n, double* y, unsigned long long* address) {

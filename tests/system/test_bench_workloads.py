@@ -145,8 +145,8 @@ def test_samples_interleave_and_slow_competitors_sit_out() -> None:
     assert all(t is not None for t in times["fast"].rounds)
     assert times["slow"].median >= 0.02
     assert timing.ratio(times["slow"], times["fast"]) > 10
-    turns = [name for name, _ in itertools.groupby(order)]
-    assert turns.count("slow") >= 4
+    runs = [name for name, _ in itertools.groupby(order)]
+    assert runs.count("slow") >= 4
 
 
 def entry(seconds: float, **more: Any) -> dict[str, Any]:

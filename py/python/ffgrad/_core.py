@@ -177,7 +177,7 @@ CompileError
 SignatureError
     The signature does not fit, or is needed.
 ToolchainError
-    A compiler or the engine is missing.
+    A compiler or Enzyme is missing.
 CacheError
     The cache folder cannot be used.
 PackError

@@ -152,13 +152,13 @@ class Check:
         for h in steps:
             difference = (along(h)[0] - along(-h)[0]) / (2 * h)
             if abs(difference - found) <= tolerance * max(scale, abs(difference)):
-                # Zeros prove nothing for other arguments.
+                # A derivative of zero says nothing about other arguments.
                 if scale > 0:
                     self.proven.add(key)
                 return
             estimates.append(difference)
         text = (
-            f"the gradient of `{kernel.function}` on the GPU is doubtful at these arguments: two ways to compute it agree "
+            f"the gradient of `{kernel.function}` on the GPU is doubtful at these arguments: two formulas for it agree "
             f"({found:.6e}), finite differences give {estimates[0]:.6e}. A kink, chaos or coarse precision can be the reason."
         )
         if self.verify == "strict" or scale == 0:

@@ -6,7 +6,7 @@
     y = f.apply(x)            # or f(x)
     y.sum().backward()
 
-Contiguous tensors are passed as they lie. Outputs are allocated by PyTorch.
+Contiguous tensors are passed without a copy. Outputs are allocated by PyTorch.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def enzyme(
 
 
 def _digests(files: list[str]) -> list[str]:
-    # A pack that is a folder is told by its index, which has the digests of all else.
+    # The index of a pack that is a folder has the digests of all other files.
     contents = [Path(file, "pack.json") if Path(file).is_dir() else Path(file) for file in files]
     return [hashlib.sha256(content.read_bytes()).hexdigest() for content in contents]
 

@@ -5,8 +5,8 @@ that one native loop runs over the batch; nested maps stack their dimensions. An
 size 1, and its gradient, where the derivative is taken outside of the map, is the sum over the batch. Where the derivative
 is taken inside (``vmap(grad(f))``), each member of the batch has a gradient of its own: such an input is expanded, without a copy.
 
-``torch.autograd.grad(is_grads_batched=True)`` and ``torch.autograd.functional`` with ``vectorize=True`` map in an older way, by tensors
-of the dispatch key ``Batched``; kernels for that key turn them into the same calls.
+``torch.autograd.grad(is_grads_batched=True)`` and ``torch.autograd.functional`` with ``vectorize=True`` use an older map, with tensors
+of the dispatch key ``Batched``; kernels for that key make the same calls of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How the operators are differentiated: their kernels for autograd.
 
 Each operator has one kernel under the dispatch key ``Autograd``, which serves backward, forward-mode AD, every transform of
-``torch.func`` and the tracing of ``torch.compile``: all of them reach an operator through the dispatcher. So nothing looks into
-an operator, and no rule can be dropped on the way.
+``torch.func`` and the tracing of ``torch.compile``: all of them reach an operator through the dispatcher. So nothing traces into
+an operator, and no rule can be dropped.
 
 Which operator differentiates which is the table of ``ffgrad/_closure.py``. Backward of ``hvp`` in its cotangents is refused, as
 third derivatives are.
@@ -33,7 +33,7 @@ Tensors = Sequence[Any]
 
 
 def _below(op: Any, keyset: Any, *arguments: Any) -> list[torch.Tensor]:
-    """Call what lies below autograd: a level of ``torch.func``, a tracer, or the kernel."""
+    """Call what is below autograd: a level of ``torch.func``, a tracer, or the kernel."""
     try:
         with _C._AutoDispatchBelowAutograd():
             results: list[torch.Tensor] = op.redispatch(keyset & _C._after_autograd_keyset, *arguments)
@@ -72,7 +72,7 @@ class _Modes:
 
 @contextmanager
 def _pushing(ctx: Any) -> Iterator[tuple[list[Any], Callable[..., list[torch.Tensor]]]]:
-    """Give what was saved, and a way to call operators on it without the tangents of this level.
+    """Give what was saved, and a function that calls operators on it without the tangents of this level.
 
     torch switches forward-mode AD off while a ``jvp`` runs, so that a second forward derivative silently lacks its terms: here other
     levels push theirs. A level of ``torch.func`` is called below its autograd; outside of them reverse mode may look on.

@@ -192,7 +192,7 @@ def _outputs(
 
 
 def _empty(arg: Mapping[str, Any], shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Make a tensor that lies as the kernel's: Fortran's arrays by columns, unless they are mapped over."""
+    """Make a tensor with the kernel's strides: column-major for Fortran's arrays, unless they are mapped over."""
     if arg.get("column_major") and len(shape) == len(arg["shape"]):
         return torch.empty(tuple(reversed(shape)), dtype=dtype, device=device).permute(*reversed(range(len(shape))))
     return torch.empty(tuple(shape), dtype=dtype, device=device)
