@@ -112,7 +112,7 @@ def test_a_jacobian_has_the_outputs_shape_and_the_inputs(write: Write, argnums: 
                 np.testing.assert_allclose(part[(..., *at)], numerical, rtol=1e-6, atol=1e-8)
 
 
-def test_both_ways_to_a_jacobian_agree(write: Write) -> None:
+def test_both_modes_give_the_same_jacobian(write: Write) -> None:
     """More outputs than inputs, and more inputs than outputs."""
     source = write("""\
     void outer(const double* a, const double* b, int m, int n, double* y) {

@@ -172,7 +172,7 @@ def test_a_missing_file_offers_the_closest(golden: Golden) -> None:
     golden("no_such_file", error)
 
 
-def test_a_missing_folder_is_told_from_a_missing_file(golden: Golden, tmp_path: Path) -> None:
+def test_a_missing_folder_is_distinguished_from_a_missing_file(golden: Golden, tmp_path: Path) -> None:
     """The folder is what has to be fixed."""
     with pytest.raises(ffgrad.CompileError) as caught:
         enzyme(tmp_path / "nowhere" / "f.c", "f")
@@ -366,7 +366,7 @@ else:
     assert "ffgrad toolchain install" in child.stdout
 
 
-def test_an_engine_that_is_not_there_is_a_toolchain_error(compile_source: Compile, golden: Golden) -> None:
+def test_a_missing_enzyme_is_a_toolchain_error(compile_source: Compile, golden: Golden) -> None:
     """The path of a plugin, mistyped."""
     with pytest.raises(ffgrad.ToolchainError) as caught:
         compile_source(CUBE, "cube", engine="/nowhere/LLVMEnzyme-22.so").apply(vector(2, grad=True))

@@ -97,7 +97,7 @@ def test_an_output_changed_afterwards_changes_no_gradient(simulate: Enzyme) -> N
     torch.testing.assert_close(gradient, torch.autograd.grad(simulate.apply(x, 4).sum(), x)[0])
 
 
-def test_inputs_that_lie_elsewhere_at_the_gradient_recompute(simulate: Enzyme) -> None:
+def test_inputs_that_moved_before_the_gradient_recompute(simulate: Enzyme) -> None:
     """Saved tensors that hooks moved away and back."""
     x = normal(5)
     expected = torch.autograd.grad(simulate.apply(x, 4).sum(), x)[0]

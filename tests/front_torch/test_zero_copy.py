@@ -53,7 +53,7 @@ def test_a_contiguous_view_is_not_copied(where: Enzyme) -> None:
     assert where.apply(matrix.flatten())[1].item() == x.data_ptr()
 
 
-def test_an_output_is_written_where_the_tensor_lies(compile_source: Compile) -> None:
+def test_an_output_is_written_to_the_tensors_memory(compile_source: Compile) -> None:
     """Outputs are torch's allocations from the start; an updated argument works on its copy."""
     where_out = compile_source(WHERE_OUT, "where_out", "u[n] -> u[n], y[n], address[2]")
     u = torch.randn(6, dtype=torch.float64)

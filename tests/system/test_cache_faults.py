@@ -168,7 +168,7 @@ def test_the_command_explains_checks_and_completes(cache: Path, write: Write) ->
     assert ffgrad_command("check").returncode == 2
 
 
-def test_the_command_tells_the_line_that_the_engine_crashes_on(cache: Path) -> None:
+def test_the_command_names_the_line_that_enzyme_crashes_on(cache: Path) -> None:
     """As a call does, though `show` tries one pipeline only."""
     source = str(NEGATIVE / "growing.c")
     shown = ffgrad_command("show", source, "running_sums", "-s", "x[n] -> y[n]", "--ir", "after")

@@ -40,7 +40,7 @@ def refusal(file: str | Path, function: str, **options: object) -> ffgrad.Differ
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_names_construct_line_reason_and_way_out(name: str, golden: Golden) -> None:
+def test_a_refusal_names_construct_line_reason_and_remedy(name: str, golden: Golden) -> None:
     """All of it, as a golden."""
     file, function, code, line = REFUSED[name]
     error = refusal(file, function)
@@ -49,7 +49,7 @@ def test_a_refusal_names_construct_line_reason_and_way_out(name: str, golden: Go
     golden(name, error)
 
 
-def test_a_construct_in_a_librarys_header_is_told_by_the_users_line() -> None:
+def test_a_construct_in_a_librarys_header_is_located_by_the_users_line() -> None:
     """With the header's line beside it, and the calls that lead there."""
     text = str(refusal("parsed_text.c", "tidy"))
     assert "parsed_text.c:8" in text and "return atof(text);" in text
@@ -76,7 +76,7 @@ def stand_in(folder: Path, does: str) -> str:
 CUBE = "void cube(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n"
 
 
-def test_a_crash_that_no_call_explains_is_told_by_its_function(
+def test_a_crash_that_no_call_explains_is_located_by_its_function(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """The last function that Enzyme printed; else the one that was to be differentiated."""
@@ -106,7 +106,7 @@ def test_unknown_words_are_shown_whole_with_the_folder_that_is_kept(
     golden("engine_unknown", error)
 
 
-def test_an_engine_that_hangs_is_ended_and_the_options_are_named(
+def test_an_enzyme_that_hangs_is_ended_and_the_options_are_named(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """The function, the limit, the option that raises it, and the one that makes type analysis look at less."""

@@ -1,4 +1,4 @@
-"""Whether derivatives on a GPU are right: looked at there, at the first arguments of each kind of call.
+"""Verification of derivatives on a GPU, at the first arguments of each kind of call.
 
 As on the CPU (``compile-driver/src/verify.rs``), for random v, t and w:
 
@@ -67,7 +67,7 @@ class Check:
         self.proven: set[Any] = set()
 
     def needed(self, key: Any) -> bool:
-        """Whether derivatives of this kind are still to be looked at."""
+        """Whether derivatives of this kind are still to be verified."""
         return self.verify != "off" and (key not in self.proven or self.verify == "always")
 
     def first(self, key: Any, probe: Probe, inputs: Arrays, wanted: Arrays, single: bool) -> None:

@@ -41,7 +41,7 @@ def moved(values: list[Any], **how: Any) -> list[Any]:
     return [DeviceArray(v, **how) if np.ndim(v) else v.item() for v in values]
 
 
-def test_inputs_are_taken_as_they_lie_and_results_are_the_same_librarys(
+def test_inputs_are_taken_in_place_and_results_are_the_same_librarys(
     driver: Driver, pointwise: tuple[Enzyme, list[Any]]
 ) -> None:
     """Each is asked for our stream, and the library's stream waits for ours."""
