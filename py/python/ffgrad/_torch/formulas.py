@@ -25,7 +25,7 @@ from torch.autograd.function import _SingleLevelFunction
 from ffgrad import _native
 from ffgrad._closure import ARGUMENTS, FORWARD, GRADIENTS, NEW, REVERSE, Rule, rule
 from ffgrad._plan import Plan, bits, mask_of, pack, unpack
-from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP, typed
+from ffgrad._torch.library import LIBRARY, OPERATORS, typed
 from ffgrad._torch.plans import plan_of
 from ffgrad.errors import DifferentiationError
 
@@ -119,7 +119,6 @@ def _third(plan: Plan) -> DifferentiationError:
     return refuse(plan, "third derivatives", advice)
 
 
-_OPERATORS: dict[str, Any] = {"primal": PRIMAL, "vjp": VJP, "jvp": JVP, "hvp": HVP, "jvp2": JVP2}
 # What backward calls: no `jvp2`.
 _IN_REVERSE = ("vjp", "jvp", "hvp")
 # Arguments of a formula before its tensors.
@@ -197,7 +196,7 @@ class _Call(NamedTuple):
             for name, source in zip(ARGUMENTS[rule.operation], rule.arguments, strict=True)
         }
         other = self._replace(operation=rule.operation, mask=mask)
-        return list(call(_OPERATORS[rule.operation], *other.arguments(inputs, passed)))
+        return list(call(OPERATORS[rule.operation], *other.arguments(inputs, passed)))
 
 
 def _call(op: Any, *arguments: Any) -> Any:
@@ -219,7 +218,7 @@ class _Formula(_SingleLevelFunction):
             call = call._replace(mask=_wanted(ctx.needs_input_grad[_OWN:]) & plan.differentiable)
         inputs, given = tensors[: call.arity], call.given(tensors)
         with modes:
-            results = _below(_OPERATORS[call.operation], keyset, *call.arguments(inputs, given))
+            results = _below(OPERATORS[call.operation], keyset, *call.arguments(inputs, given))
         ctx.keyset, ctx.call = keyset, call
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors)
@@ -282,7 +281,7 @@ class _Formula(_SingleLevelFunction):
 
 def _kernel(operation: str) -> Callable[..., Any]:
     """Return an operator's kernel for autograd: its arguments are the inputs, further lists, ``spec``, ``batch`` and masks."""
-    operator, lists = _OPERATORS[operation], 1 + len(ARGUMENTS[operation])
+    operator, lists = OPERATORS[operation], 1 + len(ARGUMENTS[operation])
 
     def kernel(keyset: Any, *arguments: Any) -> list[torch.Tensor]:
         tensors, (spec, batch, *masks) = arguments[:lists], arguments[lists:]
