@@ -128,7 +128,7 @@ class ForeignError(Error, RuntimeError):
 
 
 class PackError(Error):
-    """A pack is damaged, is for another machine, or lacks what is asked of it."""
+    """A pack is damaged, is for another machine, or lacks what is asked for."""
 
 
 class CacheError(Error, OSError):

@@ -44,7 +44,7 @@ _DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     """Return an object that the native side takes, with the same memory.
 
-    A GPU's is refused before anything is asked of it, unless it is CUDA kernels that are called.
+    An array on a GPU is refused at once, unless the function is a CUDA kernel.
     """
     if isinstance(x, np.generic):
         # A number with a type of its own, which float64 keeps though it is a Python float.

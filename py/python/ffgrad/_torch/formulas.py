@@ -91,17 +91,17 @@ def _wanted(needs: Sequence[bool]) -> int:
 
 
 def _refuse_third(ctx: Any, at: range, plan: Plan) -> None:
-    """Refuse where the gradient of one of these tensors goes on to somebody; that it needs one alone does not tell."""
+    """Refuse where autograd will use the gradient of one of these tensors; ``needs_input_grad`` alone does not say so."""
     for i in at:
-        if ctx.needs_input_grad[_OWN + i] and _goes_on(ctx.next_functions[i][0]):
+        if ctx.needs_input_grad[_OWN + i] and _is_used(ctx.next_functions[i][0]):
             raise _third(plan)
 
 
-def _goes_on(node: Any) -> bool:
+def _is_used(node: Any) -> bool:
     try:
         return node is not None and bool(_C._will_engine_execute_node(node))
     except RuntimeError:
-        return True  # a leaf whose gradient is asked for, or no backward pass that could be asked
+        return True  # a leaf whose gradient is wanted, or no backward pass is running
 
 
 def refuse(plan: Plan, what: str, advice: str) -> DifferentiationError:
