@@ -1,6 +1,6 @@
 """How gradients of OpenMP programs scale: ``python benches/openmp.py [--threads 1,2]``.
 
-Three loops: one with cheap turns over large arrays (memory decides, and the reverse adds atomically), one with expensive turns, and that in Fortran. For
+Three loops: one with cheap iterations over large arrays (memory decides, and the reverse adds atomically), one with expensive iterations, and that in Fortran. For
 each number of threads the median time of the function and of its gradient, beside the same source compiled without OpenMP.
 """
 

@@ -16,15 +16,15 @@ from pathlib import Path
 BEFORE = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"]
 AFTER = ["-O3", "-march=native"]
 RUNTIME = ["--rtlib=libgcc", "--unwindlib=libgcc"]  # that of the machine, not that of the clang from pip
-TRIGGER = "declare void @__enzyme_autodiff_trigger(...)\n"  # the engine runs only where it sees such a name
+TRIGGER = "declare void @__enzyme_autodiff_trigger(...)\n"  # Enzyme runs only where it sees such a name
 
 
 class MissingTool(RuntimeError):
-    """A compiler or the engine is not installed."""
+    """A compiler or Enzyme is not installed."""
 
 
 class EngineError(RuntimeError):
-    """The engine refused the program."""
+    """Enzyme refused the program."""
 
 
 def tools_folder() -> Path:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu.sh [ARGUMENT..]: everything that needs an NVIDIA GPU, in one go: the tests of CUDA kernels, none of them skipped for want of one, the
 # example, the benchmark (arguments go to it). What was found is written to benches/results/DATE-cuda-DEVICE.md, failures too; the
-# benchmark's figures lie beside it.
+# benchmark's figures are beside it.
 #
 # In a clone that is built it runs what stands there, with the compilers. On a machine with PyTorch and a GPU and nothing else, neither
 # clang nor a package registry, it runs from target/gpu-kit.tar.gz, which `gpu.sh pack` makes on another machine.

@@ -11,7 +11,7 @@ need cc gcc
 
 build() { cargo build --release "${quiet[@]}" "$@"; }
 quiet=()
-# Nothing to say to a log unless something is compiled, which takes long enough to be told of.
+# Nothing to say to a log unless something is compiled, which takes long enough to be reported.
 [ -t 2 ] || quiet=(--quiet)
 
 if ! [ -x "$BIN/ffgrad" ]; then say "building ffgrad (about a minute)"; fi

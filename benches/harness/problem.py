@@ -1,7 +1,7 @@
 """One row of the benchmark: a function, its inputs, and what each competitor is given of it.
 
 Every folder of ``workloads/`` has a ``bench.py`` with ``problems(quick)``, which yields :class:`Problem` or, where something that it needs is
-missing, :class:`Skipped`. Beside it lie the source (as its author would write it), ``hand.c`` (the gradient by hand) and ``raw.c`` (the
+missing, :class:`Skipped`. Beside it are the source (as its author would write it), ``hand.c`` (the gradient by hand) and ``raw.c`` (the
 call of Enzyme alone); both export ``gradient`` with one parameter list, and ``hand.c`` also ``primal``, which leaves its inputs as they are.
 """
 

@@ -34,70 +34,86 @@ pub enum Mode {
     Tape,
 }
 
-/// Options of a function.
+/// Options of a function. Doc comments are in Python's terms: `scripts/option_docs.py` makes the documentation of the Python
+/// package and the README's table from them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Further compiler flags, `-std=c++20` for instance.
+    /// Further compiler flags: `["-std=c++20"]`; `["-fopenmp"]` for OpenMP (`docs/parallel.md`).
     pub flags: Vec<String>,
     /// Folders for `#include`.
     pub include_dirs: Vec<PathBuf>,
-    /// Macros; `None` defines the name alone.
+    /// Macros; `True` or `None` defines the name alone.
     pub defines: BTreeMap<String, Option<String>>,
-    /// Libraries to link: names (`m`) or paths of shared or static libraries.
+    /// Libraries to link: names (`"m"`; `-L` in `flags` names folders for them) or paths.
     pub libraries: Vec<String>,
     /// Values of dimension symbols that no input shape gives.
     pub sizes: BTreeMap<String, i64>,
-    /// Floating-point mode.
+    /// Floating-point mode. `"strict"`: IEEE, operation by operation. `"contract"`: the source's operations keep their
+    /// order, NaN and infinity are as in IEEE, but multiply-add may be fused, loops may call the C library's vector
+    /// functions (4 units in the last place), and what only the derivative computes (its own operations, sums that it
+    /// recomputes) may be reordered. `"fast"`: as `-ffast-math`.
     pub math: Math,
-    /// The CPU that code is compiled for: `native`, or one of [`core_ad::cpu::LEVELS`].
+    /// The CPU to compile for: this machine's, or a level that many share: `"x86-64"`, `"x86-64-v2"`, `"x86-64-v3"`,
+    /// `"x86-64-v4"`.
     pub cpu: String,
     /// Functions that carry no derivative.
     pub inactive: Vec<String>,
-    /// Derivatives of functions in the user's own source: names of the forward and the reverse one and, where that
-    /// needs more than the arguments, of one that saves (`docs/custom-derivatives.md`).
+    /// Derivatives of functions in the user's own source: `{"lookup": ("lookup_fwd", "lookup_rev")}`, names of the
+    /// forward and the reverse one and, if need be, of one that saves (`docs/custom-derivatives.md`, which also lists
+    /// the derivatives that BLAS, LAPACK and special functions have).
     pub derivatives: BTreeMap<String, Vec<String>>,
     /// Functions whose given derivative is left aside: their own code is differentiated. Set by ffgrad itself, to find
     /// out which one is wrong.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub ignored_derivatives: Vec<String>,
-    /// Checking of gradients.
+    /// When the gradient is checked against forward mode and finite differences. `"once"`: at the first call with each
+    /// of the first eight sizes. `"always"`: at every call. `"strict"`: as `"once"`, and a disagreement with finite
+    /// differences alone refuses too. `"off"`: never.
     pub verify: Verify,
-    /// Let Enzyme guess types it cannot deduce, from the first pipeline on.
+    /// Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
     pub loose_types: bool,
-    /// Let the derivative allocate from a per-thread arena instead of malloc.
+    /// Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
     pub arena: bool,
-    /// Build several variants at the first gradient, time them on those arguments, keep the fastest.
+    /// Build several variants at the first gradient (a few seconds), time them on those arguments and keep the fastest.
+    /// One has the sizes of those arguments as constants, and serves calls with these sizes only.
     pub tune: bool,
-    /// Whether the forward sweep runs again for the gradient.
+    /// Whether the forward sweep runs again for the gradient (`"recompute"`), or once, keeping on a tape what the
+    /// gradient needs (`"tape"`). Tapes exist in PyTorch's eager mode; second gradients, batches and transforms recompute,
+    /// with the same bits. Functions without an arena, or with parallel regions, recompute in one piece.
     pub mode: Mode,
-    /// Build a variant for the sizes of each call's shapes, kept where it is faster.
+    /// Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
+    /// arguments; for at most 16 sets of sizes.
     pub specialize: bool,
-    /// Passes of the worker to leave out ([`core_ad::passes`]); to see what an optimisation brings, or to narrow a fault down.
+    /// Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
+    /// (`ARCHITECTURE.md` says what each does) or, for experts, a workaround. `ffgrad show --passes` lists all names.
     pub without: Vec<PassName>,
-    /// Threads that a call over a batch runs on, 1 where nothing is said, and those of OpenMP regions, for which the runtime
-    /// decides where nothing is said; 0 is one a core.
+    /// Threads that a call over a batch (`vmap`, `...` in a signature) runs on (1 where not given; 0 is one a core),
+    /// and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).
     pub threads: Option<usize>,
-    /// The source uses MPI: flags of MPI's wrapper, and checks made by all ranks together.
+    /// The source uses MPI: flags of `mpicc`, and gradients checked by all ranks together (`docs/parallel.md`).
     pub mpi: bool,
-    /// Further options of Enzyme, `enzyme-max-cache=1` for instance; for experts and for tuning.
+    /// Further options of Enzyme, `["enzyme-max-cache=1"]`; for experts.
     pub engine_options: Vec<String>,
-    /// The pipeline to begin with: `inlined`, `o1`, `o2`, `outlined`, `typed` or `loose`.
+    /// The pipeline that is tried first; `"serial"` is OpenMP by one thread.
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, i64>,
-    /// `auto`, `catalyst`, or the path of an Enzyme plugin.
+    /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
+    /// later).
     pub engine: String,
-    /// Seconds that each compiler and engine run may take.
+    /// Seconds that each run of a compiler and of Enzyme may take.
     pub timeout: u64,
-    /// Blocks of a CUDA kernel's grid along x, y, z; one extent alone may stand without a list.
+    /// For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions, `"(n + 255) //
+    /// 256"`. A callable takes a dict of the dimensions and returns one or several numbers. Without it there is one
+    /// thread for each element of the first output (`docs/cuda.md`).
     #[serde(deserialize_with = "one_or_several")]
     pub grid: Vec<Extent>,
-    /// Threads of a block along x, y, z.
+    /// For CUDA kernels: threads of a block along x, y, z; as `grid`.
     #[serde(deserialize_with = "one_or_several")]
     pub block: Vec<Extent>,
-    /// Bytes of dynamic shared memory of a block.
+    /// For CUDA kernels: bytes of dynamic shared memory of a block.
     pub shared: Option<Extent>,
 }
 

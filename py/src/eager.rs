@@ -1,4 +1,4 @@
-//! The short way of an eager call in PyTorch: plain tensors, at most a first reverse derivative.
+//! The fast path of an eager call in PyTorch: plain tensors, at most a first reverse derivative.
 //!
 //! A Python class per operation (`ffgrad/_torch/eager.py`) ties these methods to autograd: [`Eager::forward`] is its `forward`,
 //! [`Backward::apply`] what Enzyme calls. No Python code runs between the user's call and the foreign function. Whatever is

@@ -1,7 +1,7 @@
 """What each program of ``cases.toml`` computes, written again in NumPy.
 
 A reference takes the inputs positionally in ``.apply`` order and the ``sizes`` option as keywords; it returns one array, or a
-tuple in the order of the signature's outputs. Where NumPy has another way to the same number it is taken, so that the two
+tuple in the order of the signature's outputs. Where NumPy has another algorithm for the same number it is used, so that the two
 do not share a mistake.
 """
 

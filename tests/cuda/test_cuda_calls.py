@@ -71,7 +71,7 @@ def test_double_backward_and_forward_mode_go_through(name: str) -> None:
 
 
 def test_the_transforms_of_torch_func_give_what_the_cpu_gives() -> None:
-    """Hessians three ways, which need the second derivatives of both modes."""
+    """Hessians in three compositions of modes, which need the second derivatives of both modes."""
     f, case = opened("gather")
     x, index = inputs_of(case)
     x = x.detach()

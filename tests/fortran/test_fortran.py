@@ -39,7 +39,7 @@ end subroutine
 
 @pytest.mark.parametrize("shape", ["3, 4", ":, :"])
 def test_a_column_major_tensor_is_passed_without_a_copy(shape: str, compile_source: Compile) -> None:
-    """The ``.T`` of a contiguous (4, 3) lies as Fortran wants a(3, 4), with and without a descriptor."""
+    """The ``.T`` of a contiguous (4, 3) is column-major, as Fortran's a(3, 4), with and without a descriptor."""
     f = compile_source(WHERE.format(shape=shape), "where_is", "a[3,4] -> b[3,4], address[1]", name="f.f90")
     a = torch.randn(4, 3, dtype=torch.float64).T
     f(a)
@@ -62,7 +62,7 @@ def test_a_row_major_tensor_is_copied_once_and_counted(compile_source: Compile) 
 
 
 def test_numpy_gets_fortrans_memory_order_and_the_gradient() -> None:
-    """The array's own memory where it lies column by column; SciPy's differences as a reference."""
+    """The array's own memory where it is column-major; SciPy's differences as a reference."""
     rotate = ffgrad.numpy.enzyme(CASES / "column_major.f90", "rotate", "a[3,n], angle -> b")
     a = np.asfortranarray(np.random.default_rng(0).standard_normal((3, 4)))
     before = ffgrad.copies()["gathered"]
@@ -165,7 +165,7 @@ def test_a_module_file_that_was_compiled_again_is_a_new_build(given: str, tmp_pa
 def test_a_module_file_in_an_earlier_folder_is_taken_and_one_in_the_working_folder_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies where the process happens to be must not change values that the cache has."""
+    """Files in the working folder must not change values that the cache has."""
     source = tmp_path / "f.f90"
     source.write_text(USER)
     first, second = tmp_path / "first", modules(tmp_path / "second", 0.5)

@@ -129,7 +129,7 @@ def test_a_source_with_mpi_must_say_so(compile_source: Compile) -> None:
 
 
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
-def test_the_modules_of_mpi_are_refused_with_the_way_out(
+def test_the_modules_of_mpi_are_refused_with_what_to_use_instead(
     module: str, compile_source: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A module file belongs to the compiler that wrote it."""

@@ -22,7 +22,7 @@ def test_a_fortran_procedure_has_the_declared_shapes_and_its_gradient() -> None:
     except ToolchainError as error:
         pytest.skip(str(error).splitlines()[0])
     a, angle = jnp.asarray(np.random.default_rng(0).standard_normal((3, 4))), jnp.asarray(0.3)
-    turn = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
-    expected = np.vstack([turn @ a[:2], np.square(a[2]) * np.arange(1, 5)])
+    rotation = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
+    expected = np.vstack([rotation @ a[:2], np.square(a[2]) * np.arange(1, 5)])
     np.testing.assert_allclose(jax.jit(rotate)(a, angle), expected, rtol=1e-12)
     check_grads(rotate, (a, angle), order=1)

@@ -10,9 +10,9 @@ from torture.faults import signals
 
 
 @pytest.mark.parametrize(
-    ("way", "stage"), [("jax", "engine"), ("jax.jit", "engine"), ("jax.jit, values", "clang: link")]
+    ("front", "stage"), [("jax", "engine"), ("jax.jit", "engine"), ("jax.jit, values", "clang: link")]
 )
-def test_ctrl_c_ends_a_build(way: str, stage: str) -> None:
+def test_ctrl_c_ends_a_build(front: str, stage: str) -> None:
     """The tool that hangs and its children are gone, and no lock is held."""
-    result = signals.run([stage], ["SIGINT"], [way])
+    result = signals.run([stage], ["SIGINT"], [front])
     assert result.passed, result.problems

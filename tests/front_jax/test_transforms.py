@@ -1,4 +1,4 @@
-"""JAX's transformations and their compositions: order two in every way, batches in batches, loops, checkpoints, types."""
+"""JAX's transformations and their compositions: order two in every mode, batches in batches, loops, checkpoints, types."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ double rosenbrock(const double* x, int n) {
   return sum;
 }
 """
-# Stores where its input lies.
+# Stores the address of its input.
 WHERE = """\
 #include <stdint.h>
 void where(const double* x, int n, double* y, unsigned long long* address) {
@@ -112,8 +112,8 @@ def test_a_jacobian_has_the_outputs_shape_and_the_inputs(write: Write, argnums: 
                 np.testing.assert_allclose(part[(..., *at)], numerical, rtol=1e-6, atol=1e-8)
 
 
-def test_both_ways_to_a_jacobian_agree(write: Write) -> None:
-    """More outputs than inputs and the other way round."""
+def test_both_modes_give_the_same_jacobian(write: Write) -> None:
+    """More outputs than inputs, and more inputs than outputs."""
     source = write("""\
     void outer(const double* a, const double* b, int m, int n, double* y) {
       for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) y[i * n + j] = a[i] * a[i] * b[j];
@@ -241,7 +241,7 @@ def test_arrays_of_other_libraries_are_read_in_place(write: Write) -> None:
 
 
 def test_an_array_that_is_not_contiguous_is_copied_once(write: Write) -> None:
-    """Also one that is read-only or lies backwards."""
+    """Also one that is read-only or has a negative stride."""
     cube = enzyme(write(CUBE), "cube")
     x = normal(8)
     for view in (x[::2], x[::-1][::2], read_only(x[1::2])):
@@ -340,7 +340,7 @@ def test_arrays_on_a_device_are_refused_by_name(pair: Enzyme, array: Any, device
         lambda: pair.vjp(first, array),
         lambda: pair.jvp((first, array), (first, None)),
     ):
-        with pytest.raises(DeviceError, match=f"`{pair.inputs[1]}` lies on {device}") as error:
+        with pytest.raises(DeviceError, match=f"`{pair.inputs[1]}` is on {device}") as error:
             call()
         assert error.value.code == "device" and error.value.found == device
 

@@ -20,8 +20,8 @@ def test_a_fortran_procedure_has_the_declared_shapes_and_its_gradient() -> None:
     except ToolchainError as error:
         pytest.skip(str(error).splitlines()[0])
     a, angle = tf.constant(np.random.default_rng(0).standard_normal((3, 4))), tf.constant(0.3, tf.float64)
-    turn = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
-    expected = np.vstack([turn @ a[:2], np.square(a[2]) * np.arange(1, 5)])
+    rotation = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
+    expected = np.vstack([rotation @ a[:2], np.square(a[2]) * np.arange(1, 5)])
     np.testing.assert_allclose(tf.function(rotate.apply)(a, angle), expected, rtol=1e-12)
     theoretical, numerical = tf.test.compute_gradient(rotate.apply, [a, angle], delta=1e-6)
     for exact, difference in zip(theoretical, numerical, strict=True):

@@ -1,4 +1,4 @@
-"""Ways of asking TensorFlow for derivatives: tapes of every kind, second order, forward mode, loops, maps."""
+"""TensorFlow's interfaces for derivatives: tapes of every kind, second order, forward mode, loops, maps."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ffgrad.tf import enzyme
 from programs import CUBE, MATVEC, MATVEC_SIGNATURE
 from support.fixtures import Compile, RunPython, Write
 
-# Stores where its input lies.
+# Stores the address of its input.
 WHERE = """\
 #include <stdint.h>
 void where(const double* x, int n, double* y, unsigned long long* address) {
@@ -24,7 +24,7 @@ void where(const double* x, int n, double* y, unsigned long long* address) {
 
 
 def address(tensor: tf.Tensor) -> int:
-    """Return where a tensor lies."""
+    """Return a tensor's address."""
     return np.asarray(memoryview(tensor)).ctypes.data
 
 

@@ -9,8 +9,8 @@ import pytest
 from torture.faults import signals
 
 
-@pytest.mark.parametrize(("way", "stage"), [("tf", "engine")])
-def test_ctrl_c_ends_a_build(way: str, stage: str) -> None:
+@pytest.mark.parametrize(("front", "stage"), [("tf", "engine")])
+def test_ctrl_c_ends_a_build(front: str, stage: str) -> None:
     """The tool that hangs and its children are gone, and no lock is held."""
-    result = signals.run([stage], ["SIGINT"], [way])
+    result = signals.run([stage], ["SIGINT"], [front])
     assert result.passed, result.problems

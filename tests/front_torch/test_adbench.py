@@ -15,7 +15,7 @@ TOLERANCE = 1e-12
 
 FOLDER = data_folder() or Path("missing")
 pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="no ADBench files; FFGRAD_SHARED says where data/adbench lies"
+    not FOLDER.is_dir(), reason="no ADBench files; FFGRAD_SHARED says where data/adbench is"
 )
 
 

@@ -19,7 +19,7 @@ def vector(*shape: int, grad: bool = True) -> torch.Tensor:
 
 
 def built_masks(operation: Enzyme, cache: Path) -> set[str]:
-    """The sets of inputs for which a derivative lies in the cache, as hexadecimal masks."""
+    """The sets of inputs for which the cache has a derivative, as hexadecimal masks."""
     entry = next(cache.glob("v*")) / "entries" / operation.manifest["key"]
     return {folder.name.split("-")[1] for folder in entry.glob("d1-*")}
 

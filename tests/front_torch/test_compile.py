@@ -92,7 +92,7 @@ def test_shapes_of_expressions_are_computed_on_symbols(compile_source: Compile) 
         torch.testing.assert_close(compiled(x), f(x))
 
 
-def test_a_wrong_shape_is_told_of_while_the_graph_is_made(pair: Enzyme) -> None:
+def test_a_wrong_shape_is_reported_while_the_graph_is_made(pair: Enzyme) -> None:
     """By the shape rule, in the words of the eager error's kind."""
     a = torch.randn(4, dtype=torch.float64)
     with pytest.raises(Exception, match="`n`, of `b` of `pair` is 3, expected 4"):

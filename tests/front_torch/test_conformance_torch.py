@@ -33,7 +33,7 @@ def floats(outputs: Any) -> list[torch.Tensor]:
 
 
 def close(got: Any, want: Any, case: Case, factor: float = 1.0) -> None:
-    """Compare two ways of computing the same thing."""
+    """Compare two computations of the same values."""
     tolerance = factor * max(case.tolerance.primal, case.tolerance.identity)
     torch.testing.assert_close(got, want, rtol=tolerance, atol=tolerance)
 
@@ -63,7 +63,7 @@ def test_the_operators_keep_their_contract(case: Case) -> None:
 
 @every_exact_case
 def test_second_derivatives_pass_gradgradcheck(case: Case) -> None:
-    """Against differences of the gradient, along random directions; or the engine refuses, with advice."""
+    """Against differences of the gradient, along random directions; or Enzyme refuses, with advice."""
     inputs = tensors(case)
     if applied(case, inputs) is None:
         return
@@ -101,7 +101,7 @@ def test_a_tangent_may_be_the_input_itself(case: Case) -> None:
         same(one, other, case)
 
 
-# The hvp of these is refused by the engine; conftest.py does not print them, the last test counts.
+# The hvp of these is refused by Enzyme; conftest.py does not print them, the last test counts.
 second_refused: set[str] = set()
 
 

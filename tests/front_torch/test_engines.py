@@ -1,4 +1,4 @@
-"""The two packagings of the engine behind one trait: the catalyst driver, and a pass plugin through ``opt``.
+"""The two packagings of Enzyme behind one trait: the catalyst driver, and a pass plugin through ``opt``.
 
 No plugin for LLVM 22 can be had from the registries, so a stand-in ``opt-22`` is used that takes a plugin's command line
 and has catalyst do the work: what is tested is that the plugin is found, called as Enzyme's manual says, and read back.

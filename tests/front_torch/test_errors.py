@@ -1,6 +1,6 @@
 """Every refusal: its class, its attributes, and its whole text as a golden (``../support/goldens.py``).
 
-What the engine says is in ``test_engine_messages.py``. The sources that go wrong are in
+Enzyme's messages are in ``test_engine_messages.py``. The sources that go wrong are in
 ``../cases/negative``.
 """
 
@@ -172,8 +172,8 @@ def test_a_missing_file_offers_the_closest(golden: Golden) -> None:
     golden("no_such_file", error)
 
 
-def test_a_missing_folder_is_told_from_a_missing_file(golden: Golden, tmp_path: Path) -> None:
-    """The folder is what to mend."""
+def test_a_missing_folder_is_distinguished_from_a_missing_file(golden: Golden, tmp_path: Path) -> None:
+    """The folder is what has to be fixed."""
     with pytest.raises(ffgrad.CompileError) as caught:
         enzyme(tmp_path / "nowhere" / "f.c", "f")
     golden("no_such_folder", caught.value)
@@ -290,7 +290,7 @@ def test_the_missing_body_may_come_from_a_second_file() -> None:
 
 
 def test_inline_assembly_is_named(golden: Golden) -> None:
-    """The engine aborts; the caller does not, and the function still has values."""
+    """Enzyme aborts; the caller does not, and the function still has values."""
     root = enzyme(NEGATIVE / "inline_asm.c", "square_root")
     with pytest.raises(ffgrad.DifferentiationError) as caught:
         root.apply(vector(3, grad=True))
@@ -300,7 +300,7 @@ def test_inline_assembly_is_named(golden: Golden) -> None:
 
 
 def test_arithmetic_on_bits_is_refused_or_right() -> None:
-    """Integers read as doubles: the engine cannot tell what they are."""
+    """Integers read as doubles: Enzyme cannot deduce their type."""
     flip = enzyme(NEGATIVE / "bit_tricks.c", "flip")
     with pytest.raises(ffgrad.DifferentiationError) as caught:
         flip.apply(1.5 * vector(3, grad=True).detach().requires_grad_())
@@ -361,12 +361,12 @@ else:
         env,
     )
     if child.stdout.strip() == "found":
-        pytest.skip("this system has clang and the engine where they are always looked for")
+        pytest.skip("this system has clang and Enzyme where they are always looked for")
     assert "was not found" in child.stdout
     assert "ffgrad toolchain install" in child.stdout
 
 
-def test_an_engine_that_is_not_there_is_a_toolchain_error(compile_source: Compile, golden: Golden) -> None:
+def test_a_missing_enzyme_is_a_toolchain_error(compile_source: Compile, golden: Golden) -> None:
     """The path of a plugin, mistyped."""
     with pytest.raises(ffgrad.ToolchainError) as caught:
         compile_source(CUBE, "cube", engine="/nowhere/LLVMEnzyme-22.so").apply(vector(2, grad=True))

@@ -67,13 +67,13 @@ void plane(const double* x, int m, int n, double* y) {
                      0.5 * x[(i + 1) * n + j];
 }
 
-/* Every cell needs the one before: the order of turns matters. */
+/* Every cell needs the one before: the order of iterations matters. */
 void filter(const double* x, double a, int n, double* y) {
   double s = 0.0;
   for (int i = 0; i < n; i++) y[i] = s = a * s + x[i] * x[i];
 }
 
-/* Sums whose sign changes with every turn: the order of turns matters. */
+/* Sums whose sign changes with every iteration: the order of iterations matters. */
 double alternating(const double* x, int n) {
   double s = 1.0, t = 0.5;
   for (int i = 0; i < n; i++) s = x[i] * x[i] - s;
@@ -91,7 +91,7 @@ void layer(const double* A, const double* x, int m, int n, double* y) {
 
 static double noise(double x) { return exp(-x * x) * cos(3.0 * x); }
 
-double walk(const double* x, int n) {
+double chain(const double* x, int n) {
   double s = 1.0, lowest = 1.0;
   for (int i = 0; i < n; i++) {
     s *= exp(0.1 * noise(x[i]));
@@ -110,7 +110,7 @@ PROGRAMS: dict[str, tuple[str | None, list[tuple[tuple[int, ...], type]]]] = {
     "filter": ("x[n], a -> y[n]", []),
     "alternating": ("x[n] -> return", []),
     "layer": ("A[m,n], x[n] -> y[m]", []),
-    "walk": ("x[n] -> return", []),
+    "chain": ("x[n] -> return", []),
 }
 
 
@@ -166,7 +166,7 @@ def test_no_improvement_changes_a_gradient(source: Path, name: str) -> None:
 
 @pytest.mark.parametrize("left_out", IMPROVEMENTS)
 def test_each_improvement_can_be_left_out(source: Path, left_out: str) -> None:
-    for name in ("five", "heat", "walk"):
+    for name in ("five", "heat", "chain"):
         values = arguments(name, 37)
         close(gradients(opened(source, name, without=[left_out]), values), gradients(opened(source, name), values))
 
@@ -193,7 +193,7 @@ def final_ir(source: Path, name: str, tmp_path: Path, **options: Any) -> str:
 
 
 def test_whole_arrays_are_kept_where_malloc_puts_them(tmp_path: Path) -> None:
-    """The engine keeps all of ``u`` at once and takes malloc's memory to be aligned to 64 bytes, which it is not."""
+    """Enzyme caches all of ``u`` at once and takes malloc's memory to be aligned to 64 bytes, which it is not."""
     path = tmp_path / "whole.c"
     path.write_text(
         """
@@ -220,10 +220,10 @@ def test_whole_arrays_are_kept_where_malloc_puts_them(tmp_path: Path) -> None:
 
 
 def test_the_reverse_of_a_stencil_gathers(source: Path, tmp_path: Path) -> None:
-    """Four values are carried from turn to turn for five neighbours; none where it is left out, or arithmetic is strict."""
+    """Four values are carried from iteration to iteration for five neighbours; none where it is left out, or arithmetic is strict."""
 
     def is_gathered(name: str, **options: Any) -> bool:
-        """Vectorised, what is carried from turn to turn has LLVM's name for it."""
+        """In vectorised code, loop-carried values have LLVM's name for them."""
         text = final_ir(source, "five", tmp_path / name, **options)
         return "%carried" in text or "%vector.recur" in text
 

@@ -74,7 +74,7 @@ def test_copies_and_pickles_compute_the_same(module: EnzymeModule, tmp_path: Pat
     torch.testing.assert_close(fresh(T), torch.ones_like(T))
 
 
-def test_a_source_that_changed_since_the_pickle_is_told_of(write: Write) -> None:
+def test_a_source_that_changed_since_the_pickle_is_reported(write: Write) -> None:
     """It is opened as it is now."""
     pickled = pickle.dumps(enzyme(write(CUBE), "cube"))
     write(CUBE.replace("x[i] * x[i] * x[i]", "x[i] * x[i]"))

@@ -85,8 +85,8 @@ def test_eight_threads_get_the_right_results(pair: Enzyme) -> None:
 
     def work(seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
-        for turn in range(40):
-            n = 1 + (seed * 7 + turn) % 50
+        for call in range(40):
+            n = 1 + (seed * 7 + call) % 50
             a = torch.randn(n, dtype=torch.float64, generator=generator).requires_grad_()
             b = torch.randn(n, dtype=torch.float64, generator=generator).requires_grad_()
             product, mixed = pair.apply(a, b)
@@ -133,26 +133,26 @@ def test_python_goes_on_during_a_native_call(compile_source: Compile) -> None:
     fourier = compile_source(LONG, "fourier", verify="off")
     fourier.apply(vector(2)).sum().backward()  # built
     x = vector(100_000)
-    turns, running = 0, True
+    rounds, running = 0, True
 
     def count() -> None:
-        nonlocal turns
+        nonlocal rounds
         while running:
-            turns += 1
+            rounds += 1
             time.sleep(0.001)
 
     counter = threading.Thread(target=count)
     counter.start()
     try:
-        turns = 0
+        rounds = 0
         y = fourier.apply(x)
-        during_forward, turns = turns, 0
+        during_forward, rounds = rounds, 0
         y.sum().backward()
-        during_backward = turns
+        during_backward = rounds
     finally:
         running = False
         counter.join()
-    # With the GIL held one turn at most; many are not sure on a busy machine.
+    # With the GIL held one round at most; many are not sure on a busy machine.
     assert during_forward > 4 and during_backward > 4
 
 

@@ -67,7 +67,7 @@ def test_no_part_of_a_table_that_threads_copy_is_lost(write: Write) -> None:
 ARRAYS = """
 #include <math.h>
 #include <stdlib.h>
-/* Every turn needs memory of its own, and the reverse sweep needs what was in it. */
+/* Every iteration needs memory of its own, and the reverse sweep needs what was in it. */
 void rows(const double *x, int n, int steps, double *y) {
   #pragma omp parallel for schedule(static, 3)
   for (int i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ def test_threads_allocate_from_arenas_of_the_call(
     assert sum("@forking" in ir for ir in built) == len(built) - 1, "all but the one without arena"
 
 
-def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:
+def test_reductions_are_the_same_bit_for_bit() -> None:
     """The product of a reduction is reversed in the order in which it was made, which is that of the threads."""
     source, signature = CASES / "openmp/openmp_reductions.c", "x[n] -> sum, product, largest, smallest"
     statistics = enzyme(source, "statistics", signature, flags=FLAGS)
@@ -125,7 +125,7 @@ def test_reductions_in_turns_are_the_same_bit_for_bit() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 def test_any_number_of_threads_gives_the_gradient_of_one(count: int, run_python: RunPython) -> None:
-    """Also more threads than there are turns of a loop."""
+    """Also more threads than a loop has iterations."""
     child = run_python(
         inspect.cleandoc(f"""
         import torch
@@ -145,7 +145,7 @@ def test_any_number_of_threads_gives_the_gradient_of_one(count: int, run_python:
     assert first == second
 
 
-def test_a_region_that_one_thread_reverses_is_told() -> None:
+def test_a_region_that_one_thread_reverses_is_reported() -> None:
     """Keeping the largest value under a critical section needs the order of the threads."""
     best = enzyme(CASES / "openmp/openmp_best.c", "best_product", "x[n], w[n] -> return", flags=[*FLAGS, "-DTOLD"])
     x, w = (torch.randn(9, dtype=torch.float64, requires_grad=True) for _ in range(2))

@@ -97,7 +97,7 @@ def test_an_output_changed_afterwards_changes_no_gradient(simulate: Enzyme) -> N
     torch.testing.assert_close(gradient, torch.autograd.grad(simulate.apply(x, 4).sum(), x)[0])
 
 
-def test_inputs_that_lie_elsewhere_at_the_gradient_recompute(simulate: Enzyme) -> None:
+def test_inputs_that_moved_before_the_gradient_recompute(simulate: Enzyme) -> None:
     """Saved tensors that hooks moved away and back."""
     x = normal(5)
     expected = torch.autograd.grad(simulate.apply(x, 4).sum(), x)[0]
@@ -227,7 +227,7 @@ print(f.manifest["key"])
 
 
 def test_memory_stays_flat_whether_backward_runs_or_not(run_python: RunPython, write: Write) -> None:
-    """Ten thousand forward calls, of which every third has a gradient: tapes are given back either way."""
+    """Ten thousand forward calls, of which every third has a gradient: tapes are released in both cases."""
     run_python(f"""
 import resource, torch
 from ffgrad.torch import enzyme

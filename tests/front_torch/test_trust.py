@@ -73,7 +73,7 @@ def test_a_gradient_is_checked_once_a_build(compile_source: Compile) -> None:
 def test_a_check_is_not_repeated_in_the_next_process(
     cache: object, compile_source: Compile, run_python: RunPython, write: Write
 ) -> None:
-    """Its outcome lies with the artifact."""
+    """Its outcome is stored with the artifact."""
     calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE), 1)
     child = run_python(f"""
 import torch
@@ -137,7 +137,7 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
         total_of_ones(f, 9)
     for size in range(2, 9):
         assert total_of_ones(f, size) == [2.0] * size
-    # That of the function without the derivative, which finds out what is wrong, lies there too.
+    # That of the function without the derivative, which finds out what is wrong, is there too.
     choices = [(path, json.loads(path.read_text())) for path in cache.rglob("choice-d1-1.json")]
     ((choice, kept),) = [(path, kept) for path, kept in choices if kept["refused"]]
     assert (len(kept["sizes"]), len(kept["refused"])) == (8, 1)

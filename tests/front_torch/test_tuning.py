@@ -108,8 +108,8 @@ def test_a_function_that_cannot_be_differentiated_is_refused_as_without_tuning(t
 
 
 @pytest.mark.parametrize("option", ["tune", "specialize"])
-def test_a_source_may_lie_in_two_places(tmp_path: Path, option: str) -> None:
-    """A folder that was moved: what was built of it stays, and variants are built from where it lies now."""
+def test_a_source_may_be_in_two_places(tmp_path: Path, option: str) -> None:
+    """A folder that was moved: what was built of it stays, and variants are built from its new place."""
     x = torch.linspace(0.1, 0.9, 7, dtype=torch.float64).requires_grad_()
     text = SOURCE.replace("0.1", "0.15" if option == "tune" else "0.35")
     for place, options in [("old", {}), ("new", {option: True})]:

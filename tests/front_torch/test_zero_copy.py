@@ -1,4 +1,4 @@
-"""Contiguous tensors are passed as they lie: the foreign code sees torch's own addresses."""
+"""Contiguous tensors are passed without a copy: the foreign code sees torch's own addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ffgrad.torch import Enzyme
 from support.fixtures import Compile
 from support.programs import CUBE, PAIR, PAIR_SIGNATURE
 
-# Stores where its input lies.
+# Stores the address of its input.
 WHERE = """\
 #include <stdint.h>
 void where(const double* x, int n, double* y, unsigned long long* address) {
@@ -18,7 +18,7 @@ void where(const double* x, int n, double* y, unsigned long long* address) {
 }
 """
 
-# Stores where its output and the array that it updates lie.
+# Stores the addresses of its output and of the array that it updates.
 WHERE_OUT = """\
 #include <stdint.h>
 void where_out(double* u, int n, double* y, unsigned long long* address) {
@@ -53,7 +53,7 @@ def test_a_contiguous_view_is_not_copied(where: Enzyme) -> None:
     assert where.apply(matrix.flatten())[1].item() == x.data_ptr()
 
 
-def test_an_output_is_written_where_the_tensor_lies(compile_source: Compile) -> None:
+def test_an_output_is_written_to_the_tensors_memory(compile_source: Compile) -> None:
     """Outputs are torch's allocations from the start; an updated argument works on its copy."""
     where_out = compile_source(WHERE_OUT, "where_out", "u[n] -> u[n], y[n], address[2]")
     u = torch.randn(6, dtype=torch.float64)

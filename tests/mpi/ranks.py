@@ -51,12 +51,12 @@ def check(name: str, total: Enzyme) -> float:
         return total.apply((operation.apply(*point) * cotangent).sum().reshape(1)).detach()
 
     worst = 0.0
-    for turn in range(SIZE):
+    for moving in range(SIZE):
         for argument, x in enumerate(inputs):
             # The ends of a stretch are what the neighbours see.
             for index in sorted({0, x.numel() - 1}):
-                plus, minus = (moved(argument, index, step, turn == RANK) for step in (STEP, -STEP))
-                if turn == RANK:
+                plus, minus = (moved(argument, index, step, moving == RANK) for step in (STEP, -STEP))
+                if moving == RANK:
                     expected = float(plus - minus) / (2 * STEP)
                     difference = expected - float(gradients[argument].view(-1)[index])
                     worst = max(worst, abs(difference) / max(1.0, abs(expected)))

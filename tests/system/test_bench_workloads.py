@@ -122,7 +122,7 @@ def test_an_option_that_ffgrad_refuses_is_a_reason_not_a_failure() -> None:
         columns.make("ffgrad:no_such_option=True", PROBLEMS[0])
 
 
-def test_the_engine_alone_is_refused_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_enzyme_alone_is_refused_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FFGRAD_TOOLS_DIR", str(tmp_path))
     with pytest.raises(raw_engine.MissingTool, match="catalyst"):
         raw_engine.catalyst()
@@ -145,8 +145,8 @@ def test_samples_interleave_and_slow_competitors_sit_out() -> None:
     assert all(t is not None for t in times["fast"].rounds)
     assert times["slow"].median >= 0.02
     assert timing.ratio(times["slow"], times["fast"]) > 10
-    turns = [name for name, _ in itertools.groupby(order)]
-    assert turns.count("slow") >= 4
+    runs = [name for name, _ in itertools.groupby(order)]
+    assert runs.count("slow") >= 4
 
 
 def entry(seconds: float, **more: Any) -> dict[str, Any]:

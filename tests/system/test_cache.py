@@ -25,7 +25,7 @@ print(y.tolist(), x.grad.tolist())
 
 
 def entries(cache: Path) -> set[str]:
-    """Keys of what lies in the cache."""
+    """Keys of what is in the cache."""
     return {folder.name for folder in (next(cache.glob("v*")) / "entries").iterdir()}
 
 
@@ -35,7 +35,7 @@ def shared_objects(cache: Path) -> list[Path]:
 
 
 def no_tools(tmp_path: Path) -> dict[str, str | None]:
-    """Return an environment in which no compiler and no engine is found."""
+    """Return an environment in which neither a compiler nor Enzyme is found."""
     for name in ("no-tools", "no-bin"):
         (tmp_path / name).mkdir(exist_ok=True)
     hidden: dict[str, str | None] = {name: None for name in os.environ if name.startswith("FFGRAD_")}
@@ -174,7 +174,7 @@ def test_processes_that_race_for_one_key_are_all_right(cache: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
 def test_a_cache_that_others_can_write_to_is_refused(cache: Path, compile_source: Compile, mode: int) -> None:
-    """What lies there would be run."""
+    """What is there would be run."""
     cache.mkdir()
     cache.chmod(mode)
     with pytest.raises(ffgrad.CacheError, match="other users") as caught:

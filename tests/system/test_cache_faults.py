@@ -51,7 +51,7 @@ DAMAGED = ["manifest.json", "source0.bc", "d1-*/artifact.json", "d1-*/*.so", "ch
 
 
 @pytest.mark.parametrize("pattern", DAMAGED)
-def test_one_changed_bit_is_noticed_told_and_mended(cache: Path, write: Write, pattern: str) -> None:
+def test_one_changed_bit_is_noticed_reported_and_rebuilt(cache: Path, write: Write, pattern: str) -> None:
     """In each file of an entry; the command sees it too."""
     source = write(CUBE)
     assert slope(cube(source)) == [12.0, 27.0]
@@ -168,8 +168,8 @@ def test_the_command_explains_checks_and_completes(cache: Path, write: Write) ->
     assert ffgrad_command("check").returncode == 2
 
 
-def test_the_command_tells_the_line_that_the_engine_crashes_on(cache: Path) -> None:
-    """As a call does, though `show` tries one way of preparing the function only."""
+def test_the_command_names_the_line_that_enzyme_crashes_on(cache: Path) -> None:
+    """As a call does, though `show` tries one pipeline only."""
     source = str(NEGATIVE / "growing.c")
     shown = ffgrad_command("show", source, "running_sums", "-s", "x[n] -> y[n]", "--ir", "after")
     assert shown.returncode == 1 and not shown.stdout

@@ -1,6 +1,6 @@
-"""What the engine refuses: the construct, the user's own line, the reason in plain words, and the way out.
+"""What Enzyme refuses: the construct, the user's own line, the reason, and what to do instead.
 
-Each source of ``../cases/negative`` provokes one message of the engine; the table of all known ones, with logs for those
+Each source of ``../cases/negative`` provokes one message of Enzyme; the table of all known ones, with logs for those
 that no source here provokes, is ``core-ad/src/diagnostics/messages.rs``.
 """
 
@@ -40,7 +40,7 @@ def refusal(file: str | Path, function: str, **options: object) -> ffgrad.Differ
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_names_construct_line_reason_and_way_out(name: str, golden: Golden) -> None:
+def test_a_refusal_names_construct_line_reason_and_remedy(name: str, golden: Golden) -> None:
     """All of it, as a golden."""
     file, function, code, line = REFUSED[name]
     error = refusal(file, function)
@@ -49,7 +49,7 @@ def test_a_refusal_names_construct_line_reason_and_way_out(name: str, golden: Go
     golden(name, error)
 
 
-def test_a_construct_in_a_librarys_header_is_told_by_the_users_line() -> None:
+def test_a_construct_in_a_librarys_header_is_located_by_the_users_line() -> None:
     """With the header's line beside it, and the calls that lead there."""
     text = str(refusal("parsed_text.c", "tidy"))
     assert "parsed_text.c:8" in text and "return atof(text);" in text
@@ -58,7 +58,7 @@ def test_a_construct_in_a_librarys_header_is_told_by_the_users_line() -> None:
 
 
 def test_a_crash_without_a_place_is_located_by_bisection(golden: Golden) -> None:
-    """The engine names nothing; the error has function, file and line, and says how they were found."""
+    """Enzyme names nothing; the error has function, file and line, and says how they were found."""
     error = refusal("growing.c", "running_sums")
     assert error.code == "realloc" and error.line == 5
     assert "found by bisection" in str(error) and "called at growing.c:13" in str(error)
@@ -66,7 +66,7 @@ def test_a_crash_without_a_place_is_located_by_bisection(golden: Golden) -> None
 
 
 def stand_in(folder: Path, does: str) -> str:
-    """Return an engine that does something else than differentiate."""
+    """Return a stand-in for Enzyme that does something else than differentiate."""
     engine = folder / "engine"
     engine.write_text(f'#!/bin/sh\ncase "$*" in *llc*) {does};; esac\nexec "{real_engine()}" "$@"\n')
     engine.chmod(0o755)
@@ -76,10 +76,10 @@ def stand_in(folder: Path, does: str) -> str:
 CUBE = "void cube(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n"
 
 
-def test_a_crash_that_no_call_explains_is_told_by_its_function(
+def test_a_crash_that_no_call_explains_is_located_by_its_function(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
-    """The last function that the engine printed; else the one that was to be differentiated."""
+    """The last function that Enzyme printed; else the one that was to be differentiated."""
     monkeypatch.setenv("FFGRAD_CATALYST", stand_in(tmp_path, "kill -SEGV $$"))
     error = refusal(write(CUBE), "cube")
     assert error.code == "engine-crash" and error.line == 1
@@ -106,7 +106,7 @@ def test_unknown_words_are_shown_whole_with_the_folder_that_is_kept(
     golden("engine_unknown", error)
 
 
-def test_an_engine_that_hangs_is_ended_and_the_options_are_named(
+def test_an_enzyme_that_hangs_is_ended_and_the_options_are_named(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     """The function, the limit, the option that raises it, and the one that makes type analysis look at less."""
@@ -119,7 +119,7 @@ def test_an_engine_that_hangs_is_ended_and_the_options_are_named(
 
 
 def test_type_analysis_that_takes_for_ever_is_such_a_hang() -> None:
-    """A real one; what is kept of it lies in the cache, where pruning takes it away."""
+    """A real one; its files are kept in the cache, where pruning removes them."""
     error = refusal("large_struct.c", "look_up", timeout=3)
     assert error.code == "engine-timeout" and "`look_up`" in str(error)
     assert str(error.kept).startswith(os.environ["FFGRAD_CACHE_DIR"])

@@ -159,7 +159,7 @@ def test_fewer_inputs_are_served_by_what_was_packed_for_all(compile_source: Comp
 def test_what_was_proven_here_is_known_there_and_the_rest_is_checked_at_its_first_call(
     cache: Path, compile_source: Compile, tmp_path: Path
 ) -> None:
-    """The numbers of the check are packed; without them all ways of preparing the function are."""
+    """The numbers of the check are packed; without them all pipelines are."""
     cube = compile_source(CUBE, "cube", name="cube.c")
     unproven = ffgrad.export(tmp_path / "before.ffpack", cube)["functions"]["cube"]["derivatives"][0]
     assert unproven["check"] is None and len(unproven["pipelines"]) > 1
@@ -189,7 +189,7 @@ def test_the_ladder_is_climbed_from_the_pack(cache: Path, tmp_path: Path) -> Non
 
 @once
 def conformance() -> list[str]:
-    """Choose programs of every kind that the driver treats in a way of its own."""
+    """Choose programs of every kind that the driver treats differently."""
     return [
         "blas_gemv",
         "matvec",

@@ -28,10 +28,10 @@ def test_ctrl_c_ends_a_build_soon_and_leaves_nothing(stage: str) -> None:
     assert result.passed, result.problems
 
 
-@pytest.mark.parametrize("way", ["torch", "torch.func", "torch.compile", "torch.ops"])
-def test_ctrl_c_ends_a_build_inside_torch(way: str) -> None:
+@pytest.mark.parametrize("front", ["torch", "torch.func", "torch.compile", "torch.ops"])
+def test_ctrl_c_ends_a_build_inside_torch(front: str) -> None:
     """In a forward call that a gradient will follow; in an operator that PyTorch's own code calls."""
-    result = signals.run(["engine"], ["SIGINT"], [way])
+    result = signals.run(["engine"], ["SIGINT"], [front])
     assert result.passed, result.problems
 
 
@@ -159,7 +159,7 @@ print(len(called) > 1, pull(np.ones(3))[0].tolist())
 def test_a_compiler_that_wants_too_much_memory_is_a_typed_error(
     cache: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real clang, with a limit far below what it needs; the limit and the way to raise it are named."""
+    """The real clang, with a limit far below what it needs; the message names the limit and how to raise it."""
     source = write(
         CUBE + "static double table[1 << 22] = {" + "1.5," * 200_000 + "};\ndouble* keep(void) { return table; }\n"
     )

@@ -221,7 +221,7 @@ def test_workers_of_a_data_loader_differentiate(cache: Path, write: Write) -> No
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing_starts_what_it_likes(cache: Path, write: Write, tmp_path: Path, method: str) -> None:
-    """Children of the same program share one cache, whichever way they are made."""
+    """Children of the same program share one cache, by fork and by spawn."""
     write(CUBE)
     program = tmp_path / "program.py"
     program.write_text(

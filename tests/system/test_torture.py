@@ -15,7 +15,7 @@ from torture.generators.hyperdual import Reference
 
 @pytest.mark.parametrize("program", generator.found(), ids=lambda p: p.name)
 def test_what_was_once_wrong_is_right(program: generator.Program, tmp_path: Path) -> None:
-    """Crashes and wrong numbers that generated programs have found: gone from the first preparation, with no check to help."""
+    """Crashes and wrong numbers that generated programs have found: right with the first pipeline, with no check to help."""
     verdict = gradients.judge(program, Reference([program], tmp_path), tmp_path, pipeline="inlined", verify="off")
     assert verdict.kind == "right", verdict
 
@@ -28,7 +28,7 @@ def test_generated_programs_are_never_silently_wrong() -> None:
     assert sum(v.points for v in verdicts if v.kind == "right") >= 6
 
 
-def test_loops_that_walk_the_same_arrays_are_told_apart() -> None:
+def test_loops_that_access_the_same_arrays_are_right() -> None:
     """A few of the nests that ``torture/generators/loop_nests.py`` makes; among the first hundred three were wrong once."""
     assert (
         not loop_nests.run(41, 1)

@@ -98,7 +98,7 @@ def test_a_crash_during_a_build_names_the_line(
     words: str,
     line: int,
 ) -> None:
-    """Of a function of the engine's by the user's own; without a word by the function that was asked for."""
+    """A crash in a function of Enzyme's names the user's own; without a word by the function that was asked for."""
     monkeypatch.setenv("FFGRAD_WORKER", crashing(tmp_path, f'"job":"{job}"', words))
     error = refusal(write(MODEL, "model.cpp"))
     assert error.code == "worker-failed"
@@ -112,7 +112,7 @@ def test_a_crash_during_a_build_names_the_line(
 def test_a_crash_on_one_rung_leaves_the_next_one(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a refusal of the engine does; the gradient is checked and right."""
+    """As a refusal of Enzyme does; the gradient is checked and right."""
     monkeypatch.setenv("FFGRAD_WORKER", crashing(tmp_path, '"pipeline":"inlined"', TRACE.format(symbol=STEP)))
     _, pull = enzyme(write(MODEL, "model.cpp"), "model::step", SIGNATURE).vjp(np.full(3, 2.0))
     assert pull(np.ones(3))[0].tolist() == [13.0, 13.0, 13.0]
@@ -136,7 +136,7 @@ def test_a_crash_of_the_worker_is_no_refusal_for_good(
     assert step.vjp(np.full(3, 2.0))[1](np.ones(3))[0].tolist() == [13.0, 13.0, 13.0]
 
 
-# Does the real thing up to a request, and says a word when it is told to end.
+# Does the real thing up to a request, and prints a word when its input ends.
 HANGS = """\
 #!{python}
 import os, signal, subprocess, sys

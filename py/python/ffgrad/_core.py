@@ -26,64 +26,77 @@ Extents = Extent | Sequence[int | str]
 class Options(TypedDict, total=False):
     """Options of ``enzyme``, the same in every front end.
 
+    Generated from ``compile-driver/src/options.rs``.
+
     Attributes
     ----------
     flags : list of str
-        Further compiler flags, ``["-std=c++20"]`` for instance.
+        Further compiler flags: ``["-std=c++20"]``; ``["-fopenmp"]`` for OpenMP (``docs/parallel.md``).
     include_dirs : list of path
         Folders for ``#include``.
     defines : dict
         Macros; ``True`` or ``None`` defines the name alone.
     libraries : list of str
-        Libraries to link: names (``"m"``; ``-L`` in `flags` names folders for them) or paths.
+        Libraries to link: names (``"m"``; ``-L`` in ``flags`` names folders for them) or paths.
     sizes : dict
         Values of dimension symbols that no input shape gives.
-    math : {"contract", "strict", "fast"}
-        Floating-point mode: fused multiply-add allowed (default), IEEE operation by operation, or anything.
+    math : {"strict", "contract", "fast"}
+        Floating-point mode. ``"strict"``: IEEE, operation by operation. ``"contract"``: the source's operations keep
+        their order, NaN and infinity are as in IEEE, but multiply-add may be fused, loops may call the C library's
+        vector functions (4 units in the last place), and what only the derivative computes (its own operations, sums
+        that it recomputes) may be reordered. ``"fast"``: as ``-ffast-math``.
     cpu : str
-        The CPU to compile for: ``"native"``, or a level that many share: ``"x86-64"``, ``"x86-64-v2"``, ``"x86-64-v3"``,
-        ``"x86-64-v4"``.
+        The CPU to compile for: this machine's, or a level that many share: ``"x86-64"``, ``"x86-64-v2"``,
+        ``"x86-64-v3"``, ``"x86-64-v4"``.
     inactive : list of str
         Functions that carry no derivative.
     derivatives : dict
-        Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the forward
-        and the reverse one and, if need be, of one that saves (``docs/custom-derivatives.md``).
+        Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the
+        forward and the reverse one and, if need be, of one that saves (``docs/custom-derivatives.md``, which also lists
+        the derivatives that BLAS, LAPACK and special functions have).
     verify : {"once", "always", "strict", "off"}
-        When the gradient is checked against forward mode and finite differences: at the first call with each of the first
-        eight sizes, at every call, as the first but with no doubt left, or never.
+        When the gradient is checked against forward mode and finite differences. ``"once"``: at the first call with
+        each of the first eight sizes. ``"always"``: at every call. ``"strict"``: as ``"once"``, and a disagreement with
+        finite differences alone refuses too. ``"off"``: never.
     loose_types : bool
-        Let the engine guess types that it cannot deduce.
+        Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
     arena : bool
-        Let the derivative allocate from a per-thread arena instead of malloc (default).
+        Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
     tune : bool
-        Build several variants at the first gradient (a few seconds), time them on those arguments, keep the fastest. One
-        has the sizes of those arguments as constants, and serves calls with these sizes only.
+        Build several variants at the first gradient (a few seconds), time them on those arguments and keep the fastest.
+        One has the sizes of those arguments as constants, and serves calls with these sizes only.
     mode : {"recompute", "tape"}
-        Whether the forward sweep runs again for the gradient, or once, keeping what the gradient needs until it is
-        computed. With PyTorch's eager mode; elsewhere the gradient is recomputed.
+        Whether the forward sweep runs again for the gradient (``"recompute"``), or once, keeping on a tape what the
+        gradient needs (``"tape"``). Tapes exist in PyTorch's eager mode; second gradients, batches and transforms
+        recompute, with the same bits. Functions without an arena, or with parallel regions, recompute in one piece.
     specialize : bool
         Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
         arguments; for at most 16 sets of sizes.
     without : list of str
-        Passes to leave out: ``"defer-inlining"``, ``"derivative-arithmetic"``, ``"sums"``, ``"dead-stores"``,
-        ``"scatter-to-gather"``, ``"reverse-loops"``, ``"vector-math"``, or a workaround (``ffgrad show --passes``).
+        Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
+        (``ARCHITECTURE.md`` says what each does) or, for experts, a workaround. ``ffgrad show --passes`` lists all
+        names.
     threads : int
-        Threads that a call over a batch runs on (1 where not given; 0 is one a core), and those of OpenMP regions (the
-        runtime's number where not given; 1 is stronger than the source).
+        Threads that a call over a batch (``vmap``, ``...`` in a signature) runs on (1 where not given; 0 is one a
+        core), and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).
     mpi : bool
         The source uses MPI: flags of ``mpicc``, and gradients checked by all ranks together (``docs/parallel.md``).
-    pipeline : str
-        The preparation that is tried first: ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"`` or ``"loose"``.
     engine_options : list of str
         Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
+    pipeline : str
+        The pipeline that is tried first; ``"serial"`` is OpenMP by one thread. The values are ``"inlined"``, ``"o1"``,
+        ``"o2"``, ``"outlined"``, ``"typed"``, ``"serial"``, ``"loose"``.
     engine : str
-        ``"auto"``, ``"catalyst"``, ``"plugin"`` or the path of an Enzyme plugin.
+        The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
+        22 or later).
     timeout : int
-        Seconds that each compiler and engine run may take.
-    grid, block : int, str, sequence of them, or callable
-        For CUDA kernels: blocks of the grid and threads of a block, along x, y, z; numbers or expressions over the
-        dimensions, ``"(n + 255) // 256"``. A callable takes a dict of the dimensions and returns one or several
-        numbers. Without them there is one thread for each element of the first output.
+        Seconds that each run of a compiler and of Enzyme may take.
+    grid : int, str, sequence of them, or callable
+        For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions,
+        ``"(n + 255) // 256"``. A callable takes a dict of the dimensions and returns one or several numbers. Without it
+        there is one thread for each element of the first output (``docs/cuda.md``).
+    block : int, str, sequence of them, or callable
+        For CUDA kernels: threads of a block along x, y, z; as ``grid``.
     shared : int, str or callable
         For CUDA kernels: bytes of dynamic shared memory of a block.
     """
@@ -164,7 +177,7 @@ CompileError
 SignatureError
     The signature does not fit, or is needed.
 ToolchainError
-    A compiler or the engine is missing.
+    A compiler or Enzyme is missing.
 CacheError
     The cache folder cannot be used.
 PackError

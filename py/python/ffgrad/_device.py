@@ -1,7 +1,7 @@
 """Arrays on a GPU without PyTorch: CuPy's, JAX's and others', by DLPack, for ``ffgrad.numpy``.
 
 ==============  ==========================================================================================
-inputs          taken as they lie: ``x.__dlpack__(stream=s)``, after which they are ready on stream s
+inputs          taken in place: ``x.__dlpack__(stream=s)``, after which they are ready on stream s
 stream          CuPy's current one; for other libraries the legacy default stream, and the call waits for
                 its end, since they do not know when their arrays are no longer read
 results         memory of the driver's own pool, handed over by ``from_dlpack`` of the inputs' library,
@@ -120,11 +120,11 @@ class Calls:
     # --- memory ---------------------------------------------------------------------------------------
 
     def array(self, shape: Sequence[int], dtype: str, data: bytes | None = None, source: int | None = None) -> Any:
-        """Make an array of ours: from bytes, as a copy of what lies at an address, or zeros."""
+        """Make an array of ours: from bytes, as a copy of memory at an address, or zeros."""
         return _native.DeviceArray(self.kernel.opened, self.device, self.stream, list(shape), dtype, data, source)
 
     def taken(self, x: Any, name: str, dtype: str, shape: Sequence[int] | None = None) -> Any:
-        """Return an array that the GPU can read: another library's as it lies, numbers as an array of ours."""
+        """Return an array that the GPU can read: another library's in place, numbers as an array of ours."""
         if isinstance(x, _native.DeviceArray):
             return x
         if isinstance(x, np.ndarray | np.generic | float | int):
@@ -149,7 +149,7 @@ class Calls:
         if not view.contiguous:
             hint = "Make it contiguous before the call: ascontiguousarray(x)."
             raise DeviceError(
-                f"`{name}` of `{self.kernel.function}` does not lie row by row in the GPU's memory\n  {hint}",
+                f"`{name}` of `{self.kernel.function}` is not row-major in the GPU's memory\n  {hint}",
                 code="device",
                 function=self.kernel.function,
                 hints=[hint],

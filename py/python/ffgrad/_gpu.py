@@ -119,7 +119,7 @@ class Description:
         """Return the refusal of an input on another device."""
         hint = f"Move it before the call: to {expected}."
         return DeviceError(
-            f"the inputs of `{self.function}` lie on different devices\n"
+            f"the inputs of `{self.function}` are on different devices\n"
             f"  expected `{name}` on {expected}, as the first GPU array\n  found    {found}\n  {hint}",
             code="mixed-devices",
             function=self.function,

@@ -1,4 +1,4 @@
-"""Whether derivatives on a GPU are right: looked at there, at the first arguments of each kind of call.
+"""Verification of derivatives on a GPU, at the first arguments of each kind of call.
 
 As on the CPU (``compile-driver/src/verify/mod.rs``), for random v, t and w:
 
@@ -67,7 +67,7 @@ class Check:
         self.proven: set[Any] = set()
 
     def needed(self, key: Any) -> bool:
-        """Whether derivatives of this kind are still to be looked at."""
+        """Whether derivatives of this kind are still to be verified."""
         return self.verify != "off" and (key not in self.proven or self.verify == "always")
 
     def first(self, key: Any, probe: Probe, inputs: Arrays, wanted: Arrays, single: bool) -> None:
@@ -152,13 +152,13 @@ class Check:
         for h in steps:
             difference = (along(h)[0] - along(-h)[0]) / (2 * h)
             if abs(difference - found) <= tolerance * max(scale, abs(difference)):
-                # Zeros prove nothing for other arguments.
+                # A derivative of zero says nothing about other arguments.
                 if scale > 0:
                     self.proven.add(key)
                 return
             estimates.append(difference)
         text = (
-            f"the gradient of `{kernel.function}` on the GPU is doubtful at these arguments: two ways to compute it agree "
+            f"the gradient of `{kernel.function}` on the GPU is doubtful at these arguments: two formulas for it agree "
             f"({found:.6e}), finite differences give {estimates[0]:.6e}. A kink, chaos or coarse precision can be the reason."
         )
         if self.verify == "strict" or scale == 0:

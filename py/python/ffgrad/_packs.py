@@ -22,7 +22,7 @@ def export(
     """Pack opened functions: a folder, or an archive, that loads where there is no compiler.
 
     There, ``enzyme(path, name)`` of any front end opens a function of the pack. Call the functions, and their gradients,
-    with real arguments before they are packed: what was proven then counts there too. What was not is checked at its
+    with real arguments before they are packed: what was verified then counts there too. What was not is verified at its
     first call, from the pack.
 
     Parameters
@@ -39,7 +39,7 @@ def export(
 
     gpu : str or several
         Architectures of GPUs to pack PTX of CUDA kernels for, ``"sm_80"``; none where empty. Every later GPU runs it too. Where nothing
-        is said it is ``"sm_60"``, for all of them, if the tools for GPUs are installed; the index says what else was in the way.
+        is said it is ``"sm_60"``, for all of them, if the tools for GPUs are installed; the index says what else prevented it.
 
     Returns
     -------

@@ -6,7 +6,6 @@ given. Masks are bit sets of positions, of inputs or of outputs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,7 +44,7 @@ class Plan:
     """
 
     def __init__(self, native: _native.Function, sizes: Mapping[str, int], dtype: Callable[[str], Any]) -> None:
-        manifest = json.loads(native.manifest())
+        manifest = native.plan()
         plan = manifest["plan"]
         self.key: str = manifest["key"]
         self.function: str = manifest["prototype"]["function"]

@@ -29,9 +29,9 @@ class Error(Exception):
     hints : list of str
         What to do next.
     output : str or None
-        What the compiler or the engine printed.
+        What the compiler or Enzyme printed.
     kept : str or None
-        Folder with the intermediate files of the build, where the engine crashed, hung or said what ffgrad does not know, or
+        Folder with the intermediate files of the build, where Enzyme crashed, hung or printed what ffgrad does not know, or
         where ``FFGRAD_KEEP`` is set.
     """
 
@@ -116,11 +116,11 @@ class DtypeError(Error, TypeError):
 
 
 class DeviceError(Error):
-    """An input lies on a device that the function was not compiled for."""
+    """An input is on a device that the function was not compiled for."""
 
 
 class DifferentiationError(Error):
-    """The engine cannot differentiate the function, or its gradient was proven wrong."""
+    """Enzyme cannot differentiate the function, or its gradient was proven wrong."""
 
 
 class ForeignError(Error, RuntimeError):
@@ -128,7 +128,7 @@ class ForeignError(Error, RuntimeError):
 
 
 class PackError(Error):
-    """A pack is damaged, is for another machine, or lacks what is asked of it."""
+    """A pack is damaged, is for another machine, or lacks what is asked for."""
 
 
 class CacheError(Error, OSError):

@@ -5,7 +5,7 @@
     f = enzyme("rosenbrock.c", "rosenbrock", "x[n] -> return")
     scipy.optimize.minimize(f.value_and_grad, x0, jac=True, hessp=f.hessp, method="Newton-CG")
 
-Arrays are passed as they lie: NumPy's own, read-only ones included, and whatever offers ``__dlpack__``, ``__array_interface__``
+Arrays are passed without a copy: NumPy's own, read-only ones included, and whatever offers ``__dlpack__``, ``__array_interface__``
 or the buffer protocol. Results are new NumPy arrays. CUDA kernels take arrays on a GPU too (CuPy's, JAX's), and return arrays of the same
 library; see ``docs/cuda.md``.
 """
@@ -44,7 +44,7 @@ _DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     """Return an object that the native side takes, with the same memory.
 
-    A GPU's is refused before anything is asked of it, unless it is CUDA kernels that are called.
+    An array on a GPU is refused at once, unless the function is a CUDA kernel.
     """
     if isinstance(x, np.generic):
         # A number with a type of its own, which float64 keeps though it is a Python float.
@@ -72,7 +72,7 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
 def _elsewhere(name: str, device: str) -> DeviceError:
     hint = "Move it to the CPU before the call (CuPy: x.get(), JAX: numpy.asarray(x)), or write it as a CUDA kernel."
     return DeviceError(
-        f"`{name}` lies on {device}, and ffgrad.numpy runs on the CPU; CUDA kernels (.cu) run on CUDA devices\n  {hint}",
+        f"`{name}` is on {device}, and ffgrad.numpy runs on the CPU; CUDA kernels (.cu) run on CUDA devices\n  {hint}",
         code="device",
         expected="the CPU",
         found=device,

@@ -8,7 +8,7 @@
     tape.gradient(y, x)
 
 Works eagerly, in ``tf.function``, in ``tf.data`` and in Keras (:class:`EnzymeLayer`); gradients of first and second
-order, forward accumulators. Tensors are passed as they lie. Outputs are allocated by TensorFlow. ``docs/tensorflow.md``
+order, forward accumulators. Tensors are passed without a copy. Outputs are allocated by TensorFlow. ``docs/tensorflow.md``
 has the rest.
 """
 

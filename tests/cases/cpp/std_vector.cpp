@@ -1,4 +1,4 @@
-// std::vector temporaries, one of them made anew in every turn of the loop.
+// std::vector temporaries, one of them constructed in every iteration of the loop.
 #include <cmath>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Values passed down a warp by shuffles, multiplied on the way; one atomic a warp.
+// Values passed down a warp by shuffles, multiplied in between; one atomic a warp.
 __global__ void warp_reduce(const double *x, double *total, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   double v = i < n ? rsqrt(1.0 + x[i] * x[i]) : 0.0;

@@ -1,4 +1,4 @@
-/* a number read through a chosen pointer and copied: the engine could not deduce its type, on any rung */
+/* A value loaded through a select of pointers and copied: Enzyme could not deduce its type, with any pipeline. */
 /* signature=x[n], w[n] -> y[n] | shape=two_inputs | real=double | seed=51221 */
 static __attribute__((noinline)) void h0_p51221(real *p, const real *q, int m, real s) {
   for (int i = 0; i < m; i += 2) { p[i] = (real)0.3 * ((SIN(q[((6 / 3)) % m]) * (q[((m % 2)) % m] * q[(((i + 6) * 2 + (i * 5 + m))) % m]))); }

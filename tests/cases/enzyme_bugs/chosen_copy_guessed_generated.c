@@ -1,4 +1,4 @@
-/* the same; where the engine guessed the type, a gradient was wrong, with a warning */
+/* As chosen_copy: a copy of a value loaded through a select of pointers. Where Enzyme guessed its type, a gradient was wrong, with a warning. */
 /* signature=x[n], w[n] -> y[n] | shape=two_inputs | real=double | seed=52668 */
 static __attribute__((noinline)) void h0_p52668(real *p, const real *q, int m, real s) {
   for (int i = m - 1; i >= 0; i--) { p[i] = ((BELL(s) + (p[(((i ^ m) % 2)) % m] - s))) / (real)2.5; }

@@ -1,4 +1,4 @@
-/* cases of a switch in which the engine found nothing to do: an adjoint added once for each */
+/* Cases of a switch that are empty for Enzyme: an adjoint was added once for each. */
 /* signature=x[n] -> return | shape=number | real=double | seed=95653 */
 
 static real h0_p95653(real a, real b, int k) {

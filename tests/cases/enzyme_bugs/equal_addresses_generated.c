@@ -1,4 +1,4 @@
-/* two loads that walk alike in loops of their own were taken for one: wrong by 1e-7 and more */
+/* Two loads with equal address recurrences in different loops shared one cache: wrong by 1e-7 and more. */
 /* signature=x[n], w[n] -> y[n] | shape=two_inputs | real=double | seed=72011 */
 
 void p72011(const real *x, const real *w, int n, real *y) {

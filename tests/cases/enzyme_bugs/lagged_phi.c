@@ -1,5 +1,5 @@
 #include <math.h>
-// What the turn before last made is used behind two loops; so is what was made of it.
+// The value of the second-to-last iteration is used after two loops, and so is a value computed from it.
 void recall(const double *x, int n, double *y) {
   double before = x[0], now = 0.5, share = x[1] * x[2], older = x[2];
   for (int i = 0; i < n; i += 2)

@@ -1,4 +1,4 @@
-/* after a break in the last turn of an outer loop: the turns of the inner one before were not noted */
+/* After a break in the last outer iteration: the trip counts of earlier inner loops were not cached. */
 /* signature=y[n] -> y[n] | shape=in_place | real=double | seed=93514 */
 
 static real h0_p93514(real a, real b, int k) {

@@ -1,4 +1,4 @@
-// Each turn writes the same places, from a value that two loops carry: only the last turn's writes stay.
+// Each iteration writes the same elements, from a value that two loops carry: only the last iteration's writes remain.
 void drive(const double *x, int n, double *y) {
   double force = 0.4, bend[36];
   for (int i = 0; i < 36; i++) bend[i] = x[i % n];

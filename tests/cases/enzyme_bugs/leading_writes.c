@@ -1,4 +1,4 @@
-// Each turn of a loop writes what the next one reads, beside a loop of its own; what was read is replaced later.
+// Each iteration writes what the next one reads, beside an inner loop; what was read is overwritten later.
 #include <math.h>
 
 void march(const double *x, int n, double *y) {

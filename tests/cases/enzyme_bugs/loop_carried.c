@@ -1,4 +1,4 @@
-// Numbers that a loop replaces or divides, with every turn's in use: the most so far, the last above zero, a series.
+// Loop-carried values that are replaced or divided, and used in every iteration: a running maximum, the last positive value, a series.
 void follow(const double *x, int n, double *y) {
   double most = x[0], last = x[1], share = x[2];
   for (int i = 0; i < n; i++) {

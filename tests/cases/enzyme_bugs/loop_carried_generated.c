@@ -1,4 +1,4 @@
-/* a number that each turn divides, and uses: its adjoint was taken for that of the last turn */
+/* A loop-carried value that each iteration divides and uses: only the last iteration got its adjoint. */
 /* signature=x[n] -> y[n], z[3] | shape=several_outputs | real=double | seed=96254 */
 
 static void h0_p96254(real *p, const real *q, int m, real s) {

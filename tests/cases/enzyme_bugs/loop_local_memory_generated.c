@@ -1,4 +1,4 @@
-/* memory local to a loop was made anew in the reverse sweep from what had been overwritten: refused on every rung */
+/* Memory local to an iteration was recomputed in the reverse sweep from overwritten values: refused with every pipeline. */
 /* signature=y[n] -> y[n] | shape=in_place | real=double | seed=54375 */
 static real h0_p54375(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;

@@ -1,4 +1,4 @@
-/* a loop without turns: the engine gives back a null pointer that it calls not null, which crashed in the arena */
+/* A loop with trip count 0: Enzyme frees a null cache that it marks nonnull, which crashed in the arena. */
 /* signature=x[n] -> return | shape=number | real=double | seed=54704 */
 static __attribute__((noinline)) real h0_p54704(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;

@@ -1,4 +1,4 @@
-/* one copy of an array was kept for two loops that see different numbers: refused on every rung */
+/* One cached copy of a stack array served two loops that read different values: refused with every pipeline. */
 /* signature=x[n] -> return | shape=number | real=double | seed=56010 */
 
 static void h0_p56010(real *p, const real *q, int m, real s) {

@@ -1,4 +1,4 @@
-// Turns of a loop that are skipped do not come to where the loop may be left: it ends in a skipped turn, is left, or runs none.
+// Iterations that `continue` never reach the `break`: the loop ends in such an iteration, is left early, or has no iteration.
 #include <math.h>
 
 void shrink(double *y, int n) {

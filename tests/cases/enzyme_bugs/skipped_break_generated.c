@@ -1,4 +1,4 @@
-/* of three ways to a block one was told by a condition that had not been reached: a crash */
+/* A block with three predecessors: Enzyme read the condition of one before it was computed. A crash. */
 /* signature=y[n] -> y[n] | shape=in_place | real=float | seed=71066 */
 
 static real h0_p71066(real a, real b, int k) {

@@ -1,4 +1,4 @@
-/* swapped buffers on the heap, made anew in the reverse sweep without the stores through the swapped pointers: refused on every rung */
+/* Heap buffers swapped by pointer, reallocated in the reverse sweep without the stores through the swapped pointers: refused with every pipeline. */
 /* signature=x[n] -> return | shape=number | real=double | seed=50596 */
 static __attribute__((noinline)) void h0_p50596(real *p, const real *q, int m, real s) {
   for (int i = m - 1; i >= 0; i--) { p[m - 1 - i] = p[i] * (real)0.5 + TANH(POW((real)1.2 + FABS((real)-0.259) * FABS((real)-0.259), TANH((s * q[((7 * 4 + (9 * 2 + 7))) % m])))); }

@@ -1,4 +1,4 @@
-// Each turn of a loop overwrites what an earlier turn has read: forwards, backwards, and in every other place of a repeated loop.
+// Each iteration overwrites what an earlier one has read: forwards, backwards, and at every other element of a repeated loop.
 #include <math.h>
 
 void carry(const double *x, int n, double *y) {

@@ -1,4 +1,4 @@
-! `firstprivate` brings a number and an array in, `lastprivate` takes the last turn's number out.
+! `firstprivate` brings a number and an array in, `lastprivate` takes the last iteration's number out.
 subroutine carried(x, n, y, last)
   implicit none
   integer, intent(in) :: n

@@ -1,4 +1,4 @@
-! The plain `parallel do`: a loop of independent turns with a private number.
+! The plain `parallel do`: a loop of independent iterations with a private number.
 subroutine wave(x, n, y)
   implicit none
   integer, intent(in) :: n

@@ -1,4 +1,4 @@
-! Turns that cost unevenly, dealt out dynamically, guided, and in chunks.
+! Iterations of uneven cost, dealt out dynamically, guided, and in chunks.
 real(8) function uneven(x, n) result(total)
   implicit none
   integer, intent(in) :: n

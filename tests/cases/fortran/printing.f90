@@ -1,4 +1,4 @@
-! Output on the way, list-directed and formatted: no part of the derivative.
+! Output in between, list-directed and formatted: no part of the derivative.
 subroutine chatty(x, n, y)
   implicit none
   integer, intent(in) :: n

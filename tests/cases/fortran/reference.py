@@ -34,8 +34,8 @@ def array_functions(a: Array, x: Array, b: Array) -> Array:
 
 
 def column_major(a: Array, angle: Array) -> Array:
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return np.vstack([turn @ a[:2], a[2] ** 2 * np.arange(1, a.shape[1] + 1)])
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return np.vstack([rotation @ a[:2], a[2] ** 2 * np.arange(1, a.shape[1] + 1)])
 
 
 def optional_arguments(x: Array, offset: Array) -> Array:

@@ -1,4 +1,4 @@
-// In place, the value from before the update carried from turn to turn (as a careful C programmer
+// In place, the value from before the update carried from iteration to iteration (as a careful C programmer
 // would, to do without a second buffer). Enzyme is silently wrong about d/d(dt) here.
 #include <stddef.h>
 

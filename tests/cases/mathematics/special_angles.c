@@ -1,4 +1,4 @@
-// tan and atan2, which clang gives to the engine as intrinsics of LLVM, in both precisions' width.
+// tan and atan2, which clang emits as intrinsics of LLVM, in both precisions' width.
 #include <math.h>
 
 void angles(const double* x, const double* y, int n, double* out) {

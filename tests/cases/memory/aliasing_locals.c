@@ -1,4 +1,4 @@
-// Pointers that walk and alias local memory: a ring buffer with a moving head.
+// Pointers that move through local memory and alias: a ring buffer with a moving head.
 double ring(const double* x, int n) {
   double buffer[4] = {0.0, 0.0, 0.0, 0.0}, *head = buffer, s = 0.0;
   for (int i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-// The same time loop with the step copied back instead of swapped: right on the first rung.
+// The same time loop with the step copied back instead of swapped: right with the first pipeline.
 #include <stdlib.h>
 
 void heat(const double* u0, double r, int n, int steps, double* out) {

@@ -1,4 +1,4 @@
-// A linked list on the heap: built, walked, and freed again.
+// A linked list on the heap: built, traversed, and freed again.
 #include <stdlib.h>
 
 struct node {

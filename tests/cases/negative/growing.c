@@ -1,4 +1,4 @@
-// Grows a block in a loop with realloc, at which the engine crashes without naming a place.
+// Grows a block in a loop with realloc, at which Enzyme crashes without naming a place.
 #include <stdlib.h>
 
 static double* append(double* block, int count, double value) {

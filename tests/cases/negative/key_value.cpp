@@ -1,4 +1,4 @@
-// Keeps numbers beside text in the nodes of a std::map, whose memory the engine takes for two types at once.
+// Keeps numbers beside text in the nodes of a std::map, whose memory Enzyme takes for two types at once.
 #include <map>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Starts a thread of its own: the engine cannot see through pthread_create.
+// Starts a thread of its own: Enzyme cannot analyse pthread_create.
 #include <pthread.h>
 
 struct job {

@@ -1,4 +1,4 @@
-// Passes numbers through `...`, which the engine cannot follow.
+// Passes numbers through `...`, which Enzyme cannot follow.
 #include <stdarg.h>
 
 __attribute__((noinline)) static double total(int count, ...) {

@@ -1,4 +1,4 @@
-// A progress log, which the engine is told to leave alone: by macro here, by option for the counter.
+// A progress log, which is declared inactive: by macro here, by option for the counter.
 #include <ffgrad/derivatives.h>
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 """Each child fails in each way at each stage: a typed error, the process alive, and the cache as good as before.
 
-A shell script stands in for one child (clang, the linker inside it, the engine, the worker), set by the environment variables that
+A shell script stands in for one child (clang, the linker inside it, Enzyme, the worker), set by the environment variables that
 choose a tool. It does the real thing but for one stage, where it crashes, hangs, answers garbage or nothing, fails as on a full
 disk, or is killed as by the system for want of memory. Then the same function is built in the same cache with the real tools.
 """
@@ -73,7 +73,7 @@ class Faults:
 
     @property
     def passed(self) -> bool:
-        """Whether every fault was told and healed."""
+        """Whether every fault gave a typed error and the next build was right."""
         return self.tried == self.typed == self.recovered
 
 

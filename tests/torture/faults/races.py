@@ -1,6 +1,6 @@
 """Many processes for one key: one build, and every answer right.
 
-Every process waits for the others before it opens the function. Builds are counted by what lies in the cache and by the engine's
+Every process waits for the others before it opens the function. Builds are counted by the entries of the cache and by Enzyme's
 runs, which a wrapper around it counts.
 """
 
@@ -54,17 +54,17 @@ class Race:
 
 
 def counting_engine(folder: Path) -> dict[str, str]:
-    """Return an environment in which every run of the engine leaves a line in ``runs``."""
+    """Return an environment in which every run of Enzyme leaves a line in ``runs``."""
     engine = real_engine()
     wrapper = folder / "catalyst"
-    # The digest of the wrapper is the engine's identity; asking for the version is no run.
+    # The digest of the wrapper is Enzyme's identity; asking for the version is no run.
     wrapper.write_text(f'#!/bin/sh\ncase "$*" in *llc*-o*) echo run >> "{folder}/runs";; esac\nexec "{engine}" "$@"\n')
     wrapper.chmod(0o755)
     return {**os.environ, "FFGRAD_CATALYST": str(wrapper)}
 
 
 def real_engine() -> str:
-    """Return the engine that ffgrad uses."""
+    """Return the Enzyme driver that ffgrad uses."""
     if "FFGRAD_CATALYST" in os.environ:
         return os.environ["FFGRAD_CATALYST"]
     tools = Path(os.environ.get("FFGRAD_TOOLS_DIR") or Path.home() / ".local/share/ffgrad/tools")

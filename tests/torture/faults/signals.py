@@ -45,8 +45,8 @@ except KeyboardInterrupt:
 TORCH = "import torch; x = torch.full((3,), 2.0, dtype=torch.float64, requires_grad=True); f = build(); "
 TF = "import tensorflow as tf; x = tf.Variable([2.0, 2.0, 2.0], dtype=tf.float64); "
 JAX = "import jax; jax.config.update('jax_enable_x64', True); x = np.full(3, 2.0); f = build(); "
-# By way: the front end, and what is called. The second ones of a framework do not come from ffgrad's own Python code.
-WAYS = {
+# By caller: the front end, and what is called. The second ones of a framework do not come from ffgrad's own Python code.
+CALLERS = {
     "numpy": ("numpy", "build().vjp(np.full(3, 2.0))[1](np.ones(3))"),
     "torch": ("torch", TORCH + "f.apply(x).sum().backward()"),
     "torch.func": ("torch", TORCH + "torch.func.grad(lambda x: f.apply(x).sum())(x.detach())"),
@@ -108,7 +108,7 @@ def held_locks(cache: Path) -> list[str]:
     return held
 
 
-def send(result: Signals, folder: Path, stage: str, name: str, way: str, real: dict[str, str]) -> None:
+def send(result: Signals, folder: Path, stage: str, name: str, front: str, real: dict[str, str]) -> None:
     """Let one tool hang, send one signal, look for what is left, and build with the real tools."""
     variable, pattern = STAGES[stage]
     source, cache, pids = folder / "cube.c", folder / "cache", folder / "pids"
@@ -117,13 +117,13 @@ def send(result: Signals, folder: Path, stage: str, name: str, way: str, real: d
     broken = {**env, variable: str(stand_in(folder, variable, pattern, HANG, real[variable]))}
     if variable == "FFGRAD_CLANG":
         broken["FFGRAD_CLANGXX"] = str(Path(real[variable]).parent / "clang++")
-    module, gradient = WAYS[way]
+    module, gradient = CALLERS[front]
     code = BUILD.format(front=module, gradient=gradient)
     command = [sys.executable, "-c", code, str(source)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, env=broken, stdout=pipe, stderr=pipe, text=True)
     result.tried += 1
-    what = f"{name} in {stage} ({way})"
+    what = f"{name} in {stage} ({front})"
     if not until(lambda: pids.exists() or process.poll() is not None, 120) or process.poll() is not None:
         process.kill()
         result.problems.append(f"{what}: the build did not get there: {process.communicate()[1][-300:]}")
@@ -135,8 +135,8 @@ def send(result: Signals, folder: Path, stage: str, name: str, way: str, real: d
         process.kill()
         out, err = process.communicate()
         result.problems.append(f"{what}: it went on")
-    told = out.strip() == "interrupted" and process.returncode == 0
-    if (name == "SIGINT" and not told) or (name != "SIGINT" and process.returncode != -SIGNALS[name]):
+    raised = out.strip() == "interrupted" and process.returncode == 0
+    if (name == "SIGINT" and not raised) or (name != "SIGINT" and process.returncode != -SIGNALS[name]):
         result.problems.append(f"{what}: exit {process.returncode}: {out.strip()} {err.strip()[-300:]}")
     left = [int(pid) for pid in pids.read_text().split()]
     if not until(lambda: not any(alive(pid) for pid in left), 20):
@@ -168,15 +168,15 @@ def build(source: Path, env: dict[str, str], module: str = "numpy") -> str:
     return done.stdout.strip() or done.stderr.strip()[-300:]
 
 
-def run(stages: list[str] | None = None, names: list[str] | None = None, ways: list[str] | None = None) -> Signals:
+def run(stages: list[str] | None = None, names: list[str] | None = None, fronts: list[str] | None = None) -> Signals:
     """Send every signal at every stage."""
     result, real = Signals(), tools()
     for stage in stages or STAGES:
         for name in names or SIGNALS:
-            for way in ways or ["numpy"]:
+            for front in fronts or ["numpy"]:
                 folder = Path(tempfile.mkdtemp(prefix="ffgrad-signals-"))
                 try:
-                    send(result, folder, stage, name, way, real)
+                    send(result, folder, stage, name, front, real)
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
     return result

@@ -308,7 +308,7 @@ class Generator:
         return [*text, "}"]
 
     def pointer(self, scope: Scope) -> list[str]:
-        """Declare a pointer into an array, swap two, or walk one."""
+        """Declare a pointer into an array, swap two, or increment one."""
         local = {a: length for a, length in scope.writable.items() if length.isdigit() and int(length) >= 3}
         if not local:
             return self.local_array(scope)

@@ -5,8 +5,8 @@
 The first calls of each size, at which ffgrad checks the gradient, are compared, and so are second points of two sizes, at which it
 does not: there other branches are taken. A program counts as
 
-- *right*: everything agrees, on the first rung of the ladder;
-- *mended*: everything agrees, on a later rung, so the first was refused or caught wrong;
+- *right*: everything agrees, with the first pipeline;
+- *recovered*: everything agrees, with a later pipeline: the first was refused or caught wrong;
 - *refused*: a ``DifferentiationError``, for first or (named apart) only for second derivatives;
 - *overflowed*: not-a-number or infinity where the reference is finite, and all else agrees: an intermediate result of a
   derivative went beyond the type's range, which a user sees;
@@ -167,7 +167,7 @@ def second(
 
 
 def rungs_of(f: object) -> list[str]:
-    """The rungs that were passed over, of all derivatives of a function."""
+    """The pipelines that were rejected, of all derivatives of a function."""
     key = json.loads(f._native.manifest())["key"]  # type: ignore[attr-defined]
     roots = Path(os.environ["FFGRAD_CACHE_DIR"]).glob(f"v*/entries/{key}/choice-*.json")
     choices = [json.loads(path.read_text()) for path in roots]
@@ -224,7 +224,7 @@ def judge(program: Program, reference: Reference, folder: Path, **options: objec
     if verdict.kind == "wrong" and said:
         verdict.kind = "warned"
     if verdict.kind == "right" and passed_over:
-        verdict.kind = "mended"
+        verdict.kind = "recovered"
     verdict.rung = "; ".join(passed_over)
     if said:
         verdict.detail += f" [warning: {said[0][:160]}]"
@@ -268,8 +268,8 @@ def run(first: int, count: int, jobs: int, batch: int = 20, log: Path | None = N
         out, err = process.communicate()
         done = [Verdict(**json.loads(line)) for line in out.splitlines() if line.startswith("{")]
         if process.returncode != 0:
-            told = {v.seed for v in done}
-            lost = [s for s in seeds if s not in told]
+            judged = {v.seed for v in done}
+            lost = [s for s in seeds if s not in judged]
             if len(seeds) > 1:
                 # One each, to see which it was.
                 waiting = [[s] for s in lost] + waiting
@@ -290,7 +290,7 @@ def report(verdicts: list[Verdict]) -> str:
     kinds = collections.Counter(v.kind for v in verdicts)
     order = [
         "right",
-        "mended",
+        "recovered",
         "refused",
         "refused-second",
         "overflowed",

@@ -1,4 +1,4 @@
-"""Generated nests of loops that walk a few arrays in step, forwards, backwards and with gaps, and write to them in between.
+"""Generated nests of loops that access a few arrays with equal strides (forwards, backwards and with gaps) and write to them in between.
 
     python tests/torture/generators/loop_nests.py --count 1000 --first 0 --jobs 2
 
@@ -53,7 +53,7 @@ class Writer:
         return self.counters[-1] if self.random.random() < 0.5 else self.random.choice(self.counters)
 
     def place(self) -> str:
-        """A place in an array, inside for every size and every turn."""
+        """An index that is in bounds for every size and every iteration."""
         i, j = self.counter(), self.counter()
         return self.random.choice(
             [f"y[{i}]", f"y[{i}]", "y[0]", f"y[n - 1 - {i}]", f"y[k[{i}]]", f"t[{i}]", f"t[{i} + {j}]", f"t[2 * {i}]",
@@ -114,7 +114,7 @@ class Writer:
 
 
 class Carrier(Writer):
-    """Writes programs with numbers that loops carry, and many ways through them."""
+    """Writes programs with loop-carried values and many paths."""
 
     carried = ("c", "d", "e")
 
@@ -141,7 +141,7 @@ class Carrier(Writer):
         )  # fmt: skip
 
     def statement(self) -> str:
-        """A change, a branch, a switch, or a way out of loops."""
+        """A change, a branch, a switch, or a loop exit."""
         kind = self.random.random()
         if kind < 0.1:
             return f"if ({self.condition()}) {{ {self.change()} }} else {{ {self.change()} }}"
@@ -214,7 +214,7 @@ def compare(f: object, n: int, point: int) -> str:
 
 
 def run(first: int, count: int, jobs: int = 1) -> dict[int, str]:
-    """What is wrong, by seed. A process that dies is told of by the seed that it was at."""
+    """What is wrong, by seed. A process that dies is reported with the seed that it was at."""
     waiting = [range(s, min(s + 25, first + count)) for s in range(first, first + count, 25)]
     found: dict[int, str] = {}
     running: list[tuple[range, subprocess.Popen[str]]] = []
@@ -237,7 +237,7 @@ def run(first: int, count: int, jobs: int = 1) -> dict[int, str]:
 
 def child(seeds: range) -> None:
     """Judge programs in this process, with a cache of its own, and print a line for each."""
-    folder = Path(tempfile.mkdtemp(prefix="ffgrad-walks-"))
+    folder = Path(tempfile.mkdtemp(prefix="ffgrad-nests-"))
     os.environ["FFGRAD_CACHE_DIR"] = str(folder / "cache")
     try:
         for seed in seeds:

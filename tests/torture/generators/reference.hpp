@@ -71,7 +71,7 @@ static inline bool less(const real &x, const real &y, bool either_will_do) {
     if (gap < nearest_tie && !(gap == 0 && either_will_do)) nearest_tie = gap;
     return x.v < y.v;
 }
-// Numbers that are equal here, and not copies, can differ by rounding in a loop that is vectorised for all but its last turns.
+// Numbers that are equal here, and not copies, can differ by rounding in a loop that is vectorised for all but its last iterations.
 static inline bool LESS(const real &x, const real &y) {
     return less(x, y, x.made == y.made || (x.is_constant() && y.is_constant()));
 }

@@ -1,6 +1,6 @@
 """All of JAX that is not in its public documentation, and what differs between its versions: nothing else in ffgrad imports it.
 
-JAX has no public way to give a foreign call both forward and reverse mode (jax-ml/jax#27352), so there is a primitive
+JAX's public API cannot give a foreign call both forward and reverse mode (jax-ml/jax#27352), so there is a primitive
 with rules of its own. ``jax.interpreters`` and ``jax.extend`` are importable by design, without a promise of stability;
 ``docs/jax.md`` names the versions that this was run with.
 """

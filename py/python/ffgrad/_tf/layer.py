@@ -58,7 +58,7 @@ class EnzymeLayer(tf.keras.layers.Layer):  # type: ignore[misc]
         floats = [d for d in operation.input_dtypes if d.is_floating]
         kwargs.setdefault("dtype", floats[0].name if floats else None)
         super().__init__(autocast=False, **kwargs)
-        # Keras turns XLA on by itself where every layer allows it.
+        # Keras switches XLA on by itself where every layer allows it.
         self.supports_jit = False
         self._operation: Enzyme = operation
         self._config = json.dumps(

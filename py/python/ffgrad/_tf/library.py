@@ -89,7 +89,7 @@ refuse: Callable[..., Any] = _operations.ffgrad_refuse_v1
 
 
 def open_now(spec: bytes) -> None:
-    """Open the function of a ``spec`` attribute, so that it is the one the caller has just looked at."""
+    """Open the function of a ``spec`` attribute, so that it is the one that the caller has just opened."""
     _direct.ffgrad_tf_open(spec)
 
 

@@ -49,7 +49,7 @@ class Enzyme(Operation):
         Prototype, call plan, tools and commands, as ``ffgrad show`` prints them.
     """
 
-    # AutoGraph has nothing to translate here. This is how TensorFlow marks its own such functions; the public way,
+    # AutoGraph has nothing to translate here. This is how TensorFlow marks its own such functions; the public function,
     # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
     autograph_info__ = True
 

@@ -5,8 +5,8 @@ that one native loop runs over the batch; nested maps stack their dimensions. An
 size 1, and its gradient, where the derivative is taken outside of the map, is the sum over the batch. Where the derivative
 is taken inside (``vmap(grad(f))``), each member of the batch has a gradient of its own: such an input is expanded, without a copy.
 
-``torch.autograd.grad(is_grads_batched=True)`` and ``torch.autograd.functional`` with ``vectorize=True`` map in an older way, by tensors
-of the dispatch key ``Batched``; kernels for that key turn them into the same calls.
+``torch.autograd.grad(is_grads_batched=True)`` and ``torch.autograd.functional`` with ``vectorize=True`` use an older map, with tensors
+of the dispatch key ``Batched``; kernels for that key make the same calls of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 
-from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP
+from ffgrad._closure import ARGUMENTS, GRADIENTS
+from ffgrad._torch.library import LIBRARY, OPERATORS
 from ffgrad._torch.plans import plan_of
 from ffgrad.errors import DifferentiationError
 
@@ -53,53 +54,21 @@ def _mapped(results: list[torch.Tensor]) -> Mapped:
 _ALL = (1 << 64) - 1
 
 
-def _primal(info: Any, dims: Any, inputs: Any, spec: str, batch: int, expected: int) -> Mapped:
-    return _mapped(PRIMAL(_front(inputs, dims[0], info.batch_size, 0), spec, batch + 1, expected))
+def _rule(operation: str) -> Any:
+    """Return an operator's rule: arguments are the inputs, further lists, ``spec``, ``batch`` and masks."""
+    operator, names = OPERATORS[operation], ARGUMENTS[operation]
 
+    def rule(info: Any, dims: Any, *arguments: Any) -> Mapped:
+        (inputs, *rest), (spec, batch, *masks) = arguments[: 1 + len(names)], arguments[1 + len(names) :]
+        size = info.batch_size
+        # Inputs with a gradient or a tangent of their own for each member.
+        own = masks[0] if operation in GRADIENTS else 0
+        for name, mask in zip(names, masks[len(masks) - len(names) :], strict=True):
+            own |= mask if name != "cotangents" else 0
+        moved = [_front(tensors, dims[1 + i], size, _ALL) for i, tensors in enumerate(rest)]
+        return _mapped(operator(_front(inputs, dims[0], size, own), *moved, spec, batch + 1, *masks))
 
-def _vjp(info: Any, dims: Any, inputs: Any, given: Any, spec: str, batch: int, mask: int, cotangents: int) -> Mapped:
-    size = info.batch_size
-    moved = _front(inputs, dims[0], size, mask), _front(given, dims[1], size, _ALL)
-    return _mapped(VJP(*moved, spec, batch + 1, mask, cotangents))
-
-
-def _jvp(info: Any, dims: Any, inputs: Any, along: Any, spec: str, batch: int, tangents: int) -> Mapped:
-    size = info.batch_size
-    moved = _front(inputs, dims[0], size, tangents), _front(along, dims[1], size, _ALL)
-    return _mapped(JVP(*moved, spec, batch + 1, tangents))
-
-
-def _hvp(
-    info: Any,
-    dims: Any,
-    inputs: Any,
-    given: Any,
-    along: Any,
-    spec: str,
-    batch: int,
-    mask: int,
-    cotangents: int,
-    tangents: int,
-) -> Mapped:
-    size = info.batch_size
-    moved = (
-        _front(inputs, dims[0], size, mask | tangents),
-        _front(given, dims[1], size, _ALL),
-        _front(along, dims[2], size, _ALL),
-    )
-    return _mapped(HVP(*moved, spec, batch + 1, mask, cotangents, tangents))
-
-
-def _jvp2(
-    info: Any, dims: Any, inputs: Any, along: Any, directions: Any, spec: str, batch: int, tangents: int, turning: int
-) -> Mapped:
-    size = info.batch_size
-    moved = (
-        _front(inputs, dims[0], size, tangents | turning),
-        _front(along, dims[1], size, _ALL),
-        _front(directions, dims[2], size, _ALL),
-    )
-    return _mapped(JVP2(*moved, spec, batch + 1, tangents, turning))
+    return rule
 
 
 def _older(operator: Any) -> Any:
@@ -151,8 +120,8 @@ def _nested(arguments: Sequence[Any]) -> DifferentiationError:
     )
 
 
-_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
-for _name, _rule in _RULES.items():
-    torch.library.register_vmap(f"ffgrad::{_name}", _rule, lib=LIBRARY)
-for _operator in (PRIMAL, VJP, JVP, HVP, JVP2):
-    LIBRARY.impl(_operator._opname, _older(_operator), "Batched")
+_RULES = {operation: _rule(operation) for operation in ARGUMENTS}
+for _name, _rule_of in _RULES.items():
+    torch.library.register_vmap(f"ffgrad::{_name}", _rule_of, lib=LIBRARY)
+for _name, _operator in OPERATORS.items():
+    LIBRARY.impl(_name, _older(_operator), "Batched")

@@ -3,7 +3,7 @@
 The operators of ``torch-ext/`` have a kernel under the dispatch key ``CUDA`` here; what is built on the operators (backward and double
 backward, ``torch.func``, ``vmap``, ``torch.compile``) is the same for both devices. The native half builds the PTX, loads it and launches;
 here memory is allocated by PyTorch, and so belongs to the stream's order, and every slot of the call plan gets an address. A batch is one
-launch with a further grid dimension: for each slot the native half is told how far apart the elements lie. Nothing waits for the
+launch with a further grid dimension: each slot passes the distance between elements to the native half. Nothing waits for the
 GPU but the check at the first derivative of each kind (``_gpu_check.py``).
 
 None of this has run on a GPU yet.
@@ -31,7 +31,7 @@ Tensors = Sequence[torch.Tensor]
 
 
 def concerns(inputs: Sequence[Any]) -> bool:
-    """Return whether any input lies on a GPU."""
+    """Return whether any input is on a GPU."""
     return any(isinstance(x, torch.Tensor) and x.is_cuda for x in inputs)
 
 
@@ -44,7 +44,7 @@ class Kernel(Description):
         self.checks = Check(self, verify)
 
     def look_at(self, inputs: Sequence[Any]) -> None:
-        """Refuse what lies elsewhere or has another type, by name; called for what a user gave."""
+        """Refuse inputs on another device or of another type, by name; called for what a user gave."""
         if len(inputs) != len(self.inputs):
             message = f"`{self.function}` takes {len(self.inputs)} inputs, {len(inputs)} were given"
             raise SignatureError(message, code="arity", function=self.function)
@@ -84,7 +84,7 @@ def kernel_of(spec: str) -> Kernel:
             function = given["function"]
             hint = "Convert the input before the call: x.cpu()."
             raise DeviceError(
-                f"`{function}` is compiled for the CPU: an input lies on a GPU\n  {hint}",
+                f"`{function}` is compiled for the CPU: an input is on a GPU\n  {hint}",
                 code="device",
                 function=function,
                 expected="cpu",

@@ -1,8 +1,8 @@
 """How the operators are differentiated: their kernels for autograd.
 
 Each operator has one kernel under the dispatch key ``Autograd``, which serves backward, forward-mode AD, every transform of
-``torch.func`` and the tracing of ``torch.compile``: all of them reach an operator through the dispatcher. So nothing looks into
-an operator, and no rule can be dropped on the way.
+``torch.func`` and the tracing of ``torch.compile``: all of them reach an operator through the dispatcher. So nothing traces into
+an operator, and no rule can be dropped.
 
 Which operator differentiates which is the table of ``ffgrad/_closure.py``. Backward of ``hvp`` in its cotangents is refused, as
 third derivatives are.
@@ -25,7 +25,7 @@ from torch.autograd.function import _SingleLevelFunction
 from ffgrad import _native
 from ffgrad._closure import ARGUMENTS, FORWARD, GRADIENTS, NEW, REVERSE, Rule, rule
 from ffgrad._plan import Plan, bits, mask_of, pack, unpack
-from ffgrad._torch.library import HVP, JVP, JVP2, LIBRARY, PRIMAL, VJP, typed
+from ffgrad._torch.library import LIBRARY, OPERATORS, typed
 from ffgrad._torch.plans import plan_of
 from ffgrad.errors import DifferentiationError
 
@@ -33,7 +33,7 @@ Tensors = Sequence[Any]
 
 
 def _below(op: Any, keyset: Any, *arguments: Any) -> list[torch.Tensor]:
-    """Call what lies below autograd: a level of ``torch.func``, a tracer, or the kernel."""
+    """Call what is below autograd: a level of ``torch.func``, a tracer, or the kernel."""
     try:
         with _C._AutoDispatchBelowAutograd():
             results: list[torch.Tensor] = op.redispatch(keyset & _C._after_autograd_keyset, *arguments)
@@ -72,7 +72,7 @@ class _Modes:
 
 @contextmanager
 def _pushing(ctx: Any) -> Iterator[tuple[list[Any], Callable[..., list[torch.Tensor]]]]:
-    """Give what was saved, and a way to call operators on it without the tangents of this level.
+    """Give what was saved, and a function that calls operators on it without the tangents of this level.
 
     torch switches forward-mode AD off while a ``jvp`` runs, so that a second forward derivative silently lacks its terms: here other
     levels push theirs. A level of ``torch.func`` is called below its autograd; outside of them reverse mode may look on.
@@ -91,17 +91,17 @@ def _wanted(needs: Sequence[bool]) -> int:
 
 
 def _refuse_third(ctx: Any, at: range, plan: Plan) -> None:
-    """Refuse where the gradient of one of these tensors goes on to somebody; that it needs one alone does not tell."""
+    """Refuse where autograd will use the gradient of one of these tensors; ``needs_input_grad`` alone does not say so."""
     for i in at:
-        if ctx.needs_input_grad[_OWN + i] and _goes_on(ctx.next_functions[i][0]):
+        if ctx.needs_input_grad[_OWN + i] and _is_used(ctx.next_functions[i][0]):
             raise _third(plan)
 
 
-def _goes_on(node: Any) -> bool:
+def _is_used(node: Any) -> bool:
     try:
         return node is not None and bool(_C._will_engine_execute_node(node))
     except RuntimeError:
-        return True  # a leaf whose gradient is asked for, or no backward pass that could be asked
+        return True  # a leaf whose gradient is wanted, or no backward pass is running
 
 
 def refuse(plan: Plan, what: str, advice: str) -> DifferentiationError:
@@ -119,7 +119,6 @@ def _third(plan: Plan) -> DifferentiationError:
     return refuse(plan, "third derivatives", advice)
 
 
-_OPERATORS: dict[str, Any] = {"primal": PRIMAL, "vjp": VJP, "jvp": JVP, "hvp": HVP, "jvp2": JVP2}
 # What backward calls: no `jvp2`.
 _IN_REVERSE = ("vjp", "jvp", "hvp")
 # Arguments of a formula before its tensors.
@@ -197,7 +196,7 @@ class _Call(NamedTuple):
             for name, source in zip(ARGUMENTS[rule.operation], rule.arguments, strict=True)
         }
         other = self._replace(operation=rule.operation, mask=mask)
-        return list(call(_OPERATORS[rule.operation], *other.arguments(inputs, passed)))
+        return list(call(OPERATORS[rule.operation], *other.arguments(inputs, passed)))
 
 
 def _call(op: Any, *arguments: Any) -> Any:
@@ -219,7 +218,7 @@ class _Formula(_SingleLevelFunction):
             call = call._replace(mask=_wanted(ctx.needs_input_grad[_OWN:]) & plan.differentiable)
         inputs, given = tensors[: call.arity], call.given(tensors)
         with modes:
-            results = _below(_OPERATORS[call.operation], keyset, *call.arguments(inputs, given))
+            results = _below(OPERATORS[call.operation], keyset, *call.arguments(inputs, given))
         ctx.keyset, ctx.call = keyset, call
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors)
@@ -282,7 +281,7 @@ class _Formula(_SingleLevelFunction):
 
 def _kernel(operation: str) -> Callable[..., Any]:
     """Return an operator's kernel for autograd: its arguments are the inputs, further lists, ``spec``, ``batch`` and masks."""
-    operator, lists = _OPERATORS[operation], 1 + len(ARGUMENTS[operation])
+    operator, lists = OPERATORS[operation], 1 + len(ARGUMENTS[operation])
 
     def kernel(keyset: Any, *arguments: Any) -> list[torch.Tensor]:
         tensors, (spec, batch, *masks) = arguments[:lists], arguments[lists:]

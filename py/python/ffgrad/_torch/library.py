@@ -23,6 +23,7 @@ VJP: Any = torch.ops.ffgrad.vjp.default
 JVP: Any = torch.ops.ffgrad.jvp.default
 HVP: Any = torch.ops.ffgrad.hvp.default
 JVP2: Any = torch.ops.ffgrad.jvp2.default
+OPERATORS: dict[str, Any] = {"primal": PRIMAL, "vjp": VJP, "jvp": JVP, "hvp": HVP, "jvp2": JVP2}
 
 # Python's part of the registrations; they last as long as this object.
 LIBRARY: Any = torch.library.Library("ffgrad", "FRAGMENT")  # type: ignore[no-untyped-call]

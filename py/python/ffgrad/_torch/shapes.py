@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ffgrad._closure import ARGUMENTS, GRADIENTS
 from ffgrad._plan import Plan, bits, extent_of, split_batch
 from ffgrad._torch.library import LIBRARY
 from ffgrad._torch.plans import plan_of
@@ -192,20 +193,10 @@ def _outputs(
 
 
 def _empty(arg: Mapping[str, Any], shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Make a tensor that lies as the kernel's: Fortran's arrays by columns, unless they are mapped over."""
+    """Make a tensor with the kernel's strides: column-major for Fortran's arrays, unless they are mapped over."""
     if arg.get("column_major") and len(shape) == len(arg["shape"]):
         return torch.empty(tuple(reversed(shape)), dtype=dtype, device=device).permute(*reversed(range(len(shape))))
     return torch.empty(tuple(shape), dtype=dtype, device=device)
-
-
-def _primal(inputs: Sequence[torch.Tensor], spec: str, batch: int, expected: int) -> list[torch.Tensor]:
-    return _outputs(spec, batch, inputs, (), (1 << len(plan_of(spec).outputs)) - 1)
-
-
-def _jvp(
-    inputs: Sequence[torch.Tensor], along: Sequence[torch.Tensor], spec: str, batch: int, tangents: int
-) -> list[torch.Tensor]:
-    return _outputs(spec, batch, inputs, along, plan_of(spec).floats)
 
 
 def _gradients(inputs: Sequence[torch.Tensor], spec: str, mask: int) -> list[torch.Tensor]:
@@ -216,25 +207,6 @@ def _gradients(inputs: Sequence[torch.Tensor], spec: str, mask: int) -> list[tor
     ]
 
 
-def _vjp(
-    inputs: Sequence[torch.Tensor], given: Sequence[torch.Tensor], spec: str, batch: int, mask: int, cotangents: int
-) -> list[torch.Tensor]:
-    return _gradients(inputs, spec, mask)
-
-
-def _hvp(
-    inputs: Sequence[torch.Tensor],
-    given: Sequence[torch.Tensor],
-    along: Sequence[torch.Tensor],
-    spec: str,
-    batch: int,
-    mask: int,
-    cotangents: int,
-    tangents: int,
-) -> list[torch.Tensor]:
-    return _gradients(inputs, spec, mask)
-
-
 def _broadcast(shapes: Sequence[Shape]) -> tuple[Any, ...]:
     try:
         return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
@@ -243,18 +215,20 @@ def _broadcast(shapes: Sequence[Shape]) -> tuple[Any, ...]:
         raise ShapeError(f"the batch dimensions {listed} do not fit together\n  {error}", code="shape") from None
 
 
-def _jvp2(
-    inputs: Sequence[torch.Tensor],
-    along: Sequence[torch.Tensor],
-    directions: Sequence[torch.Tensor],
-    spec: str,
-    batch: int,
-    tangents: int,
-    turning: int,
-) -> list[torch.Tensor]:
-    return _outputs(spec, batch, inputs, (*along, *directions), plan_of(spec).floats)
+def _rule(operation: str) -> Any:
+    """Return an operator's rule: arguments are the inputs, further lists, ``spec``, ``batch`` and masks."""
+    lists = 1 + len(ARGUMENTS[operation])
+
+    def rule(*arguments: Any) -> list[torch.Tensor]:
+        (inputs, *more), (spec, batch, *masks) = arguments[:lists], arguments[lists:]
+        if operation in GRADIENTS:
+            return _gradients(inputs, spec, masks[0])
+        plan = plan_of(spec)
+        wanted = (1 << len(plan.outputs)) - 1 if operation == "primal" else plan.floats
+        return _outputs(spec, batch, inputs, [x for tensors in more for x in tensors], wanted)
+
+    return rule
 
 
-_RULES: dict[str, Any] = {"primal": _primal, "vjp": _vjp, "jvp": _jvp, "hvp": _hvp, "jvp2": _jvp2}
-for _name, _rule in _RULES.items():
-    torch.library.register_fake(f"ffgrad::{_name}", _rule, lib=LIBRARY)
+for _name in ARGUMENTS:
+    torch.library.register_fake(f"ffgrad::{_name}", _rule(_name), lib=LIBRARY)
