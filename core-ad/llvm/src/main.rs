@@ -10,6 +10,7 @@ mod bypasses;
 mod choices;
 mod claims;
 mod copies;
+mod cross_iteration;
 mod delayed;
 mod edges;
 mod emit;

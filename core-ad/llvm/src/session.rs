@@ -1,9 +1,9 @@
 //! One build's worth of jobs over one linked module.
 
 use crate::{
-    arena, arithmetic, bypasses, choices, claims, copies, delayed, edges, emit, endless, entries, exceptions, fortran,
-    globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check, rules, running,
-    saturation, snapshots, threads, trail, types, vecmath, walks,
+    arena, arithmetic, bypasses, choices, claims, copies, cross_iteration, delayed, edges, emit, endless, entries,
+    exceptions, fortran, globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check,
+    rules, running, saturation, snapshots, threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -285,6 +285,7 @@ impl<'ctx> Session<'ctx> {
         running::hide(&module);
         delayed::lead_through(&module)?;
         walks::part(&module);
+        cross_iteration::hide(&module);
         merged::mark_captured(&module);
         arithmetic::mark_primal(&module, job.codegen.math);
         Ok(module)

@@ -59,7 +59,7 @@ fn mistaken(function: FunctionValue<'_>) -> Mistaken {
         return Mistaken::default();
     }
     let graph = Graph::of(&blocks);
-    let loops = Loops { all: graph.natural_loops(&graph.dominators()), graph: &graph };
+    let loops = Loops::of(&graph);
     if loops.all.is_empty() {
         return Mistaken::default();
     }
@@ -99,6 +99,18 @@ pub struct Loops<'a> {
     graph: &'a Graph,
     /// In the order of their heads.
     all: Vec<NaturalLoop>,
+}
+
+impl<'a> Loops<'a> {
+    /// All loops of a function.
+    pub fn of(graph: &'a Graph) -> Loops<'a> {
+        Loops { all: graph.natural_loops(&graph.dominators()), graph }
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &NaturalLoop> {
+        self.all.iter()
+    }
 }
 
 impl Loops<'_> {
@@ -263,7 +275,7 @@ impl Spelled<'_> {
 }
 
 /// Lets loads begin at an offset of their own.
-fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
+pub fn move_away(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
     // SAFETY: live values of one function; what the first block begins with comes before all loads in loops.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
