@@ -14,7 +14,8 @@ use crate::ir::{self, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
@@ -66,7 +67,7 @@ fn makes_itself(nest: &Nest, inside: &NaturalLoop, phi: Value) -> bool {
 }
 
 /// Puts the function's value in a number's place.
-fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
+pub fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
     let same = same(module, number)?.as_value_ref();
     // SAFETY: a live phi of the module, and a function of its type; what stands behind the phis comes before every other use in the loop.
     unsafe {
@@ -85,7 +86,14 @@ fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
 /// marker in it, for what touches no memory is repeated.
 fn same<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>, BuilderError> {
     let context = module.get_context();
-    let (ty, place) = if like.is_double() { (context.f64_type(), 1) } else { (context.f32_type(), 0) };
+    // SAFETY: the type of a live value of the module.
+    let ty = unsafe { BasicTypeEnum::new(like.ty()) };
+    let place = match ty {
+        BasicTypeEnum::FloatType(_) => u64::from(like.is_double()),
+        BasicTypeEnum::PointerType(_) => 2,
+        BasicTypeEnum::IntType(ty) => 2 + u64::from(ty.get_bit_width()),
+        _ => return Err(BuilderError::ExtractOutOfRange),
+    };
     let name = format!("{SAME}{place}");
     if let Some(function) = module.get_function(&name) {
         return Ok(function);
@@ -99,8 +107,24 @@ fn same<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>,
     builder.position_at_end(context.append_basic_block(function, ""));
     let number = context.i32_type().const_int(FIRST + place, false);
     builder.build_call(edge_marker(module), &[number.into()], "")?;
-    let zero = builder.build_load(ty, offset(module, FIRST + place).as_pointer_value(), "")?.into_float_value();
-    let given = function.get_first_param().map_or(zero, |p| p.into_float_value());
-    builder.build_return(Some(&builder.build_float_sub(given, zero, "")?))?;
+    let offset = offset(module, FIRST + place).as_pointer_value();
+    let given = function.get_first_param().ok_or(BuilderError::ExtractOutOfRange)?;
+    let returned: BasicValueEnum<'ctx> = match given {
+        BasicValueEnum::FloatValue(given) => {
+            let zero = builder.build_load(ty, offset, "")?.into_float_value();
+            builder.build_float_sub(given, zero, "")?.into()
+        }
+        BasicValueEnum::IntValue(given) => {
+            let zero = builder.build_load(ty, offset, "")?.into_int_value();
+            builder.build_int_sub(given, zero, "")?.into()
+        }
+        BasicValueEnum::PointerValue(given) => {
+            let zero = builder.build_load(context.i64_type(), offset, "")?.into_int_value();
+            // SAFETY: no bytes on.
+            unsafe { builder.build_gep(context.i8_type(), given, &[zero], "")? }.into()
+        }
+        other => other,
+    };
+    builder.build_return(Some(&returned))?;
     Ok(function)
 }

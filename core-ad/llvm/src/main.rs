@@ -17,6 +17,7 @@ mod emit;
 mod endless;
 mod entries;
 mod exceptions;
+mod exit_values;
 mod fortran;
 mod gathers;
 mod globals;
@@ -47,6 +48,7 @@ mod trailing;
 mod turn;
 mod types;
 mod unread;
+mod value_paths;
 mod vecmath;
 mod walks;
 

@@ -2,8 +2,8 @@
 
 use crate::{
     arena, arithmetic, bypasses, choices, claims, copies, cross_iteration, delayed, edges, emit, endless, entries,
-    exceptions, fortran, globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places, rule_check,
-    rules, running, saturation, snapshots, threads, trail, types, vecmath, walks,
+    exceptions, exit_values, fortran, globals, improve, indirect, lifetimes, linkage, merged, openmp, passes, places,
+    rule_check, rules, running, saturation, snapshots, threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -282,6 +282,7 @@ impl<'ctx> Session<'ctx> {
         edges::join(&module);
         bypasses::split(&module);
         endless::keep_ends(&module);
+        exit_values::lead_through(&module)?;
         running::hide(&module);
         delayed::lead_through(&module)?;
         walks::part(&module);
