@@ -8,6 +8,7 @@
 //! the last turn of the inner loop, but of a turn of the outer one that is not defined (`tests/cases/delayed.c`). It does so where the
 //! number does not depend on itself, so that it could be computed. So each goes through a function that the engine does not repeat.
 
+use crate::copy_types;
 use crate::entries::{edge_marker, offset};
 use crate::graph::{NaturalLoop, Nest};
 use crate::ir::{self, Value};
@@ -69,6 +70,7 @@ fn makes_itself(nest: &Nest, inside: &NaturalLoop, phi: Value) -> bool {
 /// Puts the function's value in a number's place.
 pub fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
     let same = same(module, number)?.as_value_ref();
+    let element = number.is_pointer().then(|| copy_types::element(&[number])).flatten();
     // SAFETY: a live phi of the module, and a function of its type; what stands behind the phis comes before every other use in the loop.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -78,6 +80,12 @@ pub fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
         LLVMReplaceAllUsesWith(number.0, call);
         LLVMSetOperand(call, 0, number.0);
         LLVMDisposeBuilder(builder);
+        // A step of unknown length tells Enzyme little of what its beginning leads to.
+        if let Some(dtype) = element {
+            [number, Value(call)]
+                .into_iter()
+                .for_each(|p| copy_types::mark_before(module, p, dtype, Value(call).next()));
+        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod bypasses;
 mod choices;
 mod claims;
 mod copies;
+mod copy_types;
 mod cross_iteration;
 mod delayed;
 mod edges;
