@@ -32,6 +32,7 @@ mod linear;
 mod linkage;
 mod loops;
 mod merged;
+mod mixed_activity;
 mod objects;
 mod openmp;
 mod passes;

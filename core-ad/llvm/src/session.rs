@@ -2,8 +2,8 @@
 
 use crate::{
     arena, arithmetic, bypasses, choices, claims, copies, copy_types, cross_iteration, delayed, edges, emit, endless,
-    entries, exceptions, exit_values, fortran, globals, improve, indirect, lifetimes, linkage, merged, openmp, passes,
-    places, rule_check, rules, running, saturation, snapshots, threads, trail, types, vecmath, walks,
+    entries, exceptions, exit_values, fortran, globals, improve, indirect, lifetimes, linkage, merged, mixed_activity,
+    openmp, passes, places, rule_check, rules, running, saturation, snapshots, threads, trail, types, vecmath, walks,
 };
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -275,6 +275,7 @@ impl<'ctx> Session<'ctx> {
         }
         // Before copies of globals become calls.
         globals::mark_inactive(&module, &entries::roots(&module, entries));
+        mixed_activity::look_at_run_time(&module);
         copy_types::mark(&module);
         snapshots::wrap_arrays(&module);
         merged::mark_active(&module);
