@@ -21,8 +21,10 @@
 
 use crate::entries::type_marker;
 use crate::ir::{self, Op, Value};
+use crate::types::uniform_float;
 use core_ad::DType;
 use inkwell::module::Module;
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 use std::collections::HashSet;
@@ -42,10 +44,10 @@ pub fn mark(module: &Module<'_>) {
     }
 }
 
-/// Whether it copies memory of a size that is no constant.
+/// Whether it copies memory.
 fn is_copy(i: Value) -> bool {
     let moves = |name: String| name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
-    i.is(Op::LLVMCall) && i.callee().is_some_and(moves) && i.operand(2).constant().is_none()
+    i.is(Op::LLVMCall) && i.callee().is_some_and(moves)
 }
 
 /// Says what a pointer leads to.
@@ -84,7 +86,16 @@ pub fn element(pointers: &[Value]) -> Option<DType> {
         }
         for user in value.users() {
             match user.op() {
-                Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) if user.is_pointer() => open.push(user),
+                Some(Op::LLVMGetElementPtr) if user.operand(0) == value => {
+                    // SAFETY: a step; what it steps by is a type of the module.
+                    let stepped = unsafe { BasicTypeEnum::new(LLVMGetGEPSourceElementType(user.0)) };
+                    if !is_byte(stepped) {
+                        found.insert(uniform_float(stepped));
+                    }
+                    open.push(user);
+                }
+                Some(Op::LLVMPHI | Op::LLVMSelect) if user.is_pointer() => open.push(user),
+                Some(Op::LLVMCall) if is_copy(user) => open.extend([user.operand(0), user.operand(1)]),
                 Some(Op::LLVMLoad) => drop(found.insert(dtype(user))),
                 Some(Op::LLVMStore) if user.operand(1) == value => drop(found.insert(dtype(user.operand(0)))),
                 _ => {}
@@ -95,6 +106,10 @@ pub fn element(pointers: &[Value]) -> Option<DType> {
         [one] => one,
         _ => None,
     }
+}
+
+fn is_byte(ty: BasicTypeEnum<'_>) -> bool {
+    matches!(ty, BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 8)
 }
 
 /// The type of a number.
