@@ -111,6 +111,10 @@ fn same<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>,
         let kind = Attribute::get_named_enum_kind_id(flag);
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
+    if let BasicTypeEnum::IntType(_) = ty {
+        // Else Enzyme looks for the shadow of an integer that comes of an address.
+        function.add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_inactive", ""));
+    }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
     let number = context.i32_type().const_int(FIRST + place, false);

@@ -40,6 +40,7 @@ use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::error::{LLVMConsumeError, LLVMErrorRef};
 use llvm_sys::transforms::pass_builder::*;
+use std::collections::HashSet;
 
 /// Leads them through the function, where values decide the path. To be called last before Enzyme.
 ///
@@ -113,5 +114,24 @@ fn is_led(value: Value) -> bool {
         LLVMGetTypeKind(value.ty()) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
             && LLVMGetIntTypeWidth(value.ty()) <= 64
     };
-    value.is_float() || value.is_pointer() || is_integer
+    value.is_float() || value.is_pointer() || is_integer && !becomes_address(value)
+}
+
+/// Whether an address is made of an integer: it has a shadow, then.
+fn becomes_address(integer: Value) -> bool {
+    let (mut seen, mut open) = (HashSet::new(), vec![integer]);
+    while let Some(value) = open.pop() {
+        if value.is(Op::LLVMIntToPtr) {
+            return true;
+        }
+        if seen.insert(value) {
+            open.extend(
+                value
+                    .users()
+                    .into_iter()
+                    .filter(|u| !u.is_float() && !matches!(u.op(), Some(Op::LLVMGetElementPtr | Op::LLVMICmp))),
+            );
+        }
+    }
+    false
 }
