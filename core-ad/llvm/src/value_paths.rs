@@ -162,3 +162,77 @@ fn name_of(block: Block) -> String {
         String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length)).into_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// The functions whose path depends on values.
+    fn by_values(ir: &str) -> Vec<String> {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}"));
+        let mut names: Vec<String> = of(&module).into_keys().collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn sizes_decide_where_only_numbers_are_chosen() {
+        let loops = "
+            define double @largest(ptr %x, i64 %n) {
+            start:
+              br label %loop
+            loop:
+              %i = phi i64 [ 0, %start ], [ %next, %loop ]
+              %most = phi double [ 0.0, %start ], [ %more, %loop ]
+              %place = getelementptr double, ptr %x, i64 %i
+              %read = load double, ptr %place
+              %is_more = fcmp ogt double %read, %most
+              %more = select i1 %is_more, double %read, double %most
+              %next = add i64 %i, 1
+              %done = icmp eq i64 %next, %n
+              br i1 %done, label %end, label %loop
+            end:
+              ret double %more
+            }";
+        assert!(by_values(loops).is_empty());
+    }
+
+    #[test]
+    fn values_decide_branches_addresses_and_what_is_stored_by_them() {
+        let functions = "
+            define i64 @round(double %x) {
+              %k = fptosi double %x to i64
+              ret i64 %k
+            }
+            define double @look_up(ptr %t, double %x) {
+              %k = call i64 @round(double %x)
+              %place = getelementptr double, ptr %t, i64 %k
+              %read = load double, ptr %place
+              ret double %read
+            }
+            define void @mark(ptr %last, double %x) {
+              %negative = fcmp olt double %x, 0.0
+              br i1 %negative, label %yes, label %no
+            yes:
+              store i64 1, ptr %last
+              br label %no
+            no:
+              ret void
+            }
+            define double @at_last(ptr %t, ptr %last) {
+              %k = load i64, ptr %last
+              %place = getelementptr double, ptr %t, i64 %k
+              %read = load double, ptr %place
+              ret double %read
+            }
+            define double @first(ptr %t) {
+              %read = load double, ptr %t
+              ret double %read
+            }";
+        assert_eq!(by_values(functions), ["at_last", "look_up", "mark"]);
+    }
+}
