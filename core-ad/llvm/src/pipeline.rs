@@ -8,8 +8,9 @@ use crate::optimize::{dead_stores, fast_math, inner_loops, keep_calls};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    distinct_addresses, drop_attributes, inactive_globals, lagged_phi, loop_carried, opaque_latch, outline_memcpy,
-    phi_pointers, split_select_loads, split_switch_edges, stack_array_cache, three_predecessors,
+    copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
+    loop_carried, mixed_activity, opaque_latch, outline_memcpy, phi_pointers, split_select_loads, split_switch_edges,
+    stack_array_cache, three_predecessors,
 };
 use core_ad::protocol::{CodeGen, Entry, Improvement, Math, Rung};
 use inkwell::module::Module;
@@ -50,6 +51,8 @@ pub fn before_enzyme(module: &Module<'_>, job: &Marking<'_>) -> Result<()> {
     }
     // Before copies of globals become calls.
     inactive_globals::run(module, &entry::roots(module, job.entries));
+    mixed_activity::run(module);
+    copy_types::run(module);
     stack_array_cache::run(module);
     phi_pointers::mark_active(module);
     split_select_loads::run(module);
@@ -57,9 +60,11 @@ pub fn before_enzyme(module: &Module<'_>, job: &Marking<'_>) -> Result<()> {
     split_switch_edges::run(module);
     three_predecessors::run(module);
     opaque_latch::run(module);
+    exit_values::run(module)?;
     loop_carried::run(module);
     lagged_phi::run(module)?;
     distinct_addresses::run(module);
+    cross_iteration::run(module);
     phi_pointers::mark_captured(module);
     fast_math::mark_primal(module, job.math);
     Ok(())

@@ -129,7 +129,7 @@ impl<'ctx> Session<'ctx> {
                     codegen: &codegen,
                 };
                 let (module, notes) = self.derive(&job, &entries)?;
-                entries::declare_reverse_mode(&module);
+                entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written { notes })
             }
