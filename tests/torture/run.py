@@ -19,9 +19,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from torture.faults import failing_tools, kills, longrun, malformed, races, signals  # noqa: E402
-from torture.generators import gradients, loop_nests  # noqa: E402
+from torture.generators import gradients, loop_nests, value_paths  # noqa: E402
 
-PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "loop-nests", "gradients"]
+PARTS = ["races", "kills", "malformed", "faults", "signals", "calls", "loop-nests", "value-paths", "gradients"]
 
 
 def parse() -> argparse.Namespace:
@@ -81,6 +81,11 @@ def main() -> int:
         bad = [v for v in verdicts if v.kind in ("wrong", "died", "failed")]
         return gradients.report(verdicts), [f"{v.kind} {v.seed}: {v.detail}" for v in bad], not bad
 
+    def decide() -> tuple[str, list[str], bool]:
+        verdicts = value_paths.run(given.first, size(given.programs, 20, 10_000), given.jobs, log=given.log)
+        bad = [v for v in verdicts if value_paths.is_bad(v)]
+        return value_paths.report(verdicts), [f"{v.kind} {v.seed}: {v.detail}" for v in bad], not bad
+
     parts: dict[str, Callable[[], tuple[str, list[str], bool]]] = {
         "races": race,
         "kills": kill,
@@ -89,6 +94,7 @@ def main() -> int:
         "signals": interrupt,
         "calls": call,
         "loop-nests": nest,
+        "value-paths": decide,
         "gradients": differentiate,
     }
     all_well = True

@@ -477,6 +477,7 @@ C_HEADER = """\
 #define FMIN(x, y) fmin{suffix}(x, y)
 #define FMAX(x, y) fmax{suffix}(x, y)
 #define LESS(x, y) ((x) < (y))
+#define INT(x) ((int)floor(x))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 static inline real SOFT(real x) {{ return log1p{suffix}(exp{suffix}(-x * x)); }}
 static inline real BELL(real x) {{ return exp{suffix}(-x * x); }}

@@ -1,8 +1,11 @@
 // Hyper-dual numbers: value, two first derivatives and the mixed second one, exact to rounding. What the generated
 // programs are differentiated with here shares nothing with ffgrad: no Enzyme, no check of its own, another language.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <queue>
+#include <vector>
 
 // How near any comparison between numbers came to a tie: there, rounding may take the other branch.
 static double nearest_tie;
@@ -71,6 +74,14 @@ static inline bool less(const real &x, const real &y, bool either_will_do) {
 // Numbers that are equal here, and not copies, can differ by rounding in a loop that is vectorised for all but its last turns.
 static inline bool LESS(const real &x, const real &y) {
     return less(x, y, x.made == y.made || (x.is_constant() && y.is_constant()));
+}
+// For algorithms of the standard library.
+static inline bool operator<(const real &x, const real &y) { return LESS(x, y); }
+// Rounded down: a tie at every integer.
+static inline int INT(const real &x) {
+    double down = floor(x.v), gap = fmin(x.v - down, down + 1 - x.v);
+    if (gap < nearest_tie && !x.is_constant()) nearest_tie = gap;
+    return (int)down;
 }
 static inline bool CHOOSE(const real &x, const real &y) { return less(x, y, x.a == y.a && x.b == y.b); }
 static inline real FABS(const real &x) { return CHOOSE(x, real(0)) ? -x : x; }
