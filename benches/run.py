@@ -26,7 +26,15 @@ from harness.problem import Problem, Skipped, all_problems  # noqa: E402
 SCALING = ["hand-fast", "hand-vec", "ffgrad", "ffgrad-torch", "eager", "compile", "jax"]
 MEMORY = ["hand", "ffgrad", "ffgrad-tuned", "raw", "eager", "compile", "jax"]
 # What each improvement brings: the default beside itself without one of them.
-LEFT_OUT = ("held-calls", "derivative-arithmetic", "sums", "dead-memory", "stencil", "forward-loops", "vector-maths")
+LEFT_OUT = (
+    "defer-inlining",
+    "derivative-arithmetic",
+    "sums",
+    "dead-stores",
+    "scatter-to-gather",
+    "reverse-loops",
+    "vector-math",
+)
 IMPROVEMENTS = [
     *("hand-fast", "ffgrad", "ffgrad:pipeline=o1", "ffgrad:arena=False"),
     *(f"ffgrad:without={name}" for name in LEFT_OUT),

@@ -5,7 +5,7 @@
  * constants of C when they reach the engine, which wants to see them.
  *
  * Fortran's requests are integers, too small for the address that the engine keeps in one: they are places in a table, and
- * the table has a shadow (core-ad/llvm/src/globals.rs).
+ * the table has a shadow (core-ad/llvm/src/workarounds/inactive_globals.rs).
  */
 #include <ffgrad/derivatives.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* OpenMP as derivatives see it: the functions that clang and flang call for its constructs, `__kmpc_*`.
  *
- * Compiled three times and linked in by the worker (core-ad/llvm/src/openmp/):
+ * Compiled three times and linked in by the worker (core-ad/llvm/src/lowering/openmp/):
  *
  *   ONE   before differentiation: everything is done by one thread. For forward mode, second derivatives, and what
  *         cannot be reversed in parallel. Nothing of OpenMP is left afterwards.

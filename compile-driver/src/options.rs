@@ -2,7 +2,8 @@
 //! field; those that change the compiled code are part of the cache key.
 
 use core_ad::cuda::Extent;
-use core_ad::protocol::{Improvement, Math, Rung};
+use core_ad::passes::PassName;
+use core_ad::protocol::{Math, Rung};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,8 +73,8 @@ pub struct Options {
     pub mode: Mode,
     /// Build a variant for the sizes of each call's shapes, kept where it is faster.
     pub specialize: bool,
-    /// What the worker does for speed and shall leave out; to see what each brings, or to narrow a fault down.
-    pub without: Vec<Improvement>,
+    /// Passes of the worker to leave out ([`core_ad::passes`]); to see what an optimisation brings, or to narrow a fault down.
+    pub without: Vec<PassName>,
     /// Threads that a call over a batch runs on, 1 where nothing is said, and those of OpenMP regions, for which the runtime
     /// decides where nothing is said; 0 is one a core.
     pub threads: Option<usize>,

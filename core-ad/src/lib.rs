@@ -14,6 +14,7 @@ pub mod fortran;
 pub mod manifest;
 pub mod metadata;
 pub mod names;
+pub mod passes;
 pub mod plan;
 pub mod protocol;
 pub mod prototype;

@@ -93,6 +93,9 @@ pub struct ArtifactRecord {
     pub rung: Option<Rung>,
     /// What the engine said on its error stream, noise removed.
     pub diagnostics: Vec<String>,
+    /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
     /// Every command that was run for it.
     pub commands: Vec<String>,
 }

@@ -5,6 +5,7 @@
 //! leaves every stage behind for a look.
 
 use crate::diagnostics::{Diagnosis, Location};
+use crate::passes::PassName;
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -115,26 +116,6 @@ pub enum Math {
     Fast,
 }
 
-/// What the worker does beyond LLVM's own pipeline to make derivatives fast; each can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Improvement {
-    /// Small functions that call `exp` and its like stay calls until the engine is done, so that it keeps results.
-    HeldCalls,
-    /// In `contract` mode: what the engine adds may be reassociated and use reciprocals.
-    DerivativeArithmetic,
-    /// In `contract` mode: sums of innermost loops, recomputed by the derivative, may be added up in any order.
-    Sums,
-    /// What the reverse mode computes into memory that nobody reads is dropped.
-    DeadMemory,
-    /// Scattering reverse loops of stencils gather.
-    Stencil,
-    /// Reverse loops count up where the order of their turns does not matter.
-    ForwardLoops,
-    /// Loops call the C library's vector functions.
-    VectorMaths,
-}
-
 /// Settings of code generation, the same for every module of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeGen {
@@ -147,16 +128,16 @@ pub struct CodeGen {
     /// Bitcode that runs the threads of a CUDA kernel on the CPU, where the function is one.
     #[serde(default)]
     pub launch: Option<PathBuf>,
-    /// What is not done.
-    pub without: Vec<Improvement>,
+    /// Passes that do not run.
+    pub without: Vec<PassName>,
     /// Sizes that are the same in every call: argument (index into `plan.args`) and value.
     pub constants: Vec<(usize, i64)>,
 }
 
 impl CodeGen {
-    /// Whether an improvement is wanted.
-    pub fn does(&self, improvement: Improvement) -> bool {
-        !self.without.contains(&improvement)
+    /// Whether a pass may run, by its name in [`crate::passes::PASSES`].
+    pub fn runs(&self, pass: &str) -> bool {
+        !self.without.iter().any(|name| name.as_str() == pass)
     }
 }
 
@@ -361,6 +342,9 @@ pub enum Response {
     Written {
         /// Remarks on how it was built, for the artifact's record.
         notes: Vec<String>,
+        /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
     },
     /// After `Places`.
     Places {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -349,3 +350,38 @@ def test_a_linear_function_has_second_derivatives(compile_source: Compile) -> No
     x = torch.ones(3, dtype=torch.float64)
     hessian = torch.func.hessian(lambda x: function(x).sum())(x)
     assert torch.equal(hessian, torch.zeros(3, 3, dtype=torch.float64))
+
+
+def branchy(count: int) -> str:
+    """A function with so many branches that LLVM cannot turn into selects."""
+    branches = "\n".join(f"    if (x[i] > {k}.5) s += exp(s * x[i] - {k});" for k in range(count))
+    return f"""
+#include <math.h>
+void branchy(const double* x, int n, double* y) {{
+  for (int i = 0; i < n; i++) {{
+    double s = 0.1 * x[i];
+{branches}
+    y[i] = s;
+  }}
+}}
+"""
+
+
+def test_a_function_that_is_too_large_for_some_passes_is_checked_at_every_size(
+    cache: Path, compile_source: Compile, tmp_path: Path
+) -> None:
+    """Not only at eight sizes; and ``ffgrad show`` says which passes skip it."""
+    source = branchy(1100)
+    f = compile_source(source, "branchy", "x[n] -> y[n]", name="branchy.c", pipeline="o1")
+    for size in range(1, 12):
+        x = torch.full((size,), 0.25, dtype=torch.float64, requires_grad=True)
+        f.apply(x).sum().backward()
+        assert x.grad is not None and torch.allclose(x.grad, torch.full_like(x, 0.1))
+    entry = cache.glob("v*/entries/*")
+    choices = [json.loads(path.read_text()) for folder in entry for path in folder.glob("choice-*.json")]
+    assert [len(choice["sizes"]) for choice in choices] == [11]
+    path = tmp_path / "branchy.c"
+    path.write_text(source)
+    command = [Path(__file__).resolve().parents[2] / "target/release/ffgrad", "show", path, "branchy", "--derivative"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "basic blocks; above 2000 these passes skip a function: pair-predecessors, opaque-latch" in shown

@@ -101,15 +101,15 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 ///
 /// The three that follow keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
 /// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
-/// store (`tests/cases/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
+/// store (`tests/cases/enzyme_bugs/repeated_lookup.c`). The worker takes the claim back (`claims.rs`), but LLVM has run in the engine by then. (What
 /// leaves a loop for being read first in each turn cannot be kept in it so; the engine has not been seen to say it of such a load.)
 ///
 /// The next leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
 /// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
-/// (`tests/cases/last_turn.c`).
+/// (`tests/cases/enzyme_bugs/last_iteration.c`).
 ///
 /// The last leaves loads where they are. Of what two branches do alike LLVM makes one behind them, and of their loads one through a pointer to
-/// either place. Enzyme reads that once more in the reverse sweep, though one of the places was written to since (`tests/cases/alike_branches.c`).
+/// either place. Enzyme reads that once more in the reverse sweep, though one of the places was written to since (`tests/cases/enzyme_bugs/alike_branches.c`).
 const PIPELINE: [(&str, u32); 8] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),
@@ -123,7 +123,7 @@ const PIPELINE: [(&str, u32); 8] = [
 
 /// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
 /// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has
-/// been overwritten since, the gradient is wrong (`tests/torture/found/p54375.c`). So what the reverse sweep needs is kept.
+/// been overwritten since, the gradient is wrong (`tests/cases/enzyme_bugs/loop_local_memory_generated.c`). So what the reverse sweep needs is kept.
 /// On a GPU memory to keep it in is dear, and such kernels are rare.
 const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
 

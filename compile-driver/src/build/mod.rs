@@ -237,6 +237,8 @@ struct Build<'a> {
     objects: Vec<PathBuf>,
     commands: Vec<String>,
     diagnostics: Vec<String>,
+    /// Functions that passes of the worker skip.
+    skipped: Vec<String>,
 }
 
 impl<'a> Build<'a> {
@@ -268,6 +270,7 @@ impl<'a> Build<'a> {
             objects: Vec::new(),
             commands: Vec::new(),
             diagnostics: Vec::new(),
+            skipped: Vec::new(),
         };
         let request = Request::Load { modules, renamed, library, external, openmp };
         build.worker.request(&request).map_err(|e| build.failed("source", e))?;
@@ -331,8 +334,9 @@ impl<'a> Build<'a> {
             codegen: self.codegen()?,
             output: output.to_owned(),
         })?;
-        if let Response::Written { notes } = derived {
+        if let Response::Written { notes, skipped } = derived {
             self.diagnostics.extend(notes);
+            self.skipped.extend(skipped);
         }
         Ok(())
     }
@@ -371,7 +375,7 @@ impl<'a> Build<'a> {
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),
         })?;
-        if let Response::Written { notes } = finished {
+        if let Response::Written { notes, .. } = finished {
             self.diagnostics.extend(notes);
         }
         self.objects.push(object);
@@ -404,6 +408,7 @@ impl<'a> Build<'a> {
             mask,
             rung,
             diagnostics: std::mem::take(&mut self.diagnostics),
+            skipped: std::mem::take(&mut self.skipped),
             commands: std::mem::take(&mut self.commands),
         };
         cache::write_json(&self.folder.join("artifact.json"), &record)?;

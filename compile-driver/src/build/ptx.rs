@@ -122,6 +122,7 @@ impl Build<'_> {
             mask: self.wanted.mask,
             rung: Some(self.wanted.rung),
             diagnostics: needs,
+            skipped: Vec::new(),
             commands,
         })
     }

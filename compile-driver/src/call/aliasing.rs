@@ -1,6 +1,6 @@
 //! Tangents away from what they are tangents of.
 //!
-//! Between an engine and a derivative that stands for a function (`core-ad/llvm/src/rules.rs`) a pointer that is its own
+//! Between an engine and a derivative that stands for a function (`core-ad/llvm/src/rules/`) a pointer that is its own
 //! shadow means: no derivative. So a tangent that the caller keeps in the memory of the input itself, as in `jvp(f, x, x)`,
 //! would be taken for zero. It is copied.
 

@@ -6,7 +6,7 @@
 //! beside it: each has threads of its own, which sleep while the other's work.
 //!
 //! An artifact has no runtime among the libraries it was linked with. It exports tables of the functions that it calls
-//! (`core-ad/llvm/src/openmp/bind.rs`), filled in here.
+//! (`core-ad/llvm/src/lowering/openmp/bind.rs`), filled in here.
 
 use crate::error::Result;
 use crate::toolchain::{self, ToolchainError};

@@ -21,6 +21,7 @@ use core_ad::protocol::{Request, Response};
 use inkwell::context::Context;
 use session::Session;
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 
 fn main() -> io::Result<()> {
     if std::env::args().any(|a| a == "--version") {
@@ -28,6 +29,12 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     ir::crash_trace::keep();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, pass, path] = &arguments[..]
+        && flag == "--run"
+    {
+        return run_pass(pass, path);
+    }
     llvm::pipelines::keep_stores_apart();
     let context = Context::create();
     let mut session = Session::new(&context);
@@ -44,4 +51,11 @@ fn main() -> io::Result<()> {
         output.flush()?;
     }
     Ok(())
+}
+
+/// `--run PASS FILE`: runs one pass on textual IR and prints the result.
+fn run_pass(pass: &str, path: &str) -> io::Result<()> {
+    let context = Context::create();
+    let text = pipeline::run_alone(pass, &context, Path::new(path)).map_err(io::Error::other)?;
+    io::stdout().write_all(text.as_bytes())
 }

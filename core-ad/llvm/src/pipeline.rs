@@ -1,104 +1,294 @@
-//! What runs around Enzyme, and in what order.
+//! The pass table: which rewrites run around Enzyme, in what order, under which condition, and how they are undone.
+//!
+//! What each is for is data (`core_ad::passes`); here the functions are attached, in the same order (a test compares).
 
+use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::openmp;
-use crate::optimize::{dead_stores, fast_math, inner_loops, keep_calls};
+use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
-    loop_carried, mixed_activity, opaque_latch, outline_memcpy, phi_pointers, split_select_loads, split_switch_edges,
-    stack_array_cache, three_predecessors,
+    loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, phi_pointers, split_select_loads,
+    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors,
 };
-use core_ad::protocol::{CodeGen, Entry, Improvement, Math, Rung};
+use core_ad::protocol::{CodeGen, Entry, Math, Rung};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-/// What the passes before Enzyme need to know of a job.
-pub struct Marking<'a> {
+/// What a pass may ask about the job.
+pub struct Job<'a> {
     /// The entry points.
     pub entries: &'a [Entry],
-    /// Some functions have derivatives of their own.
-    pub has_rules: bool,
-    /// Names of the functions of rules.
+    /// The pipeline variant before differentiation; none after it.
+    pub rung: Option<Rung>,
+    /// Names of the functions of custom derivatives, the differentiated ones among them.
     pub parts_of_rules: &'a [String],
-    /// Fortran's allocatables are copied.
+    /// Fortran allocatables are copied.
     pub copies_allocatables: bool,
     /// Allocations may come from the tape arena.
     pub arena: bool,
-    /// Floating-point mode.
-    pub math: Math,
+    /// Code generation, with the passes that are left out.
+    pub codegen: &'a CodeGen,
+    /// What [`Pass::limited`] passes have skipped.
+    pub skipped: Skipped,
 }
 
-/// Before LLVM's pipeline that stands before Enzyme.
-pub fn first(module: &Module<'_>, rung: Rung, codegen: &CodeGen) {
-    if rung == Rung::Inlined && codegen.does(Improvement::HeldCalls) {
-        crash_trace::step("holding back calls");
-        keep_calls::defer_inlining(module);
+impl<'a> Job<'a> {
+    /// A job on the derivative, after Enzyme.
+    pub fn after_enzyme(codegen: &'a CodeGen) -> Job<'a> {
+        Job {
+            entries: &[],
+            rung: None,
+            parts_of_rules: &[],
+            copies_allocatables: false,
+            arena: false,
+            codegen,
+            skipped: Skipped::default(),
+        }
     }
 }
 
-/// Last before Enzyme.
-pub fn before_enzyme(module: &Module<'_>, job: &Marking<'_>) -> Result<()> {
-    crash_trace::step("marking for Enzyme");
-    openmp::expand_copies(module)?;
-    // Enzyme makes memory anew that it has freed, and fills it wrongly where allocatables are copied, or where it is written
-    // through pointers that may point elsewhere.
-    let by_merges = || job.arena && phi_pointers::has_heap(module) && arena::may_serve(module);
-    if job.has_rules || job.copies_allocatables || by_merges() {
-        lifetimes::extend(module, &entry::roots(module, job.entries), job.parts_of_rules);
+/// Functions that are too large for some passes, with the number of blocks and the names of the passes.
+#[derive(Default)]
+pub struct Skipped(RefCell<BTreeMap<String, (u32, Vec<&'static str>)>>);
+
+impl Skipped {
+    fn add(&self, pass: &'static str, module: &Module<'_>) {
+        for function in module.get_functions() {
+            let blocks = function.count_basic_blocks();
+            if blocks as usize > MAX_BLOCKS {
+                let name = function.get_name().to_string_lossy().into_owned();
+                self.0.borrow_mut().entry(name).or_insert((blocks, Vec::new())).1.push(pass);
+            }
+        }
     }
-    // Before copies of globals become calls.
-    inactive_globals::run(module, &entry::roots(module, job.entries));
-    mixed_activity::run(module);
-    copy_types::run(module);
-    stack_array_cache::run(module);
-    phi_pointers::mark_active(module);
-    split_select_loads::run(module);
-    outline_memcpy::run(module);
-    split_switch_edges::run(module);
-    three_predecessors::run(module);
-    opaque_latch::run(module);
-    exit_values::run(module)?;
-    loop_carried::run(module);
-    lagged_phi::run(module)?;
-    distinct_addresses::run(module);
-    cross_iteration::run(module);
-    phi_pointers::mark_captured(module);
-    fast_math::mark_primal(module, job.math);
+
+    /// A sentence for each function.
+    pub fn notes(self) -> Vec<String> {
+        let note = |(name, (blocks, passes)): (String, (u32, Vec<&str>))| {
+            let passes = passes.join(", ");
+            format!("`{name}` has {blocks} basic blocks; above {MAX_BLOCKS} these passes skip a function: {passes}")
+        };
+        self.0.into_inner().into_iter().map(note).collect()
+    }
+}
+
+/// A rewrite around Enzyme.
+pub struct Pass {
+    /// Its name in `core_ad::passes`: for crash traces and `without=[..]`.
+    pub name: &'static str,
+    /// Whether it is needed.
+    pub when: fn(&Module<'_>, &Job<'_>) -> bool,
+    /// Skips functions with more than [`MAX_BLOCKS`] basic blocks.
+    pub limited: bool,
+    /// Rewrites the module.
+    pub run: fn(&Module<'_>, &Job<'_>) -> Result<()>,
+    /// Undoes on the derivative what was for Enzyme only; does nothing where the pass did not run.
+    pub undo: Option<fn(&Module<'_>)>,
+}
+
+/// A pass that always runs and needs no undo.
+const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_, _| Ok(()), undo: None };
+
+/// Before LLVM's pipeline that prepares the function for Enzyme.
+pub const PREPARE: &[Pass] = &[
+    Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass {
+        name: "defer-inlining",
+        when: |_, job| job.rung == Some(Rung::Inlined),
+        run: |m, _| infallible(keep_calls::defer_inlining(m)),
+        undo: Some(keep_calls::undo),
+        ..ALWAYS
+    },
+];
+
+/// Between that pipeline and Enzyme.
+pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass { name: "expand-shared-memcpy", run: |m, _| openmp::expand_copies(m), ..ALWAYS },
+    Pass { name: "extend-lifetimes", when: needs_longer_lifetimes, run: extend_lifetimes, ..ALWAYS },
+    Pass {
+        name: "inactive-globals",
+        run: |m, job| infallible(inactive_globals::run(m, &entry::roots(m, job.entries))),
+        ..ALWAYS
+    },
+    Pass { name: "mixed-activity", run: |m, _| infallible(mixed_activity::run(m)), ..ALWAYS },
+    Pass { name: "copy-types", run: |m, _| infallible(copy_types::run(m)), ..ALWAYS },
+    Pass { name: "wrap-stack-arrays", run: |m, _| infallible(stack_array_cache::run(m)), ..ALWAYS },
+    Pass { name: "activate-phi-memory", run: |m, _| infallible(phi_pointers::mark_active(m)), ..ALWAYS },
+    Pass {
+        name: "split-select-loads",
+        run: |m, _| infallible(split_select_loads::run(m)),
+        undo: Some(split_select_loads::undo),
+        ..ALWAYS
+    },
+    Pass {
+        name: "outline-memcpy",
+        run: |m, _| infallible(outline_memcpy::run(m)),
+        undo: Some(outline_memcpy::undo),
+        ..ALWAYS
+    },
+    Pass { name: "split-switch-edges", run: |m, _| infallible(split_switch_edges::run(m)), ..ALWAYS },
+    Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
+    Pass { name: "opaque-latch", limited: true, run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
+    Pass {
+        name: "exit-values",
+        limited: true,
+        run: |m, _| exit_values::run(m),
+        undo: Some(lagged_phi::undo),
+        ..ALWAYS
+    },
+    Pass { name: "loop-carried", limited: true, run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
+    Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
+    Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
+    Pass { name: "cross-iteration", limited: true, run: |m, _| infallible(cross_iteration::run(m)), ..ALWAYS },
+    Pass { name: "capture-phi-memory", run: |m, _| infallible(phi_pointers::mark_captured(m)), ..ALWAYS },
+    Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible(fast_math::mark_contract(m)), ..ALWAYS },
+];
+
+/// First on Enzyme's output.
+pub const AFTER_ENZYME: &[Pass] =
+    &[Pass { name: "drop-attributes", run: |m, _| infallible(drop_attributes::run(m)), ..ALWAYS }];
+
+/// On the derivative, before LLVM's pipeline.
+pub const OPTIMIZE: &[Pass] = &[
+    Pass {
+        name: "derivative-arithmetic",
+        // Without the marks the user's own operations would be reassociated, too.
+        when: |_, job| contracts(job) && job.codegen.runs("mark-contract"),
+        run: |m, _| infallible(fast_math::relax_derivative(m)),
+        ..ALWAYS
+    },
+    Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible(fast_math::reorder_sums(m)), ..ALWAYS },
+    Pass { name: "dead-stores", run: |m, _| infallible(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
+    Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
+    Pass { name: "scatter-to-gather", run: |m, _| scatter_to_gather::run(m), ..ALWAYS },
+];
+
+/// For the target machine, just before LLVM's pipeline; undone after it.
+pub const TARGET: &[Pass] = &[
+    Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo), ..ALWAYS },
+    Pass { name: "no-gathers", run: |m, _| infallible(no_gathers::run(m)), ..ALWAYS },
+];
+
+/// The tables, in the order of running.
+pub const STAGES: [&[Pass]; 5] = [PREPARE, BEFORE_ENZYME, AFTER_ENZYME, OPTIMIZE, TARGET];
+
+/// Runs the passes of a stage.
+pub fn run(passes: &[Pass], module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    for pass in passes.iter().filter(|pass| job.codegen.runs(pass.name) && (pass.when)(module, job)) {
+        crash_trace::step(pass.name);
+        if pass.limited {
+            job.skipped.add(pass.name, module);
+        }
+        (pass.run)(module, job)?;
+    }
     Ok(())
 }
 
-/// First after Enzyme.
-pub fn after_enzyme(module: &Module<'_>) -> Result<()> {
-    crash_trace::step("mending what Enzyme returned");
-    drop_attributes::run(module);
+/// Runs the undo functions of a stage, last pass first. On the derivative it is not known which passes have run.
+pub fn undo(passes: &[Pass], module: &Module<'_>) {
+    for pass in passes.iter().rev() {
+        if let Some(undo) = pass.undo {
+            crash_trace::step(pass.name);
+            undo(module);
+        }
+    }
+}
+
+/// What comes first after Enzyme: [`AFTER_ENZYME`], then its markers and what was for it only disappear.
+pub fn after_enzyme(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    run(AFTER_ENZYME, module, job)?;
+    crash_trace::step("defining markers");
     markers::define_markers(module)?;
-    split_select_loads::undo(module);
-    lagged_phi::undo(module);
-    outline_memcpy::undo(module);
+    undo(BEFORE_ENZYME, module);
+    undo(PREPARE, module);
     Ok(())
 }
 
-/// On what Enzyme returned: it does not know what is dropped, and LLVM does not know that it is a derivative.
-pub fn optimize(module: &Module<'_>, codegen: &CodeGen) -> Result<()> {
-    crash_trace::step("relaxing arithmetic");
-    keep_calls::undo(module);
-    if codegen.math == Math::Contract && codegen.does(Improvement::DerivativeArithmetic) {
-        fast_math::relax_derivative(module);
-    }
-    if codegen.math == Math::Contract && codegen.does(Improvement::Sums) {
-        fast_math::reorder_sums(module);
-    }
+/// Optimises the derivative: Enzyme does not know which results are dropped, and LLVM does not know that it is a derivative.
+pub fn optimize(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    let (on_flags, on_code) = OPTIMIZE.split_at(2);
+    run(on_flags, module, job)?;
     pipelines::clean_up(module)?;
-    if codegen.does(Improvement::DeadMemory) {
-        crash_trace::step("dropping memory that nobody reads");
-        dead_stores::eliminate_dead_stores(module);
-    }
-    let layout = target::target_machine("generic")?.get_target_data();
-    crash_trace::step("improving loops");
-    inner_loops::improve(module, codegen, &layout);
+    run(on_code, module, job)?;
     entry::undo(module);
     Ok(())
+}
+
+/// Runs one pass by its name, whatever its condition, on a file of textual IR; returns the result as text.
+pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
+    let pass = STAGES.into_iter().flatten().find(|pass| pass.name == name);
+    let pass = pass.ok_or_else(|| format!("there is no pass `{name}`"))?;
+    let text = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&text, name);
+    let module = context.create_module_from_ir(buffer).map_err(|e| e.to_string())?;
+    let codegen = CodeGen {
+        math: Math::Contract,
+        cpu: "x86-64".to_owned(),
+        exceptions: false,
+        launch: None,
+        without: Vec::new(),
+        constants: Vec::new(),
+    };
+    let entries = [Entry::Vjp, Entry::Jvp, Entry::Hvp];
+    (pass.run)(&module, &Job { entries: &entries, ..Job::after_enzyme(&codegen) })?;
+    module.verify().map_err(|e| format!("invalid IR after `{name}`: {}", e.to_string()))?;
+    Ok(module.print_to_string().to_string())
+}
+
+fn infallible((): ()) -> Result<()> {
+    Ok(())
+}
+
+fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
+    job.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2))
+}
+
+fn not_strict(_: &Module<'_>, job: &Job<'_>) -> bool {
+    job.codegen.math != Math::Strict
+}
+
+fn contracts(job: &Job<'_>) -> bool {
+    job.codegen.math == Math::Contract
+}
+
+/// Enzyme reallocates in the reverse sweep memory that was freed, and refills it wrongly where allocatables are copied, or
+/// where it is written through phis of pointers.
+fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
+    let by_phis = || job.arena && phi_pointers::has_heap(module) && arena::may_serve(module);
+    !job.parts_of_rules.is_empty() || job.copies_allocatables || by_phis()
+}
+
+fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    lifetimes::extend(module, &entry::roots(module, job.entries), job.parts_of_rules);
+    Ok(())
+}
+
+fn attach_vector_math(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    let machine = target::target_machine(&job.codegen.cpu)?;
+    libmvec::attach(module, &machine.get_feature_string().to_string_lossy());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STAGES;
+    use core_ad::passes::{PASSES, Stage};
+
+    #[test]
+    fn each_stage_runs_the_passes_of_the_table_in_its_order() {
+        for (stage, passes) in Stage::ALL.into_iter().zip(STAGES) {
+            let expected: Vec<&str> = PASSES.iter().filter(|p| p.stage == stage).map(|p| p.name).collect();
+            let attached: Vec<&str> = passes.iter().map(|p| p.name).collect();
+            assert_eq!(attached, expected, "{}", stage.text());
+        }
+    }
 }

@@ -4,17 +4,17 @@ use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, linkage, pipelines};
 use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
-use crate::optimize::{fast_math, libmvec};
-use crate::pipeline::{self, Marking};
+use crate::optimize::fast_math;
+use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::arena;
-use crate::workarounds::{local_types, no_gathers, stable_tanh};
+use crate::workarounds::local_types;
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, Improvement, Math, OpenMp, Request, Response, Rung};
+use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Request, Response, Rung};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -48,6 +48,15 @@ struct Derive<'a> {
     /// A CUDA kernel, for the CPU as a device.
     kernel: bool,
     codegen: &'a CodeGen,
+}
+
+/// What is to be said of a derivative.
+#[derive(Default)]
+struct Notes {
+    /// How it was built.
+    remarks: Vec<String>,
+    /// Which functions are too large for which passes.
+    skipped: Vec<String>,
 }
 
 /// Who runs the parallel regions of an OpenMP program.
@@ -131,16 +140,17 @@ impl<'ctx> Session<'ctx> {
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes })
+                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped })
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
-                pipeline::after_enzyme(&module)?;
+                let around = pipeline::Job::after_enzyme(&codegen);
+                pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;
                 if let Some(runtime) = &self.openmp {
                     openmp::after_enzyme(&module, &runtime.team)?;
                 }
-                pipeline::optimize(&module, &codegen)?;
+                pipeline::optimize(&module, &around)?;
                 self.finish(&module, &entries, &codegen, arena.as_deref(), &output, ir.as_deref())
             }
             Request::Places { input } => Ok(reduce::list(&self.read(&input)?)),
@@ -148,7 +158,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new() })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new() })
             }
         }
     }
@@ -183,14 +193,14 @@ impl<'ctx> Session<'ctx> {
 
     /// A module with the derivative entry points, ready for Enzyme, and remarks. Of an OpenMP program reverse mode
     /// differentiates another form than forward mode does.
-    fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Vec<String>)> {
-        let mut notes = Vec::new();
+    fn derive(&mut self, job: &Derive<'_>, entries: &[Entry]) -> Result<(Module<'ctx>, Notes)> {
+        let mut notes = Notes::default();
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.rung == Rung::Serial || entries.contains(&Entry::Hvp) {
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
-            notes.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
+            notes.remarks.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
             vec![(entries.to_vec(), Team::One)]
         } else {
             let (reverse, forward) = entries.iter().partition(|e| **e == Entry::Vjp);
@@ -218,7 +228,7 @@ impl<'ctx> Session<'ctx> {
         job: &Derive<'_>,
         entries: &[Entry],
         team: Team,
-        notes: &mut Vec<String>,
+        notes: &mut Notes,
     ) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         cuda_threads::check_entries(&module, entries)?;
@@ -253,25 +263,23 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        if entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2)) {
-            crash_trace::step("replacing tanh");
-            stable_tanh::run(&module)?;
-        }
-        pipeline::first(&module, job.rung, job.codegen);
-        if team == Team::Many {
-            pipelines::before_differentiation(&module, Rung::O1)?;
-            notes.extend(openmp::regions(&module)?);
-        }
-        pipelines::before_differentiation(&module, job.rung)?;
-        let marking = Marking {
+        let around = pipeline::Job {
             entries,
-            has_rules: !self.installed.is_empty(),
+            rung: Some(job.rung),
             parts_of_rules: &parts_of_rules,
             copies_allocatables,
             arena: job.arena,
-            math: job.codegen.math,
+            codegen: job.codegen,
+            skipped: pipeline::Skipped::default(),
         };
-        pipeline::before_enzyme(&module, &marking)?;
+        pipeline::run(pipeline::PREPARE, &module, &around)?;
+        if team == Team::Many {
+            pipelines::before_differentiation(&module, Rung::O1)?;
+            notes.remarks.extend(openmp::regions(&module)?);
+        }
+        pipelines::before_differentiation(&module, job.rung)?;
+        pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
+        notes.skipped.extend(around.skipped.notes());
         Ok(module)
     }
 
@@ -398,14 +406,11 @@ impl<'ctx> Session<'ctx> {
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);
         fast_math::allow_fusing(module, codegen.math);
-        if codegen.math != Math::Strict && codegen.does(Improvement::VectorMaths) {
-            libmvec::attach(module, &machine.get_feature_string().to_string_lossy());
-        }
+        pipeline::run(pipeline::TARGET, module, &pipeline::Job::after_enzyme(codegen))?;
         let module = &module.clone();
-        no_gathers::run(module);
         pipelines::after_differentiation(module, &machine)?;
         crash_trace::step("binding the runtime");
-        libmvec::undo(module);
+        pipeline::undo(pipeline::TARGET, module);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
@@ -421,7 +426,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes })
+        Ok(Response::Written { notes, skipped: Vec::new() })
     }
 
     fn bind_arena(

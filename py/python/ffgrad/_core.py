@@ -65,8 +65,8 @@ class Options(TypedDict, total=False):
         Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
         arguments; for at most 16 sets of sizes.
     without : list of str
-        Optimisations to leave out: ``"held-calls"``, ``"derivative-arithmetic"``, ``"sums"``, ``"dead-memory"``,
-        ``"stencil"``, ``"forward-loops"``, ``"vector-maths"``.
+        Passes to leave out: ``"defer-inlining"``, ``"derivative-arithmetic"``, ``"sums"``, ``"dead-stores"``,
+        ``"scatter-to-gather"``, ``"reverse-loops"``, ``"vector-math"``, or a workaround (``ffgrad show --passes``).
     threads : int
         Threads that a call over a batch runs on (1 where not given; 0 is one a core), and those of OpenMP regions (the
         runtime's number where not given; 1 is stronger than the source).

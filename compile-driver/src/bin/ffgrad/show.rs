@@ -25,10 +25,14 @@ Examples:
   ffgrad show mv.c matvec --signature 'A[m,n], x[n] -> y[m]'
   ffgrad show model.cpp rates.cpp 'ns::energy(double const*, int)' -I include -D ORDER=4 --flag=-std=c++20
   ffgrad show test.c f --derivative
-  ffgrad show test.c f --ir final > f.ll")]
+  ffgrad show test.c f --ir final > f.ll
+  ffgrad show --passes")]
 pub struct Show {
     #[command(flatten)]
-    source: Source,
+    source: Option<Source>,
+    /// Print the passes around Enzyme: what each is for, when it runs, its program; takes no function
+    #[arg(long, exclusive = true)]
+    passes: bool,
     /// Also print the IR: before the engine, after it, or optimised
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
@@ -67,8 +71,11 @@ enum RungName {
 impl Show {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        let Some(source) = self.source.filter(|_| !self.passes) else {
+            return Ok(Outcome::success(core_ad::passes::text()));
+        };
         let (stage, rung, json) = (self.ir, self.rung.into(), self.json);
-        let function = Function::open(self.source.spec())?;
+        let function = Function::open(source.spec())?;
         let manifest = function.manifest();
         let built = self.derivative || stage.is_some();
         let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), rung);
@@ -215,7 +222,7 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     let record = record(folder)?;
     let mut text = String::from("\nCommands of the derivative\n");
     push_commands(&mut text, &record.commands);
-    for remark in &record.diagnostics {
+    for remark in record.diagnostics.iter().chain(&record.skipped) {
         let _ = writeln!(text, "  > {remark}");
     }
     Ok(text)

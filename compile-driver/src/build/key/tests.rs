@@ -1,9 +1,10 @@
-//! Every field of a key changes it, and nothing else does. What needs compilers and files is in `tests/python/test_keys.py`.
+//! Every field of a key changes it, and nothing else does. What needs compilers and files is in `tests/system/test_keys.py`.
 
 use super::*;
 use crate::options::{Mode, Options, Verify};
 use core_ad::cuda::Extent;
-use core_ad::protocol::{Improvement, Math, Rung};
+use core_ad::passes::PassName;
+use core_ad::protocol::{Math, Rung};
 use std::collections::BTreeSet;
 
 const HERE: Here<'static> = Here { format: 7, cpu: "x86_64-0123", cuda_header: "// header" };
@@ -96,7 +97,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("tune", |o| o.tune = true),
         ("mode", |o| o.mode = Mode::Tape),
         ("specialize", |o| o.specialize = true),
-        ("without", |o| o.without = vec![Improvement::Stencil]),
+        ("without", |o| o.without = PassName::of("scatter-to-gather").into_iter().collect()),
         ("threads", |o| o.threads = Some(4)),
         ("mpi", |o| o.mpi = true),
         ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),

@@ -1,7 +1,7 @@
 //! Derivatives that people gave: the user's by option and macro, ours by the rules library.
 //!
 //! Here they are gathered while the source is analysed, and a wrong prototype or name is refused then, before anything is
-//! built; the worker (`core-ad/llvm/src/rules.rs`) puts them in place.
+//! built; the worker (`core-ad/llvm/src/rules/`) puts them in place.
 
 pub mod bundled;
 

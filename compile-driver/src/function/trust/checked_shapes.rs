@@ -4,6 +4,8 @@
 //! from call to call. So a derivative is checked where it meets a size for the first time, for as many sizes as one would try by
 //! hand, and as long as the copies that a check makes are small.
 //!
+//! A derivative of which the worker says that passes skipped a function is checked at every new size.
+//!
 //! A size at which the derivative was refused is never taken to be right again, not even after a check that passes, for that may
 //! have had other values: each call at that size is checked.
 
@@ -22,6 +24,9 @@ const MOST_REFUSED: usize = 64;
 /// How many sizes warnings are given at.
 const MOST_TOLD: usize = 64;
 
+/// How many sizes are remembered where every one is checked; beyond that a size is checked again.
+const MOST_OF_ALL: usize = 1024;
+
 /// Bytes of arguments beyond which only the first call is checked.
 const LARGEST: usize = 16 << 20;
 
@@ -29,6 +34,8 @@ const LARGEST: usize = 16 << 20;
 #[derive(Default)]
 pub struct Sizes {
     known: [AtomicU64; MOST],
+    /// Those after the first [`MOST`], where every size is checked.
+    more: Option<Mutex<HashSet<u64>>>,
     /// Whether there are any in `refused`: who has none takes no lock at a call.
     any_refused: AtomicBool,
     refused: Mutex<Vec<Refused>>,
@@ -69,9 +76,9 @@ impl Kept {
 }
 
 impl Sizes {
-    /// What earlier processes found.
-    pub fn from_kept(kept: &Kept) -> Sizes {
-        let sizes = Sizes::default();
+    /// What earlier processes found. `every`: each new size is checked, not only the first few.
+    pub fn from_kept(kept: &Kept, every: bool) -> Sizes {
+        let sizes = Sizes { more: every.then(Mutex::default), ..Sizes::default() };
         kept.checked.iter().for_each(|digest| sizes.add(*digest));
         kept.refused.iter().for_each(|digest| sizes.refuse(*digest, true));
         sizes
@@ -129,15 +136,27 @@ impl Sizes {
                 _ => {}
             }
         }
-        false
+        self.more().is_some_and(|more| !more.contains(&digest))
+    }
+
+    /// Whether every new size is checked.
+    pub fn are_all_checked(&self) -> bool {
+        self.more.is_some()
+    }
+
+    fn more(&self) -> Option<MutexGuard<'_, HashSet<u64>>> {
+        self.more.as_ref().map(|more| more.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Counts these sizes as checked. Threads may both add; one place is then lost, or taken twice.
     pub fn add(&self, digest: u64) {
-        if self.lack(digest)
-            && let Some(free) = self.known.iter().find(|known| known.load(Ordering::Relaxed) == 0)
-        {
+        if !self.lack(digest) {
+            return;
+        }
+        if let Some(free) = self.known.iter().find(|known| known.load(Ordering::Relaxed) == 0) {
             free.store(digest, Ordering::Relaxed);
+        } else if let Some(mut more) = self.more().filter(|more| more.len() < MOST_OF_ALL) {
+            more.insert(digest);
         }
     }
 
@@ -149,7 +168,8 @@ impl Sizes {
 
     /// What later processes should know.
     pub fn kept(&self) -> Kept {
-        let checked = self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0);
+        let first = self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0);
+        let checked = first.chain(self.more().into_iter().flat_map(|more| more.iter().copied().collect::<Vec<_>>()));
         let refused = self.refused().iter().filter(|one| one.is_wrong).map(|one| one.digest).collect();
         Kept { checked: checked.collect(), refused }
     }
@@ -215,7 +235,7 @@ mod tests {
         sizes.add(digest(&bad));
         assert!(sizes.are_refused(&bad) && !sizes.are_refused(&good));
         assert_eq!(sizes.kept().refused, [digest(&bad)], "what strict alone refuses is no one else's business");
-        assert!(Sizes::from_kept(&sizes.kept()).are_refused(&bad));
+        assert!(Sizes::from_kept(&sizes.kept(), false).are_refused(&bad));
         assert!(sizes.explanation(digest(&bad)).is_none());
         sizes.explain(digest(&bad), &Diagnosis::new("unproven-gradient", "f", "wrong"));
         assert_eq!(sizes.explanation(digest(&bad)).map(|d| d.headline), Some("wrong".to_owned()));
@@ -225,7 +245,7 @@ mod tests {
     #[test]
     fn after_many_refusals_only_known_sizes_are_taken_to_be_right() {
         let (known, unknown) = (resolved(&[&[1]], &[0]), resolved(&[&[2]], &[0]));
-        let sizes = Sizes::from_kept(&Kept::one(digest(&known), &[]));
+        let sizes = Sizes::from_kept(&Kept::one(digest(&known), &[]), false);
         (0..MOST_REFUSED as u64).for_each(|digest| sizes.refuse(digest, digest > 0));
         assert!(!sizes.are_refused(&known) && sizes.are_refused(&unknown));
         assert_eq!(sizes.kept().refused.len(), MOST_REFUSED - 1);
@@ -241,8 +261,19 @@ mod tests {
     }
 
     #[test]
+    fn where_passes_skip_a_function_every_size_is_checked() {
+        let sizes = Sizes::from_kept(&Kept::one(7, &[]), true);
+        for digest in 100..200 {
+            assert!(sizes.lack(digest), "{digest}");
+            sizes.add(digest);
+            assert!(!sizes.lack(digest));
+        }
+        assert!(!Sizes::from_kept(&sizes.kept(), true).lack(150), "later processes know it");
+    }
+
+    #[test]
     fn eight_sizes_are_checked_and_no_more() {
-        let sizes = Sizes::from_kept(&Kept::one(7, &[]));
+        let sizes = Sizes::from_kept(&Kept::one(7, &[]), false);
         assert!(!sizes.lack(7));
         for digest in 1..=8 {
             assert!(sizes.lack(digest) || digest == 7);

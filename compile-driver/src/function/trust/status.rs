@@ -68,7 +68,7 @@ impl Function {
             && !self.spec.options.mpi
             && self.pack.is_none()
             && known.sizes.lack(checked_shapes::digest(resolved))
-            && self.has_small_arguments(resolved)
+            && (known.sizes.are_all_checked() || self.has_small_arguments(resolved))
     }
 
     /// Whether every call of these sizes has to be checked.
@@ -174,7 +174,8 @@ impl Function {
         sizes: &Kept,
     ) -> Arc<Artifact> {
         self.share_primal(&artifact);
-        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes));
+        let every_size = !artifact.record.skipped.is_empty();
+        let (settled, sizes) = (AtomicBool::new(settled), Sizes::from_kept(sizes, every_size));
         let derivative = Derivative { artifact: artifact.clone(), settled, sizes };
         let mut all = self.derivatives.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(wanted, Arc::new(derivative));

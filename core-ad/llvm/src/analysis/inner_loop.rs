@@ -90,7 +90,7 @@ pub fn accumulations(block: Block, objects: &Objects, layout: &TargetData) -> Ve
 
 /// Whether everything in the loop that touches the cell's memory is an accumulation.
 fn is_undisturbed(a: &Accumulation, block: Block, objects: &Objects, known: &HashSet<Value>) -> bool {
-    let &[object] = objects.behind(a.store.operand(1)) else { return false };
+    let &[object] = objects.underlying(a.store.operand(1)) else { return false };
     let object = objects.get(object);
     let inside = object.reads.iter().chain(&object.writes).filter(|i| i.stands_in(block));
     !object.escapes && inside.into_iter().all(|i| known.contains(i))

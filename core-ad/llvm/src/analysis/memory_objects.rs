@@ -73,7 +73,7 @@ impl Objects {
     }
 
     /// The objects that a pointer may point into; empty if that is not known.
-    pub fn behind(&self, pointer: Value) -> &[usize] {
+    pub fn underlying(&self, pointer: Value) -> &[usize] {
         self.of_pointer.get(&pointer).map_or(&[], Vec::as_slice)
     }
 

@@ -14,7 +14,7 @@ use llvm_sys::prelude::{LLVMBuilderRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef
 use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode};
 use std::collections::HashMap;
 
-/// More targets than this are left indirect: a long chain of comparisons helps nobody.
+/// More targets than this are left indirect: a long chain of comparisons is slower than the call.
 const MOST_TARGETS: usize = 24;
 
 /// Replaces every indirect call in the module whose targets are known.

@@ -52,7 +52,7 @@ impl Liveness {
             }
             open.extend(value.operands().into_iter().filter(|o| o.is_instruction()));
             for pointer in reads_from(value) {
-                for &number in objects.behind(pointer) {
+                for &number in objects.underlying(pointer) {
                     found.mark_live(number, objects, &mut open);
                 }
             }
@@ -93,7 +93,7 @@ fn reads_from(value: Value) -> Vec<Value> {
 /// Whether an instruction does something whatever becomes of its value. Writes to known objects do it only if the
 /// object is live.
 fn has_effect(value: Value, objects: &Objects) -> bool {
-    let to_known = |pointer| !objects.behind(pointer).is_empty();
+    let to_known = |pointer| !objects.underlying(pointer).is_empty();
     match value.op() {
         Some(Op::LLVMStore) => value.is_special() || !to_known(value.operand(1)),
         Some(Op::LLVMLoad) => value.is_special(),

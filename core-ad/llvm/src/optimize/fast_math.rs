@@ -21,8 +21,8 @@ const CONTRACT: u32 = 1 << 5;
 pub const DERIVATIVE: u32 = REASSOCIATE | NO_SIGNED_ZEROS | RECIPROCAL | CONTRACT;
 
 /// Before Enzyme: marks the user's operations `contract`.
-pub fn mark_primal(module: &Module<'_>, math: Math) {
-    allow_fusing(module, math);
+pub fn mark_contract(module: &Module<'_>) {
+    change_flags(module, |flags| flags | CONTRACT);
 }
 
 /// After Enzyme, in `contract` mode: lets the operations that it added be reassociated.
@@ -36,12 +36,12 @@ pub fn relax_derivative(module: &Module<'_>) {
 /// Lets every multiplication be fused with the addition it feeds, unless the mode forbids it.
 pub fn allow_fusing(module: &Module<'_>, math: Math) {
     if math != Math::Strict {
-        change_flags(module, |flags| flags | CONTRACT);
+        mark_contract(module);
     }
 }
 
 /// Lets the plain sums of innermost loops be added up in any order: what the derivative recomputes for itself is
-/// seen by nobody, and a sum that keeps its order cannot be vectorised. Nothing but the sum itself is touched, so
+/// no result, and a sum that keeps its order cannot be vectorised. Nothing but the sum itself is touched, so
 /// that compensated summation, rounding by a large constant and their like stay what they are.
 pub fn reorder_sums(module: &Module<'_>) {
     for block in ir::functions(module).into_iter().flat_map(ir::blocks) {

@@ -1,28 +1,26 @@
-//! Rewrites of one-block loops, as the reverse sweep is full of them.
+//! Runs a rewrite on every one-block loop of a module.
 
-use super::{reverse_loop, scatter_to_gather};
 use crate::analysis::inner_loop::Loop;
 use crate::analysis::memory_objects::Objects;
-use crate::ir;
-use core_ad::protocol::{CodeGen, Improvement};
+use crate::ir::{self, Result};
+use crate::llvm::codegen;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 
-/// Rewrites every such loop that gains by it.
-pub fn improve(module: &Module<'_>, codegen: &CodeGen, layout: &TargetData) {
+/// Runs it. A rewrite says whether it changed memory accesses: the next loop then gets a fresh analysis of them.
+pub fn rewrite(module: &Module<'_>, one: impl Fn(&Loop, &Objects, &TargetData) -> bool) -> Result<()> {
+    let layout = codegen::target_machine("generic")?.get_target_data();
     for function in ir::functions(module) {
         let loops: Vec<Loop> = ir::blocks(function).into_iter().filter_map(Loop::of).collect();
         if loops.is_empty() {
             continue;
         }
-        let objects = Objects::of(function);
-        for one in loops {
-            if codegen.does(Improvement::ForwardLoops) {
-                reverse_loop::reverse_iteration_order(&one, &objects, layout);
-            }
-            if codegen.does(Improvement::Stencil) {
-                scatter_to_gather::gather(&one, &objects, layout);
+        let mut objects = Objects::of(function);
+        for each in loops {
+            if one(&each, &objects, &layout) {
+                objects = Objects::of(function);
             }
         }
     }
+    Ok(())
 }

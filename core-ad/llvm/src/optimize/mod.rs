@@ -2,9 +2,9 @@
 
 pub mod dead_stores;
 pub mod fast_math;
-pub mod inner_loops;
 pub mod keep_calls;
 pub mod libmvec;
+pub mod reverse_loop;
+pub mod scatter_to_gather;
 
-mod reverse_loop;
-mod scatter_to_gather;
+mod inner_loops;

@@ -8,23 +8,29 @@
 //! backwards as one stream, which inner loops that count up would interrupt. So only loops are reversed that visit the
 //! same cells again and again: inner loops whose addresses do not depend on the outer induction variable.
 
+use super::inner_loops;
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::inner_loop::{self, Loop};
 use crate::analysis::memory_objects::Objects;
-use crate::ir::{Block, Op, Value};
+use crate::ir::{Block, Op, Result, Value};
+use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use llvm_sys::LLVMIntPredicate;
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
-/// Makes a loop count up, if it counts down to 0 or 1 and may be reversed.
-pub fn reverse_iteration_order(one: &Loop, objects: &Objects, layout: &TargetData) {
-    if let Some(counter) = Countdown::of(one)
-        && has_any_order(one, &counter, objects, layout)
-        && revisits_same_cells(one, layout)
-    {
-        counter.reverse(one);
-    }
+/// Reverses every loop that counts down to 0 or 1 and may be reversed.
+pub fn run(module: &Module<'_>) -> Result<()> {
+    inner_loops::rewrite(module, |one, objects, layout| {
+        if let Some(counter) = Countdown::of(one)
+            && has_any_order(one, &counter, objects, layout)
+            && revisits_same_cells(one, layout)
+        {
+            counter.reverse(one);
+        }
+        // No access to memory changes.
+        false
+    })
 }
 
 /// `c = phi [start, before], [c - 1, block]`, left when `c` (or `c - 1`) is 0.
@@ -128,12 +134,12 @@ fn is_independent(i: Value, block: Block, objects: &Objects, added: &HashSet<Val
     if added.contains(&i) {
         return true;
     }
-    let behind = objects.behind(pointer);
-    if i.is(Op::LLVMLoad) && behind.iter().all(|o| !is_written(*o, block, objects)) {
+    let underlying = objects.underlying(pointer);
+    if i.is(Op::LLVMLoad) && underlying.iter().all(|o| !is_written(*o, block, objects)) {
         // Unknown memory is none of the objects written here, as long as none of them escapes.
-        return !behind.is_empty() || writes_only_known(block, objects);
+        return !underlying.is_empty() || writes_only_known(block, objects);
     }
-    let &[object] = behind else { return false };
+    let &[object] = underlying else { return false };
     !objects.get(object).escapes && one_cell_per_iteration(object, block, objects, layout)
 }
 
@@ -143,7 +149,7 @@ fn is_written(object: usize, block: Block, objects: &Objects) -> bool {
 
 fn writes_only_known(block: Block, objects: &Objects) -> bool {
     let stores = block.instructions().into_iter().filter(|i| i.is(Op::LLVMStore));
-    stores.map(|s| objects.behind(s.operand(1))).all(|b| matches!(b, &[o] if !objects.get(o).escapes))
+    stores.map(|s| objects.underlying(s.operand(1))).all(|b| matches!(b, &[o] if !objects.get(o).escapes))
 }
 
 /// Whether all accesses of the loop to an object touch one cell per iteration, a different one in each.

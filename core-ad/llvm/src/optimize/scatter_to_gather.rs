@@ -18,10 +18,12 @@
 //! which LLVM vectorises (a loop-carried value is a shuffle). The order of additions to a cell changes, so this is done only
 //! where the flags allow it (`reassoc`), and only where nothing else in the loop touches that memory.
 
+use super::inner_loops;
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::inner_loop::{self, Accumulation, Loop};
 use crate::analysis::memory_objects::Objects;
-use crate::ir::{Block, Value};
+use crate::ir::{Block, Result, Value};
+use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
@@ -71,11 +73,13 @@ fn group(place: &Linear, members: Vec<Accumulation>, block: Block, layout: &Targ
     ((1..=WIDEST).contains(&widest) && gapless).then_some(Group { members: by_lag, stride })
 }
 
-/// Rewrites the groups of a loop.
-pub fn gather(one: &Loop, objects: &Objects, layout: &TargetData) {
-    for group in groups(one, objects, layout) {
-        rewrite(one, &group);
-    }
+/// Rewrites the groups of every loop.
+pub fn run(module: &Module<'_>) -> Result<()> {
+    inner_loops::rewrite(module, |one, objects, layout| {
+        let groups = groups(one, objects, layout);
+        groups.iter().for_each(|group| rewrite(one, group));
+        !groups.is_empty()
+    })
 }
 
 fn rewrite(one: &Loop, group: &Group) {

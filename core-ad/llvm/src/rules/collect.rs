@@ -43,7 +43,7 @@ pub fn collect<'ctx>(
 /// Start of the names of everything in the rules library.
 const LIBRARY: &str = "ffgrad_";
 
-/// Leaves out rules of the library for functions that nobody calls, neither the user's code nor another rule in use.
+/// Leaves out rules of the library for functions that neither the user's code nor another rule in use calls.
 fn in_use<'ctx>(module: &Module<'ctx>, mut declared: Vec<Rule<'ctx>>) -> Vec<Rule<'ctx>> {
     let of_library = |f: FunctionValue<'ctx>| text(f.get_name()).starts_with(LIBRARY);
     let mut roots: Vec<FunctionValue<'ctx>> = module.get_functions().filter(|&f| !of_library(f)).collect();

@@ -48,7 +48,7 @@ pub fn unknown_inactive(name: &str, all: &[String]) -> Refusal {
     })
 }
 
-/// Memory that is freed must wait for the end of the call, and nobody can see to that.
+/// Freed memory must live until the end of the call, which only the arena can provide.
 pub fn no_arena(reason: &str) -> Refusal {
     let headline = format!(
         "a function with a derivative of its own is used together with memory that is freed, which needs the arena, but {reason}"

@@ -6,7 +6,7 @@
 //!
 //! The addresses of `y[i]` and `y[j]` have the same SCEV: same base, stride and trip count. So Enzyme uses the cache of the
 //! one for the other, indexed by the one's loop: a wrong gradient, where one loop is nested in the other, and where the
-//! stride is not one element (`tests/torture/found/p72011.c`). (Consecutive loops with a stride of one element share a copy of
+//! stride is not one element (`tests/cases/enzyme_bugs/equal_addresses_generated.c`). (Consecutive loops with a stride of one element share a copy of
 //! the whole array; that is right.) So such loads get different bases: an offset by an opaque zero.
 
 use super::loop_dependence;
@@ -63,27 +63,28 @@ fn find_affected(function: FunctionValue<'_>) -> Affected {
     if loops.all.is_empty() {
         return Affected::default();
     }
-    let behind = loop_dependence::later_overwritten(&loops, &blocks, &cfg);
-    let mut alike: HashMap<String, Vec<Access>> = HashMap::new();
+    let dependent = loop_dependence::later_overwritten(&loops, &blocks, &cfg);
+    let mut by_address: HashMap<String, Vec<Access>> = HashMap::new();
     for load in blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMLoad) && !i.is_special()) {
         if let Some((address, access)) = loops.access(load) {
-            alike.entry(address).or_default().push(access);
+            by_address.entry(address).or_default().push(access);
         }
     }
-    if alike.is_empty() && behind.is_empty() {
+    if by_address.is_empty() && dependent.is_empty() {
         return Affected::default();
     }
     let objects = Objects::of(function);
-    let gapped = alike.values().flatten().filter(|access| loops.has_gaps(access) && is_written(&objects, access.load));
+    let gapped =
+        by_address.values().flatten().filter(|access| loops.has_gaps(access) && is_written(&objects, access.load));
     let around = loops.latches_around(gapped);
-    alike.retain(|_, accesses| accesses.iter().any(|access| access.headers != accesses[0].headers));
-    let mut found: Vec<Vec<Value>> = alike
+    by_address.retain(|_, accesses| accesses.iter().any(|access| access.headers != accesses[0].headers));
+    let mut found: Vec<Vec<Value>> = by_address
         .into_values()
         .filter(|accesses| is_written(&objects, accesses[0].load))
         .flat_map(|w| loops.clashing(&w))
         .collect();
-    if !behind.is_empty() {
-        found.push(behind);
+    if !dependent.is_empty() {
+        found.push(dependent);
     }
     // In program order: a map has none.
     let place: HashMap<Value, usize> = blocks.iter().flat_map(|b| b.instructions()).zip(0..).collect();
@@ -93,8 +94,8 @@ fn find_affected(function: FunctionValue<'_>) -> Affected {
 
 /// Whether what a load reads may be overwritten: if not, Enzyme loads it again instead of caching it.
 fn is_written(objects: &Objects, load: Value) -> bool {
-    let behind = objects.behind(load.operand(0));
-    behind.is_empty() || behind.iter().map(|&o| objects.get(o)).any(|o| o.escapes || !o.writes.is_empty())
+    let underlying = objects.underlying(load.operand(0));
+    underlying.is_empty() || underlying.iter().map(|&o| objects.get(o)).any(|o| o.escapes || !o.writes.is_empty())
 }
 
 impl Loops<'_> {

@@ -8,11 +8,11 @@
 //!
 //! *Not null.* For a loop with no iterations Enzyme may ask `malloc` for an absurd size (the trip count has wrapped), and gets
 //! null, which it never dereferences but frees. It marks that pointer `nonnull`, and where it is freed to the arena, LLVM
-//! would drop the arena's null test (`tests/torture/found/p54704.c`: a crash).
+//! would drop the arena's null test (`tests/cases/enzyme_bugs/null_cache_generated.c`: a crash).
 //!
 //! *Invariant.* Enzyme puts `invariant.group` on its caches: every access through one pointer sees the same value. But it stores
 //! which edge was taken twice: first a guess, later the final value. LLVM forwards either to the load
-//! (`tests/torture/found/p53227.c`: a wrong gradient). And where LLVM sees into the arena, a recycled block has the address of
+//! (`tests/cases/enzyme_bugs/path_cached_twice_generated.c`: a wrong gradient). And where LLVM sees into the arena, a recycled block has the address of
 //! its predecessor (`p56701.c`: a crash).
 
 use crate::ir::{self, Block, Value};

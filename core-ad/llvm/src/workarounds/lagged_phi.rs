@@ -5,7 +5,7 @@
 //! ```
 //!
 //! To have such a value again behind the loops, where the reverse sweep needs it, Enzyme recomputes the value of the
-//! second-to-last inner iteration, but with an undefined outer induction variable (`tests/cases/delayed.c`). It does so where
+//! second-to-last inner iteration, but with an undefined outer induction variable (`tests/cases/enzyme_bugs/lagged_phi.c`). It does so where
 //! the value does not depend on itself and so could be recomputed. So each such phi is passed through an opaque identity function,
 //! which Enzyme does not recompute.
 

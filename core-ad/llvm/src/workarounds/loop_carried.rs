@@ -7,7 +7,7 @@
 //! For a recurrence through select (a running maximum) Enzyme looks for the last iteration that replaced the value and sends
 //! the whole adjoint there; for one through division it divides by all the divisors at once. Both are right for the final
 //! value. But it does not check whether the intermediate values are used as well: then the gradient is wrong
-//! (`tests/cases/running.c`). It recognises the recurrence by the phi as operand, so we subtract an opaque zero from the
+//! (`tests/cases/enzyme_bugs/loop_carried.c`). It recognises the recurrence by the phi as operand, so we subtract an opaque zero from the
 //! operand.
 
 use crate::analysis::cfg::{LoopNest, NaturalLoop};

@@ -6,7 +6,7 @@
 //!
 //! The next iteration overwrites `t[i]`. Enzyme compares the range that is read with the range that is written, takes those
 //! of one iteration for those of all, and loads `t[i]` again in the reverse sweep: a wrong gradient
-//! (`tests/cases/trailing_writes.c`). In the other direction, `t[i + 1] = tanh(t[i])` where `t` is overwritten later, it caches a
+//! (`tests/cases/enzyme_bugs/trailing_writes.c`). In the other direction, `t[i + 1] = tanh(t[i])` where `t` is overwritten later, it caches a
 //! copy of `t` from before the loop (`leading_writes.c`). So such loads get an opaque offset, as those in
 //! `distinct_addresses`: then Enzyme caches what they read.
 

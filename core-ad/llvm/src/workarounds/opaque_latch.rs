@@ -7,7 +7,7 @@
 //!
 //! After the last `break` the outer loop ends, too, and nowhere else: LLVM, inside Enzyme, drops the outer loop's own
 //! exit condition. Every path from the inner loop's normal exit then leads back into the inner loop; Enzyme takes that exit
-//! for unreachable, and does not store the inner trip count: a wrong gradient (`tests/cases/last_break.c`). Its search stops at
+//! for unreachable, and does not store the inner trip count: a wrong gradient (`tests/cases/enzyme_bugs/last_break.c`). Its search stops at
 //! a block with more than two successors, so the latch of a loop around a loop with several exits branches through a switch on an
 //! opaque zero.
 

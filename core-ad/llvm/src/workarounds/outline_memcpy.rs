@@ -6,7 +6,7 @@
 //!
 //! Where the reverse sweep does not need the value of `g(a)`, Enzyme runs `g` and its adjoint together, in the reverse sweep,
 //! and moves along the instructions that depend on the call: the store, and the copy, which reads what the store wrote. It
-//! misses the uses of the copy, so `c[k]` is read before it is written: a wrong gradient, or none (`tests/torture/found/p57555.c`).
+//! misses the uses of the copy, so `c[k]` is read before it is written: a wrong gradient, or none (`tests/cases/enzyme_bugs/copied_results_generated.c`).
 //! It does not move a call of a function, and then leaves everything in place. So a copy from memory that other code of the
 //! function writes becomes a call of an outlined copy, which is inlined again after Enzyme.
 
@@ -62,7 +62,7 @@ fn is_differentiated_call(instruction: Value) -> bool {
 
 /// Whether anything but a memset writes to the source of a copy, as far as known.
 fn reads_what_is_written(objects: &Objects, copy: Value) -> bool {
-    let sources = objects.behind(copy.operand(1));
+    let sources = objects.underlying(copy.operand(1));
     let is_fill = |write: &Value| write.callee().is_some_and(|name| name.starts_with("llvm.memset."));
     sources.is_empty()
         || sources.iter().map(|source| objects.get(*source)).any(|o| o.escapes || !o.writes.iter().all(is_fill))

@@ -4,7 +4,7 @@
 //!
 //! *Captured.* Enzyme treats such a pointer as based on an object of its own, disjoint from every argument and allocation
 //! that is not captured: it does not look through the phi. So it misses that a store through it overwrites what the reverse
-//! sweep needs (`tests/torture/found/p60143.c`, and C++ iterators). Memory that such pointers may point into is therefore
+//! sweep needs (`tests/cases/enzyme_bugs/phi_pointer_generated.c`, and C++ iterators). Memory that such pointers may point into is therefore
 //! passed to a function that may capture it. (LLVM's alias analysis, which Enzyme asks next, looks through the phi.)
 //!
 //! *Active: local memory that is written through a pointer which may also point elsewhere.*
@@ -16,7 +16,7 @@
 //! Where no load from `scratch` reaches a result, Enzyme classifies it as inactive memory, which is its own shadow. The
 //! shadow of `p` is then `inside ? scratch : dy`, and reverse mode reads primal values as adjoints: a wrong gradient wherever
 //! `inside` holds. LLVM creates such pointers from plain code, when it sinks the last stores of two branches
-//! (`tests/torture/found/p52031.c`). So local memory behind such a pointer is marked active; then it has a shadow
+//! (`tests/cases/enzyme_bugs/merged_stores_generated.c`). So local memory behind such a pointer is marked active; then it has a shadow
 //! of its own. Loads through such pointers are handled by `split_select_loads`.
 //!
 //! Heap memory that is freed at the end Enzyme reallocates in the reverse sweep, and refills by repeating the stores that it

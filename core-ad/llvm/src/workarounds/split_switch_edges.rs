@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Behind such a switch a phi may have several incoming edges from the same block, and Enzyme adds its adjoint once for each:
-//! too often (`tests/torture/found/p50004.c`). LLVM creates such switches from comparisons, too, and from blocks that have
-//! become empty, also inside Enzyme (`tests/torture/found/p95653.c`). The new blocks contain a marker: LLVM would fold empty
+//! too often (`tests/cases/enzyme_bugs/switch_labels_generated.c`). LLVM creates such switches from comparisons, too, and from blocks that have
+//! become empty, also inside Enzyme (`tests/cases/enzyme_bugs/empty_switch_cases_generated.c`). The new blocks contain a marker: LLVM would fold empty
 //! blocks away.
 
 use crate::ir::edges::merge_edges;

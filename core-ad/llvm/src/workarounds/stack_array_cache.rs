@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Enzyme caches what a loop reads of such an array by copying the whole array before the loop. It makes one copy of each
-//! array and uses it for every loop: a wrong gradient where the loops see different values (`tests/torture/found/p56010.c`).
+//! array and uses it for every loop: a wrong gradient where the loops see different values (`tests/cases/enzyme_bugs/rows_on_stack_generated.c`).
 //! It does so for allocations of array type only. So such an array becomes the one member of a structure; of that Enzyme
 //! caches what each loop reads.
 
@@ -57,7 +57,7 @@ fn elements_read(array: Value) -> Vec<Value> {
 
 impl Cfg {
     fn sees_change(&self, reached: &Reached, objects: &Objects, array: Value) -> bool {
-        let &[object] = objects.behind(array) else { return true };
+        let &[object] = objects.underlying(array) else { return true };
         let object = objects.get(object);
         if object.escapes {
             return true;

@@ -8,7 +8,7 @@
 //! reverse sweep Enzyme has to know which edge was taken. For three predecessors it uses the condition of a first branch,
 //! which separates one from the other two, and that of a second branch, which separates those. It misses that the
 //! second branch may not have been executed, as after `continue` in the last iteration: it then reads an uninitialised
-//! condition (`tests/torture/found/p71066.c`: adjoints of an iteration that never ran, a crash). Two predecessors it
+//! condition (`tests/cases/enzyme_bugs/skipped_break_generated.c`: adjoints of an iteration that never ran, a crash). Two predecessors it
 //! separates by branches that always execute, or it stores which edge was taken. So two of the three are led through
 //! one new block.
 
@@ -77,18 +77,18 @@ impl<'a> Paths<'a> {
     /// Traces backwards from the block, but not past its dominators, nor along back edges.
     fn follow(&mut self) {
         let mut open: Vec<((usize, usize), u8)> = (0..3).map(|i| ((self.from[i], self.to), 1 << i)).collect();
-        while let Some((edge, way)) = open.pop() {
+        while let Some((edge, bit)) = open.pop() {
             let known = self.leads.entry(edge).or_default();
-            if *known & way != 0 {
+            if *known & bit != 0 {
                 continue;
             }
-            *known |= way;
+            *known |= bit;
             let block = edge.0;
             if self.dominators.dominates(block, self.to) {
                 continue;
             }
             let before = self.cfg.predecessors[block].iter().filter(|p| !self.dominators.dominates(block, **p));
-            open.extend(before.map(|&p| ((p, block), way)));
+            open.extend(before.map(|&p| ((p, block), bit)));
         }
     }
 

@@ -380,7 +380,7 @@ unsafe fn make_plain(builder: LLVMBuilderRef, instruction: LLVMValueRef) {
                 LLVMInstructionEraseFromParent(instruction);
             }
             LLVMOpcode::LLVMAtomicCmpXchg => {
-                // Nobody came between: the exchange succeeds.
+                // There is no other thread: the exchange succeeds.
                 LLVMPositionBuilderBefore(builder, instruction);
                 let (address, expected) = (LLVMGetOperand(instruction, 0), LLVMGetOperand(instruction, 1));
                 LLVMBuildStore(builder, LLVMGetOperand(instruction, 2), address);

@@ -1,0 +1,481 @@
+//! The table of the worker's passes around Enzyme: what each is for, where it runs, which program needs it.
+//!
+//! It is data, so that options can be checked and documents generated without LLVM. The worker attaches the functions
+//! (`core-ad/llvm/src/pipeline.rs`) and runs the passes of a stage in the order of this table. `ffgrad show --passes`
+//! prints it, `ARCHITECTURE.md` contains it ([`markdown`]), and `without=[..]` accepts every name in it ([`PassName`]).
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// When passes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Before LLVM's pipeline that prepares the function for Enzyme.
+    Prepare,
+    /// Between that pipeline and Enzyme.
+    BeforeEnzyme,
+    /// First on Enzyme's output; after it the undo functions of the earlier stages run.
+    AfterEnzyme,
+    /// On the derivative, before LLVM's pipeline.
+    Optimize,
+    /// For the target machine, just before LLVM's pipeline.
+    Target,
+}
+
+impl Stage {
+    /// All stages, in order.
+    pub const ALL: [Stage; 5] =
+        [Stage::Prepare, Stage::BeforeEnzyme, Stage::AfterEnzyme, Stage::Optimize, Stage::Target];
+
+    /// The stage in words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Stage::Prepare => "before LLVM's pipeline for Enzyme",
+            Stage::BeforeEnzyme => "just before Enzyme",
+            Stage::AfterEnzyme => "just after Enzyme",
+            Stage::Optimize => "on the derivative",
+            Stage::Target => "before LLVM's last pipeline",
+        }
+    }
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Without it a gradient is wrong, or refused.
+    Workaround {
+        /// The issue of the project with the bug, where it is reported.
+        upstream: Option<&'static str>,
+    },
+    /// It makes derivatives faster.
+    Optimization,
+}
+
+/// One pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassInfo {
+    /// Name in `without=[..]`, crash reports and documents.
+    pub name: &'static str,
+    /// Earlier names, still accepted.
+    pub aliases: &'static [&'static str],
+    /// Source file, below `core-ad/llvm/src/`.
+    pub file: &'static str,
+    /// What it does and why.
+    pub why: &'static str,
+    /// What it is for.
+    pub kind: Kind,
+    /// A program that is wrong, refused or slow without it, below `tests/`.
+    pub test: &'static str,
+    /// Under which condition it runs.
+    pub when: &'static str,
+    /// Passes that must run earlier, where they are in the same stage.
+    pub after: &'static [&'static str],
+    /// When it runs.
+    pub stage: Stage,
+}
+
+const WORKAROUND: PassInfo = PassInfo {
+    name: "",
+    aliases: &[],
+    file: "",
+    why: "",
+    kind: Kind::Workaround { upstream: None },
+    test: "",
+    when: "always",
+    after: &[],
+    stage: Stage::BeforeEnzyme,
+};
+
+const OPTIMIZATION: PassInfo = PassInfo {
+    kind: Kind::Optimization,
+    test: "front_torch/test_improvements.py",
+    stage: Stage::Optimize,
+    ..WORKAROUND
+};
+
+/// Every pass, in the order of running.
+pub const PASSES: [PassInfo; 29] = [
+    PassInfo {
+        name: "stable-tanh",
+        file: "workarounds/stable_tanh.rs",
+        why: "Enzyme's second derivative of tanh overflows; replaces tanh by a form with bounded terms",
+        kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
+        test: "cases/enzyme_bugs/limited_tanh_generated.c",
+        when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "defer-inlining",
+        aliases: &["held-calls"],
+        file: "optimize/keep_calls.rs",
+        why: "keeps small functions that call exp and its like as calls: Enzyme caches their results instead of recomputing",
+        when: "pipeline `inlined`",
+        stage: Stage::Prepare,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "expand-shared-memcpy",
+        file: "lowering/openmp/shared_memcpy.rs",
+        why: "Enzyme's adjoint of memcpy from memory that threads share is not atomic; expands it into a loop",
+        test: "cases/openmp/openmp_firstlast.c",
+        when: "parallel regions that threads share",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "extend-lifetimes",
+        file: "rules/lifetimes.rs",
+        why: "Enzyme frees memory that the reverse sweep needs, or refills it wrongly; frees it when the entry point returns",
+        test: "cases/rules/rule_recursion.c",
+        when: "custom derivatives, copied allocatables, or heap memory written through phis of pointers (with the arena)",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "inactive-globals",
+        file: "workarounds/inactive_globals.rs",
+        why: "Enzyme gives globals that are never written a shadow of zeros, a null pointer where they own memory; marks them inactive",
+        test: "cases/memory/static_quadrature.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "mixed-activity",
+        file: "workarounds/mixed_activity.rs",
+        why: "Enzyme makes a constant its own shadow in memory with derivatives, and adds adjoints to it; asks for runtime activity",
+        test: "cases/mixed_struct.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "copy-types",
+        file: "workarounds/copy_types.rs",
+        why: "Enzyme takes copies of unknown type for copies of pointers, and drops adjoints; says what is copied",
+        test: "cases/vector_stack.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "wrap-stack-arrays",
+        file: "workarounds/stack_array_cache.rs",
+        why: "Enzyme uses one cached copy of a stack array for several loops with writes in between; wraps it in a structure",
+        test: "cases/enzyme_bugs/rows_on_stack_generated.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "activate-phi-memory",
+        file: "workarounds/phi_pointers.rs",
+        why: "Enzyme takes local memory that is written through a phi of pointers for its own shadow; marks it active",
+        test: "cases/enzyme_bugs/merged_stores_generated.c",
+        // The wrapped array is a new instruction without the mark.
+        after: &["wrap-stack-arrays"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "split-select-loads",
+        file: "workarounds/split_select_loads.rs",
+        why: "Enzyme mishandles loads through a select of an active and an inactive pointer; makes them guarded loads",
+        test: "cases/enzyme_bugs/chosen_array.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "outline-memcpy",
+        file: "workarounds/outline_memcpy.rs",
+        why: "Enzyme moves memcpy of what a call has written past its uses; outlines it",
+        test: "cases/enzyme_bugs/copied_results_generated.c",
+        // In a call the address of a global counts as written.
+        after: &["inactive-globals"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "split-switch-edges",
+        file: "workarounds/split_switch_edges.rs",
+        why: "Enzyme adds an adjoint once for each switch edge between two blocks; splits the edges",
+        test: "cases/enzyme_bugs/empty_switch_cases_generated.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "pair-predecessors",
+        file: "workarounds/three_predecessors.rs",
+        why: "Enzyme reads an uninitialised branch condition to tell three predecessors apart; merges two of them",
+        test: "cases/enzyme_bugs/skipped_break_generated.c",
+        after: &["split-switch-edges"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "opaque-latch",
+        file: "workarounds/opaque_latch.rs",
+        why: "Enzyme does not store the trip count of an inner loop whose `break` alone ends the outer loop; adds a switch",
+        test: "cases/enzyme_bugs/last_break.c",
+        after: &["pair-predecessors"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "exit-values",
+        file: "workarounds/exit_values.rs",
+        why: "Enzyme recomputes values behind nested loops with the trip count of iteration 0; hides them in a call, where values decide the path",
+        test: "cases/quick_one_recursion.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "loop-carried",
+        file: "workarounds/loop_carried.rs",
+        why: "Enzyme differentiates only the last update of a loop-carried select or quotient; subtracts an opaque zero",
+        test: "cases/enzyme_bugs/loop_carried.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "lagged-phi",
+        file: "workarounds/lagged_phi.rs",
+        why: "Enzyme recomputes first-order recurrences of inner loops with an undefined outer iteration; hides them in a call",
+        test: "cases/enzyme_bugs/lagged_phi.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "distinct-addresses",
+        file: "workarounds/distinct_addresses.rs",
+        why: "Enzyme shares caches of loads with equal SCEVs in different loops, and misses later writes; adds opaque offsets",
+        test: "cases/enzyme_bugs/equal_addresses_generated.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "cross-iteration",
+        file: "workarounds/cross_iteration.rs",
+        why: "Enzyme takes alias answers for one iteration for all, and does not cache loads; adds opaque offsets",
+        test: "cases/slots.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "capture-phi-memory",
+        file: "workarounds/phi_pointers.rs",
+        why: "Enzyme takes a phi of pointers for an object of its own and misses writes; marks its objects as captured",
+        test: "cases/enzyme_bugs/phi_pointer_generated.c",
+        // Captured memory escapes: `distinct-addresses` would see more clashes.
+        after: &["distinct-addresses"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "mark-contract",
+        file: "optimize/fast_math.rs",
+        why: "marks the user's operations `contract`, which tells them from those that Enzyme adds",
+        when: "math is not `strict`",
+        stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "drop-attributes",
+        file: "workarounds/drop_attributes.rs",
+        why: "Enzyme claims too much of its caches (align, nonnull, invariant.group); drops the claims",
+        test: "cases/enzyme_bugs/null_cache_generated.c",
+        stage: Stage::AfterEnzyme,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "derivative-arithmetic",
+        file: "optimize/fast_math.rs",
+        why: "lets the operations that Enzyme adds be reassociated and use reciprocals, so `x + 0.0` goes and sums vectorise",
+        when: "math is `contract`, after mark-contract",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "sums",
+        file: "optimize/fast_math.rs",
+        why: "lets plain sums of innermost loops, recomputed by the derivative, be added in any order",
+        when: "math is `contract`",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "dead-stores",
+        aliases: &["dead-memory"],
+        file: "optimize/dead_stores.rs",
+        why: "drops the forward sweep's stores to memory that the caller drops, where only further such stores depend on them",
+        when: "reverse mode",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "reverse-loops",
+        aliases: &["forward-loops"],
+        file: "optimize/reverse_loop.rs",
+        why: "inner adjoint loops that count down count up, where iterations may run in any order",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "scatter-to-gather",
+        aliases: &["stencil"],
+        file: "optimize/scatter_to_gather.rs",
+        why: "scattering adjoint loops of stencils gather with loop-carried values, and vectorise",
+        after: &["reverse-loops"],
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "vector-math",
+        aliases: &["vector-maths"],
+        file: "optimize/libmvec.rs",
+        why: "loops call glibc's vector functions (libmvec)",
+        when: "math is not `strict`",
+        stage: Stage::Target,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "no-gathers",
+        file: "workarounds/no_gathers.rs",
+        why: "LLVM 22 reorders vector gathers with stores, and gathers from poison; forbids them",
+        test: "cases/enzyme_bugs/stores_below_gather_generated.c",
+        when: "x86-64; needed with AVX-512",
+        stage: Stage::Target,
+        ..WORKAROUND
+    },
+];
+
+/// The pass with a name, or with an alias.
+pub fn find(name: &str) -> Option<&'static PassInfo> {
+    static ALL: [PassInfo; PASSES.len()] = PASSES;
+    ALL.iter().find(|pass| pass.name == name || pass.aliases.contains(&name))
+}
+
+/// The name of a pass of the table. Read from text, aliases become the name that holds today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PassName(&'static str);
+
+impl PassName {
+    /// The pass with this name or alias.
+    pub fn of(name: &str) -> Option<PassName> {
+        find(name).map(|pass| PassName(pass.name))
+    }
+
+    /// As text.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for PassName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl Serialize for PassName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for PassName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        PassName::of(&name).ok_or_else(|| {
+            let names: Vec<String> = PASSES.iter().map(|pass| format!("`{}`", pass.name)).collect();
+            D::Error::custom(format!("unknown variant `{name}`, expected one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// The table as `ARCHITECTURE.md` has it: the passes of one kind.
+pub fn markdown(workarounds: bool) -> String {
+    let mut text = match workarounds {
+        true => "| pass | file | why | upstream | program | when |\n|---|---|---|---|---|---|\n".to_owned(),
+        false => "| pass | file | what it does | when |\n|---|---|---|---|\n".to_owned(),
+    };
+    for pass in &PASSES {
+        let (name, file, why, test, when) = (pass.name, pass.file, pass.why, pass.test, pass.when);
+        text += &match (pass.kind, workarounds) {
+            (Kind::Workaround { upstream }, true) => {
+                format!(
+                    "| `{name}` | `{file}` | {why} | {} | `{test}` | {when} |\n",
+                    upstream.unwrap_or("not reported")
+                )
+            }
+            (Kind::Optimization, false) => format!("| `{name}` | `{file}` | {why} | {when} |\n"),
+            _ => continue,
+        };
+    }
+    text
+}
+
+/// The table for a terminal, by stage.
+pub fn text() -> String {
+    let mut text = String::new();
+    for stage in Stage::ALL {
+        text += &format!("{}:\n", stage.text());
+        for pass in PASSES.iter().filter(|pass| pass.stage == stage) {
+            text += &format!("  {}\n      {}\n      runs: {}\n", pass.name, pass.why, pass.when);
+            if let Kind::Workaround { upstream } = pass.kind {
+                text += &format!("      upstream: {}\n", upstream.unwrap_or("not reported"));
+            }
+            text += &format!("      file: core-ad/llvm/src/{}, test: tests/{}\n", pass.file, pass.test);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    #[test]
+    fn names_and_aliases_are_unique_and_in_kebab_case() {
+        let mut seen = HashSet::new();
+        for name in PASSES.iter().flat_map(|p| std::iter::once(&p.name).chain(p.aliases)) {
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+            assert!(seen.insert(name), "two passes are named {name}");
+        }
+    }
+
+    #[test]
+    fn stages_come_in_order_and_passes_after_those_that_they_need() {
+        assert!(PASSES.is_sorted_by_key(|p| p.stage));
+        for (i, pass) in PASSES.iter().enumerate() {
+            for earlier in pass.after {
+                let place = PASSES.iter().position(|p| p.name == *earlier);
+                assert!(place.is_some_and(|place| place < i), "{} is not after {earlier}", pass.name);
+            }
+        }
+    }
+
+    #[test]
+    fn files_and_programs_of_the_table_are_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for pass in &PASSES {
+            assert!(root.join("llvm/src").join(pass.file).is_file(), "{}: no {}", pass.name, pass.file);
+            assert!(root.join("../tests").join(pass.test).is_file(), "{}: no {}", pass.name, pass.test);
+        }
+    }
+
+    #[test]
+    fn old_names_mean_the_same_pass() {
+        let read = |text: &str| serde_json::from_str::<PassName>(text).map(PassName::as_str).map_err(|e| e.to_string());
+        for (old, new) in [
+            ("held-calls", "defer-inlining"),
+            ("dead-memory", "dead-stores"),
+            ("stencil", "scatter-to-gather"),
+            ("forward-loops", "reverse-loops"),
+            ("vector-maths", "vector-math"),
+        ] {
+            assert_eq!(read(&format!("\"{old}\"")), Ok(new));
+            assert_eq!(read(&format!("\"{new}\"")), Ok(new));
+        }
+        assert!(
+            read("\"inlining\"")
+                .is_err_and(|e| e.contains("unknown variant `inlining`, expected one of `stable-tanh`"))
+        );
+    }
+
+    /// `FFGRAD_BLESS=1 cargo test -p core-ad passes` writes the tables into `ARCHITECTURE.md`.
+    #[test]
+    fn the_architecture_has_these_tables() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
+        let there = std::fs::read_to_string(&path).expect("the document can be read");
+        let mut made = there.clone();
+        for (name, workarounds) in [("workarounds", true), ("optimizations", false)] {
+            let (begin, end) = (format!("<!-- passes: {name} -->\n"), format!("<!-- end of passes: {name} -->"));
+            let start = made.find(&begin).expect("the document says where the table is") + begin.len();
+            let stop = start + made[start..].find(&end).expect("the document says where the table ends");
+            made.replace_range(start..stop, &markdown(workarounds));
+        }
+        if std::env::var_os("FFGRAD_BLESS").is_some() {
+            std::fs::write(&path, &made).expect("the document can be written");
+        } else {
+            assert!(there == made, "ARCHITECTURE.md is not up to date: run this test with FFGRAD_BLESS=1");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+"""Each workaround of the pass table is needed: without it its program is wrong, refused, or dies.
+
+With the pass off and ``verify="off"``, on the first pipeline, at several points. A child process runs each program, because a
+wrong derivative may crash. A pass whose program becomes right can go: an upgrade of Enzyme or LLVM shows here.
+
+    python tests/front_torch/test_workarounds.py PASS PROGRAM     one program, with its verdict
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+for folder in (ROOT / "tests" / "cases", ROOT / "tests" / "torture"):
+    sys.path.insert(0, str(folder))
+
+import generator  # noqa: E402
+import gradients  # noqa: E402
+import loader  # noqa: E402
+from hyperdual import Reference  # noqa: E402
+
+# Cases of the conformance table, and programs of tests/cases/enzyme_bugs: those that need the pass.
+NEEDED = {
+    "stable-tanh": ("p27", "p91313"),
+    "extend-lifetimes": ("rule_recursion",),
+    "wrap-stack-arrays": ("p56010",),
+    "split-select-loads": ("chosen_array",),
+    "outline-memcpy": ("p57555",),
+    "split-switch-edges": ("p95653",),
+    "pair-predecessors": ("p71066",),
+    "opaque-latch": ("last_break",),
+    "loop-carried": ("running",),
+    "lagged-phi": ("delayed",),
+    "mixed-activity": ("mixed_struct",),
+    "copy-types": ("vector_stack", "vector_intervals"),
+    "exit-values": ("quick_one_recursion", "nth_element"),
+    "cross-iteration": ("slots", "stack", "quick_stack"),
+    "distinct-addresses": ("p72011", "trailing_writes", "leading_writes"),
+    "drop-attributes": ("p54704",),
+    "no-gathers": ("p40495", "p60830"),
+}
+
+# No program of the repository is wrong without these today; why they stay.
+UNPROVEN = {
+    "expand-shared-memcpy": "a race of threads: wrong now and then, never on one core",
+    "inactive-globals": "no program is wrong with the present Enzyme",
+    "activate-phi-memory": "LLVM no longer joins stores of two branches (`keep_stores_apart`), which made the pointers",
+    "capture-phi-memory": "no program is wrong with the present Enzyme",
+}
+
+SEEDS = 4
+
+
+def verdict(pass_off: str | None, program: str) -> str:
+    """Say in a child process what becomes of a program: a verdict of ``gradients.py``, or ``died``.
+
+    Parameters
+    ----------
+    pass_off : str or None
+        The pass that is left out.
+    program : str
+        A case of the conformance table, or a program of ``tests/cases/enzyme_bugs``.
+    """
+    command = [sys.executable, str(Path(__file__).resolve()), pass_off or "-", program]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "FFGRAD_CACHE_DIR": cache}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    if done.returncode < 0:
+        return "died"
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout.splitlines()[-1])["kind"])
+
+
+def table() -> dict[str, list[str]]:
+    """Return the passes as ``ffgrad show --passes`` prints them, each with its lines."""
+    done = subprocess.run([ROOT / "target/release/ffgrad", "show", "--passes"], capture_output=True, text=True, check=True)
+    passes: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("      "):
+            passes[next(reversed(passes))].append(line.strip())
+        elif line.startswith("  "):
+            passes[line.strip()] = []
+    return passes
+
+
+def has_gathers() -> bool:
+    """Whether LLVM would use vector gathers on this CPU."""
+    try:
+        return "avx512f" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(("name", "program"), [(name, program) for name, all_of in NEEDED.items() for program in all_of])
+def test_without_a_workaround_its_program_is_wrong_or_refused(name: str, program: str) -> None:
+    if name == "no-gathers" and not has_gathers():
+        pytest.skip("this CPU has no AVX-512: LLVM uses no gathers")
+    assert verdict(name, program) in ("wrong", "refused", "overflowed", "died"), f"{program} is right without {name}"
+
+
+@pytest.mark.parametrize("program", sorted({program for all_of in NEEDED.values() for program in all_of}))
+def test_with_all_workarounds_the_program_is_right(program: str) -> None:
+    assert verdict(None, program) == "right"
+
+
+def test_every_workaround_of_the_table_has_a_program_or_a_reason() -> None:
+    passes = table()
+    workarounds = {name for name, lines in passes.items() if any(line.startswith("upstream:") for line in lines)}
+    assert workarounds == NEEDED.keys() | UNPROVEN.keys()
+    assert not NEEDED.keys() & UNPROVEN.keys()
+    for name, programs in NEEDED.items():
+        test = Path(passes[name][-1].rsplit("tests/", 1)[1]).stem
+        assert test in programs, f"{name}: the table names {test}"
+
+
+def _judge_case(name: str, off: list[str]) -> str:
+    """Compare vjp and jvp of a conformance case with finite differences, at several points."""
+    from ffgrad.numpy import enzyme
+
+    case = next(case for case in loader.load_cases() if name in (case.name, case.sources[0].stem))
+    f = enzyme(case.source, case.function, case.signature, verify="off", without=off, pipeline="inlined", **case.options)
+    return "right" if all(_agrees(f, case, seed) for seed in range(SEEDS)) else "wrong"
+
+
+def _agrees(f: Callable[..., Any], case: loader.Case, seed: int) -> bool:
+    rng = np.random.default_rng(seed)
+    inputs = case.make_inputs(seed)
+    value, pull = f.vjp(*[i.copy() for i in inputs])  # type: ignore[attr-defined]
+    several = value if isinstance(value, tuple) else (value,)
+    weights = [rng.standard_normal(np.shape(v)).astype(np.asarray(v).dtype) for v in several]
+    adjoints = pull(tuple(weights) if isinstance(value, tuple) else weights[0])
+    tangents = [
+        rng.standard_normal(i.shape).astype(i.dtype) if item.differentiable else None
+        for item, i in zip(case.inputs, inputs, strict=True)
+    ]
+    _, along = f.jvp(tuple(inputs), tuple(tangents))  # type: ignore[attr-defined]
+
+    def weighed(values: Any) -> float:
+        values = values if isinstance(values, tuple) else (values,)
+        return sum(float(np.sum(np.float64(w) * np.float64(v))) for w, v in zip(weights, values, strict=True))
+
+    def moved(step: float) -> float:
+        return weighed(f(*[i if t is None else (i + step * t).astype(i.dtype) for i, t in zip(inputs, tangents, strict=True)]))
+
+    step = case.tolerance.step
+    expected = (moved(step) - moved(-step)) / (2 * step)
+    reverse = sum(
+        float(np.sum(np.float64(a) * np.float64(t))) for a, t in zip(adjoints, tangents, strict=True) if t is not None
+    )
+    limit = 10 * case.tolerance.gradient * max(1.0, abs(expected))
+    # Not-a-number agrees with nothing.
+    return bool(abs(reverse - expected) <= limit and abs(weighed(along) - expected) <= limit)
+
+
+def _judge(name: str, off: list[str]) -> str:
+    import ffgrad
+
+    found = next((program for program in generator.found() if program.name == name), None)
+    if found is not None:
+        folder = Path(os.environ["FFGRAD_CACHE_DIR"])
+        reference = Reference([found], folder)
+        return gradients.judge(found, reference, folder, pipeline="inlined", verify="off", without=off).kind
+    try:
+        return _judge_case(name, off)
+    except ffgrad.DifferentiationError:
+        return "refused"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("FFGRAD_CACHE_DIR", tempfile.mkdtemp())
+    kind = _judge(sys.argv[2], [] if sys.argv[1] == "-" else [sys.argv[1]])
+    print(json.dumps({"pass": sys.argv[1], "program": sys.argv[2], "kind": kind}))
