@@ -95,7 +95,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 };
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 25] = [
+pub const PASSES: [PassInfo; 29] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -136,6 +136,20 @@ pub const PASSES: [PassInfo; 25] = [
         file: "workarounds/inactive_globals.rs",
         why: "Enzyme gives globals that are never written a shadow of zeros, a null pointer where they own memory; marks them inactive",
         test: "cases/memory/static_quadrature.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "mixed-activity",
+        file: "workarounds/mixed_activity.rs",
+        why: "Enzyme makes a constant its own shadow in memory with derivatives, and adds adjoints to it; asks for runtime activity",
+        test: "cases/mixed_struct.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "copy-types",
+        file: "workarounds/copy_types.rs",
+        why: "Enzyme takes copies of unknown type for copies of pointers, and drops adjoints; says what is copied",
+        test: "cases/vector_stack.cpp",
         ..WORKAROUND
     },
     PassInfo {
@@ -194,6 +208,13 @@ pub const PASSES: [PassInfo; 25] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "exit-values",
+        file: "workarounds/exit_values.rs",
+        why: "Enzyme recomputes values behind nested loops with the trip count of iteration 0; hides them in a call, where values decide the path",
+        test: "cases/quick_one_recursion.c",
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "loop-carried",
         file: "workarounds/loop_carried.rs",
         why: "Enzyme differentiates only the last update of a loop-carried select or quotient; subtracts an opaque zero",
@@ -212,6 +233,13 @@ pub const PASSES: [PassInfo; 25] = [
         file: "workarounds/distinct_addresses.rs",
         why: "Enzyme shares caches of loads with equal SCEVs in different loops, and misses later writes; adds opaque offsets",
         test: "cases/enzyme_bugs/equal_addresses_generated.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "cross-iteration",
+        file: "workarounds/cross_iteration.rs",
+        why: "Enzyme takes alias answers for one iteration for all, and does not cache loads; adds opaque offsets",
+        test: "cases/slots.c",
         ..WORKAROUND
     },
     PassInfo {

@@ -8,6 +8,8 @@ do not share a mistake.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -147,6 +149,67 @@ def delayed(x: Array) -> Array:
             share = share * 0.7
             older, before, now = before * x[j], now, np.sin(x[1] * np.log(1.1 + share * share))
     return before * x + share + now * now + older * older * x
+
+
+def slots(x: Array) -> Array:
+    q, k, y = [1, 2], 0, []
+    for u in x:
+        q[k] = q[1 - k] * u
+        k = 1 - k if np.real(u) < 0 else k
+        y.append(q[0] + q[1])
+    return np.array(y)
+
+
+def _stacked(x: Array, read: Callable[[list[Any]], Any]) -> Array:
+    s, y = [1.0], []
+    for u in x:
+        if np.real(u) > 0 or len(s) < 2:
+            s.append(u * s[-1] + 0.3)
+        else:
+            a = s.pop()
+            s[-1] = np.sin(s[-1]) * a + u
+        y.append(read(s))
+    return np.array(y)
+
+
+def stack(x: Array) -> Array:
+    return _stacked(x, lambda s: s[-1])
+
+
+def vector_stack(x: Array) -> Array:
+    return _stacked(x, lambda s: s[-1] + s[len(s) // 2])
+
+
+def ordered(x: Array) -> Array:
+    return np.sin(x[np.argsort(np.real(x))]) * np.arange(1, len(x) + 1)
+
+
+def around_median(x: Array) -> Array:
+    return (x - x[np.argsort(np.real(x))[len(x) // 2]]) * x
+
+
+def vector_intervals(x: Array) -> Array:
+    def integral(v: Any) -> Any:
+        def g(a: Any) -> Any:
+            return np.sin(a * v) + a * a
+
+        stack, total = [(0.0, 1.0 + v * v * 0.1)], 0.0
+        while stack:
+            a, b = stack.pop()
+            m = 0.5 * (a + b)
+            one = (b - a) * 0.5 * (g(a) + g(b))
+            two = (b - a) * 0.25 * (g(a) + 2 * g(m) + g(b))
+            if abs(np.real(one - two)) < 1e-2:
+                total = total + two
+            else:
+                stack += [(a, m), (m, b)]
+        return total
+
+    return np.array([integral(v) for v in x])
+
+
+def mixed_struct(e: Array, k: Array) -> Array:
+    return np.sum(np.cos(np.outer(e, k)) * e[:, None], axis=1) + e * e
 
 
 def trailing_writes(x: Array) -> Array:

@@ -11,9 +11,9 @@ use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop,
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    distinct_addresses, drop_attributes, inactive_globals, lagged_phi, loop_carried, no_gathers, opaque_latch,
-    outline_memcpy, phi_pointers, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
-    three_predecessors,
+    copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
+    loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, phi_pointers, split_select_loads,
+    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -119,6 +119,8 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         run: |m, job| infallible(inactive_globals::run(m, &entry::roots(m, job.entries))),
         ..ALWAYS
     },
+    Pass { name: "mixed-activity", run: |m, _| infallible(mixed_activity::run(m)), ..ALWAYS },
+    Pass { name: "copy-types", run: |m, _| infallible(copy_types::run(m)), ..ALWAYS },
     Pass { name: "wrap-stack-arrays", run: |m, _| infallible(stack_array_cache::run(m)), ..ALWAYS },
     Pass { name: "activate-phi-memory", run: |m, _| infallible(phi_pointers::mark_active(m)), ..ALWAYS },
     Pass {
@@ -136,9 +138,17 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "split-switch-edges", run: |m, _| infallible(split_switch_edges::run(m)), ..ALWAYS },
     Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
     Pass { name: "opaque-latch", limited: true, run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
+    Pass {
+        name: "exit-values",
+        limited: true,
+        run: |m, _| exit_values::run(m),
+        undo: Some(lagged_phi::undo),
+        ..ALWAYS
+    },
     Pass { name: "loop-carried", limited: true, run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
     Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
+    Pass { name: "cross-iteration", limited: true, run: |m, _| infallible(cross_iteration::run(m)), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible(fast_math::mark_contract(m)), ..ALWAYS },
 ];

@@ -8,3 +8,4 @@ pub mod induction;
 pub mod inner_loop;
 pub mod memory_objects;
 pub mod reachable;
+pub mod value_paths;

@@ -217,7 +217,7 @@ impl CanonicalAddress<'_> {
 }
 
 /// Adds an opaque zero of their own to the addresses of some loads.
-fn add_opaque_offset(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
+pub fn add_opaque_offset(module: &Module<'_>, function: FunctionValue<'_>, loads: &[Value], number: u64) {
     // SAFETY: live values of one function; the entry block dominates all loads in loops.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());

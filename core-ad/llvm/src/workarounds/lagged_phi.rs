@@ -9,13 +9,15 @@
 //! the value does not depend on itself and so could be recomputed. So each such phi is passed through an opaque identity function,
 //! which Enzyme does not recompute.
 
+use super::copy_types;
 use crate::analysis::cfg::{LoopNest, NaturalLoop};
 use crate::ir::markers::{edge_marker, opaque_zero};
 use crate::ir::{self, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
@@ -67,8 +69,9 @@ fn depends_on_itself(nest: &LoopNest, inside: &NaturalLoop, phi: Value) -> bool 
 }
 
 /// Replaces the uses of a phi by a call of the identity function.
-fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
+pub fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
     let same = identity_fn(module, number)?.as_value_ref();
+    let element = number.is_pointer().then(|| copy_types::element(&[number])).flatten();
     // SAFETY: a live phi of the module, and a function of its type; the call after the phis dominates every other use in the loop.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -78,6 +81,12 @@ fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
         LLVMReplaceAllUsesWith(number.0, call);
         LLVMSetOperand(call, 0, number.0);
         LLVMDisposeBuilder(builder);
+        // A step of unknown length tells Enzyme little of what its beginning leads to.
+        if let Some(dtype) = element {
+            [number, Value(call)]
+                .into_iter()
+                .for_each(|p| copy_types::mark_before(module, p, dtype, Value(call).next()));
+        }
     }
     Ok(())
 }
@@ -86,7 +95,14 @@ fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
 /// calls that access no memory.
 fn identity_fn<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue<'ctx>, BuilderError> {
     let context = module.get_context();
-    let (ty, place) = if like.is_double() { (context.f64_type(), 1) } else { (context.f32_type(), 0) };
+    // SAFETY: the type of a live value of the module.
+    let ty = unsafe { BasicTypeEnum::new(like.ty()) };
+    let place = match ty {
+        BasicTypeEnum::FloatType(_) => u64::from(like.is_double()),
+        BasicTypeEnum::PointerType(_) => 2,
+        BasicTypeEnum::IntType(ty) => 2 + u64::from(ty.get_bit_width()),
+        _ => return Err(BuilderError::ExtractOutOfRange),
+    };
     let name = format!("{IDENTITY}{place}");
     if let Some(function) = module.get_function(&name) {
         return Ok(function);
@@ -96,13 +112,32 @@ fn identity_fn<'ctx>(module: &Module<'ctx>, like: Value) -> Result<FunctionValue
         let kind = Attribute::get_named_enum_kind_id(flag);
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
+    if let BasicTypeEnum::IntType(_) = ty {
+        // Else Enzyme looks for the shadow of an integer that comes of an address.
+        function.add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_inactive", ""));
+    }
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
     let number = context.i32_type().const_int(MARKER_BASE + place, false);
     builder.build_call(edge_marker(module), &[number.into()], "")?;
-    let zero =
-        builder.build_load(ty, opaque_zero(module, MARKER_BASE + place).as_pointer_value(), "")?.into_float_value();
-    let given = function.get_first_param().map_or(zero, |p| p.into_float_value());
-    builder.build_return(Some(&builder.build_float_sub(given, zero, "")?))?;
+    let zero_at = opaque_zero(module, MARKER_BASE + place).as_pointer_value();
+    let given = function.get_first_param().ok_or(BuilderError::ExtractOutOfRange)?;
+    let returned: BasicValueEnum<'ctx> = match given {
+        BasicValueEnum::FloatValue(given) => {
+            let zero = builder.build_load(ty, zero_at, "")?.into_float_value();
+            builder.build_float_sub(given, zero, "")?.into()
+        }
+        BasicValueEnum::IntValue(given) => {
+            let zero = builder.build_load(ty, zero_at, "")?.into_int_value();
+            builder.build_int_sub(given, zero, "")?.into()
+        }
+        BasicValueEnum::PointerValue(given) => {
+            let zero = builder.build_load(context.i64_type(), zero_at, "")?.into_int_value();
+            // SAFETY: no bytes on.
+            unsafe { builder.build_gep(context.i8_type(), given, &[zero], "")? }.into()
+        }
+        other => other,
+    };
+    builder.build_return(Some(&returned))?;
     Ok(function)
 }

@@ -36,7 +36,7 @@ pub fn run(module: &Module<'_>) {
 }
 
 /// The floating-point type that a type consists of throughout, if there is one.
-fn uniform_float(ty: BasicTypeEnum<'_>) -> Option<DType> {
+pub fn uniform_float(ty: BasicTypeEnum<'_>) -> Option<DType> {
     match ty {
         BasicTypeEnum::FloatType(f) => match f.get_bit_width() {
             32 => Some(DType::F32),

@@ -1,12 +1,16 @@
 //! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
 
+pub mod copy_types;
+pub mod cross_iteration;
 pub mod distinct_addresses;
 pub mod drop_attributes;
+pub mod exit_values;
 pub mod inactive_globals;
 pub mod lagged_phi;
 pub mod local_types;
 pub mod loop_carried;
 pub mod loop_dependence;
+pub mod mixed_activity;
 pub mod no_gathers;
 pub mod opaque_latch;
 pub mod outline_memcpy;

@@ -1,0 +1,238 @@
+//! Whether sizes or values decide which path a function takes.
+//!
+//! "By sizes": branch conditions, trip counts and addresses come from integers that the caller gives, so two calls of one size take the same path.
+//! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
+//! bits of a number), or an integer or pointer that was chosen, stored or returned on such a condition. Then a derivative that is right at one
+//! point says little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
+//! are computed, and nothing else depends on it.
+//!
+//! What is passed over by purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
+
+use crate::ir::{self, Block, Op, Value};
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+use llvm_sys::core::*;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Functions of the C library that give an integer for a floating-point number.
+const ROUNDING: [&str; 8] = ["lround", "llround", "lrint", "llrint", "ilogb", "fpclassify", "__fpclassify", "__isnan"];
+
+/// Where values decide the path of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValuePaths {
+    /// Source lines of branches, switches, choices and addresses that depend on values, in order; 0 where the line is not known.
+    pub lines: BTreeSet<u32>,
+    /// Of these those of branches and switches.
+    pub branches: BTreeSet<u32>,
+}
+
+impl ValuePaths {
+    /// Whether sizes decide.
+    pub fn by_sizes(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+/// Looks at every function of a module. By sizes is what is not in the map.
+pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
+    let functions = ir::functions(module);
+    let mut known = Known::default();
+    // Integers that one function leaves in memory or returns another one takes.
+    loop {
+        let before = (known.memory, known.returned.len());
+        for function in &functions {
+            Slice::of(*function, &known).note(&mut known);
+        }
+        if before == (known.memory, known.returned.len()) {
+            break;
+        }
+    }
+    let name = |f: &FunctionValue<'_>| f.get_name().to_string_lossy().into_owned();
+    let all = functions.iter().map(|f| (name(f), Slice::of(*f, &known).paths()));
+    all.filter(|(_, paths)| !paths.by_sizes()).collect()
+}
+
+/// What is known of all functions.
+#[derive(Default)]
+struct Known {
+    /// Whether integers in memory depend on values.
+    memory: bool,
+    /// Functions whose integer or pointer does.
+    returned: HashSet<String>,
+}
+
+/// What of a function depends on values.
+struct Slice {
+    blocks: Vec<Block>,
+    depends: HashSet<Value>,
+    /// Whether some branch does.
+    branches: bool,
+}
+
+impl Slice {
+    fn of(function: FunctionValue<'_>, known: &Known) -> Slice {
+        let blocks = ir::blocks(function);
+        let mut slice = Slice { blocks, depends: HashSet::new(), branches: false };
+        let all: Vec<Value> = slice.blocks.iter().flat_map(|b| b.instructions()).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &i in &all {
+                if !slice.depends.contains(&i) && slice.depends_on_values(i, known) {
+                    slice.depends.insert(i);
+                    changed = true;
+                    slice.branches |= is_branch(i);
+                }
+            }
+        }
+        slice
+    }
+
+    fn depends_on_values(&self, i: Value, known: &Known) -> bool {
+        let an_operand = || i.operands().iter().any(|o| self.depends.contains(o));
+        match i.op() {
+            Some(Op::LLVMFCmp | Op::LLVMFPToSI | Op::LLVMFPToUI) => true,
+            Some(Op::LLVMBitCast) => i.operand(0).holds_floats() && !i.holds_floats(),
+            Some(Op::LLVMLoad) => known.memory && !i.holds_floats() && !i.is_pointer(),
+            // Which way led here may depend on values: a function with such branches may choose any number by it.
+            Some(Op::LLVMPHI) if !i.holds_floats() => self.branches && varies(i) || an_operand(),
+            Some(Op::LLVMSelect) if i.holds_floats() => false,
+            Some(Op::LLVMCall | Op::LLVMInvoke) if !i.holds_floats() => i.callee().is_none_or(|name| {
+                let plain = name.strip_prefix("llvm.").unwrap_or(&name);
+                known.returned.contains(&name) || ROUNDING.iter().any(|r| plain.starts_with(r))
+            }),
+            Some(Op::LLVMCall | Op::LLVMInvoke | Op::LLVMStore) => false,
+            _ => an_operand(),
+        }
+    }
+
+    fn note(&self, known: &mut Known) {
+        for i in self.blocks.iter().flat_map(|b| b.instructions()) {
+            match i.op() {
+                Some(Op::LLVMStore) if !i.operand(0).holds_floats() => {
+                    known.memory |= self.branches || self.depends.contains(&i.operand(0));
+                }
+                Some(Op::LLVMRet) if i.operands().first().is_some_and(|v| self.depends.contains(v)) => {
+                    known.returned.insert(name_of(i.parent()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn paths(&self) -> ValuePaths {
+        let mut paths = ValuePaths::default();
+        for i in self.blocks.iter().flat_map(|b| b.instructions()) {
+            let is_on_path = match i.op() {
+                Some(Op::LLVMGetElementPtr) => i.operands()[1..].iter().any(|o| self.depends.contains(o)),
+                Some(Op::LLVMSelect) => !i.holds_floats() && self.depends.contains(&i.operand(0)),
+                _ => is_branch(i) && self.depends.contains(&i),
+            };
+            if is_on_path {
+                paths.lines.insert(line_of(i));
+            }
+            if is_on_path && is_branch(i) {
+                paths.branches.insert(line_of(i));
+            }
+        }
+        paths
+    }
+}
+
+fn is_branch(i: Value) -> bool {
+    i.is(Op::LLVMSwitch) || i.is(Op::LLVMBr) && i.operands().len() == 3
+}
+
+/// Whether a phi merges different values.
+fn varies(phi: Value) -> bool {
+    let all = phi.incoming();
+    all.iter().any(|(value, _)| *value != all[0].0)
+}
+
+fn line_of(i: Value) -> u32 {
+    // SAFETY: a live instruction.
+    unsafe { LLVMGetDebugLocLine(i.0) }
+}
+
+fn name_of(block: Block) -> String {
+    // SAFETY: a live block of a function, whose name lives as long.
+    unsafe {
+        let mut length = 0;
+        let name = LLVMGetValueName2(LLVMGetBasicBlockParent(block.0), &mut length);
+        String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length)).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// The functions whose path depends on values.
+    fn by_values(ir: &str) -> Vec<String> {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}"));
+        let mut names: Vec<String> = of(&module).into_keys().collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn sizes_decide_where_only_numbers_are_chosen() {
+        let loops = "
+            define double @largest(ptr %x, i64 %n) {
+            start:
+              br label %loop
+            loop:
+              %i = phi i64 [ 0, %start ], [ %next, %loop ]
+              %most = phi double [ 0.0, %start ], [ %more, %loop ]
+              %place = getelementptr double, ptr %x, i64 %i
+              %read = load double, ptr %place
+              %is_more = fcmp ogt double %read, %most
+              %more = select i1 %is_more, double %read, double %most
+              %next = add i64 %i, 1
+              %done = icmp eq i64 %next, %n
+              br i1 %done, label %end, label %loop
+            end:
+              ret double %more
+            }";
+        assert!(by_values(loops).is_empty());
+    }
+
+    #[test]
+    fn values_decide_branches_addresses_and_what_is_stored_by_them() {
+        let functions = "
+            define i64 @round(double %x) {
+              %k = fptosi double %x to i64
+              ret i64 %k
+            }
+            define double @look_up(ptr %t, double %x) {
+              %k = call i64 @round(double %x)
+              %place = getelementptr double, ptr %t, i64 %k
+              %read = load double, ptr %place
+              ret double %read
+            }
+            define void @mark(ptr %last, double %x) {
+              %negative = fcmp olt double %x, 0.0
+              br i1 %negative, label %yes, label %no
+            yes:
+              store i64 1, ptr %last
+              br label %no
+            no:
+              ret void
+            }
+            define double @at_last(ptr %t, ptr %last) {
+              %k = load i64, ptr %last
+              %place = getelementptr double, ptr %t, i64 %k
+              %read = load double, ptr %place
+              ret double %read
+            }
+            define double @first(ptr %t) {
+              %read = load double, ptr %t
+              ret double %read
+            }";
+        assert_eq!(by_values(functions), ["at_last", "look_up", "mark"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! Copies of memory whose type Enzyme does not find out.
+//!
+//! ```text
+//! double *z = malloc(2 * k * 8);  z[k] = a;  memmove(z, v->begin, k * 8);  free(v->begin);  v->begin = z;      // std::vector's growth
+//! ```
+//!
+//! In reverse mode a copy of numbers moves adjoints back, and a copy of pointers nothing. Which of the two a `memmove` is, Enzyme reads from the types of what its
+//! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a distance that is no constant tells it something of the element stored there
+//! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) and nothing of the beginning of the memory. Not knowing, it says "failed to deduce type of
+//! copy" to who asked for remarks on speed, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost without a word
+//! (`tests/cases/vector_growth.cpp`). The smallest IR:
+//!
+//! ```text
+//! %new = call ptr @malloc(i64 %twice)
+//! %place = getelementptr i8, ptr %new, i64 %bytes
+//! store double %a, ptr %place
+//! call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false)
+//! ```
+//!
+//! So where all that is read or written through pointers into the memory is of one floating-point type, both sides of the copy are said to hold that.
+
+use super::local_types::uniform_float;
+use crate::ir::markers::type_marker;
+use crate::ir::{self, Op, Value};
+use core_ad::DType;
+use inkwell::module::Module;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::AsValueRef;
+use llvm_sys::core::*;
+use std::collections::HashSet;
+
+/// What is looked at for one pointer at most.
+const MOST: usize = 400;
+
+/// Says so of every copy. To be called before Enzyme, in any order with other passes.
+pub fn run(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
+            let sides = [copy.operand(0), copy.operand(1)];
+            if let Some(dtype) = element(&sides) {
+                sides.iter().for_each(|side| mark_before(module, *side, dtype, copy));
+            }
+        }
+    }
+}
+
+/// Whether it copies memory.
+fn is_copy(i: Value) -> bool {
+    let moves = |name: String| name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
+    i.is(Op::LLVMCall) && i.callee().is_some_and(moves)
+}
+
+/// Says what a pointer leads to.
+pub fn mark_before(module: &Module<'_>, pointer: Value, dtype: DType, place: Value) {
+    // SAFETY: live values of one function; the pointer is defined before the place.
+    unsafe {
+        if LLVMGetPointerAddressSpace(pointer.ty()) != 0 {
+            return;
+        }
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, place.0);
+        let marker = type_marker(module, dtype).as_value_ref();
+        LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut { pointer.0 }, 1, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// The floating-point type of all that the function reads and writes where these pointers lead; none where there is nothing, or something else besides.
+pub fn element(pointers: &[Value]) -> Option<DType> {
+    let (mut seen, mut open) = (HashSet::new(), pointers.to_vec());
+    let mut found: HashSet<Option<DType>> = HashSet::new();
+    while let Some(value) = open.pop() {
+        if value.is_null_or_undefined() || !seen.insert(value) {
+            continue;
+        }
+        if seen.len() > MOST {
+            return None;
+        }
+        match value.op() {
+            Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
+            Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
+            Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
+            // Of a constant's users not all are in this function.
+            _ if !value.is_instruction() && !ir::is_argument(value) => continue,
+            _ => {}
+        }
+        for user in value.users() {
+            match user.op() {
+                Some(Op::LLVMGetElementPtr) if user.operand(0) == value => {
+                    // SAFETY: a step; what it steps by is a type of the module.
+                    let stepped = unsafe { BasicTypeEnum::new(LLVMGetGEPSourceElementType(user.0)) };
+                    if !is_byte(stepped) {
+                        found.insert(uniform_float(stepped));
+                    }
+                    open.push(user);
+                }
+                Some(Op::LLVMPHI | Op::LLVMSelect) if user.is_pointer() => open.push(user),
+                Some(Op::LLVMCall) if is_copy(user) => open.extend([user.operand(0), user.operand(1)]),
+                Some(Op::LLVMLoad) => drop(found.insert(dtype(user))),
+                Some(Op::LLVMStore) if user.operand(1) == value => drop(found.insert(dtype(user.operand(0)))),
+                _ => {}
+            }
+        }
+    }
+    match found.into_iter().collect::<Vec<_>>()[..] {
+        [one] => one,
+        _ => None,
+    }
+}
+
+fn is_byte(ty: BasicTypeEnum<'_>) -> bool {
+    matches!(ty, BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 8)
+}
+
+/// The type of a number.
+fn dtype(value: Value) -> Option<DType> {
+    match value.is_float() {
+        true if value.is_double() => Some(DType::F64),
+        true => Some(DType::F32),
+        false => None,
+    }
+}

@@ -1,0 +1,161 @@
+//! Pointers to constant inputs in memory that holds pointers to numbers with derivatives.
+//!
+//! ```text
+//! struct Data { double *k, *w; };   d->k = k;  d->w = malloc(..);   phase(E[i], d);          // reads d->k[j], writes d->w[j]
+//! ```
+//!
+//! Enzyme decides of each pointer once whether what it leads to has a derivative (`ActivityAnalyzer::isConstantValue`). `d` has one, for its `w`, so `d` gets a shadow; what is stored
+//! there for `k`, which has none, is `k` itself (`AdjointGenerator::visitCommonStore` with a constant value). A function that is not inlined sees
+//! two pointers read from `d`, takes both for such that have a derivative, and their shadows from the shadow of `d`. So the reverse pass adds adjoints into the
+//! caller's constant, and the forward mode reads its numbers as tangents (`tests/cases/mixed_struct.c`). The smallest IR:
+//!
+//! ```text
+//! store ptr %k, ptr %d                                   ; Enzyme: store ptr %k, ptr %"d'"
+//! call void @phase(double %e, ptr %d)                    ; there: %k' = load ptr, ptr %"d'";  *%k' += adjoint
+//! ```
+//!
+//! Enzyme can compare pointer and shadow while it runs, and leave alone what is its own shadow: `enzyme_runtime_activity`. It is asked to where the address of
+//! a constant input of floating-point numbers is stored anywhere.
+
+use crate::ir::{self, Op, Value};
+use inkwell::module::Module;
+use inkwell::types::AsTypeRef;
+use inkwell::values::AsValueRef;
+use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use std::collections::HashSet;
+
+const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
+
+/// Has Enzyme look, where it has to. To be called before Enzyme, when calls are inlined that will be.
+pub fn run(module: &Module<'_>) {
+    let calls: Vec<Value> = ir::functions(module)
+        .into_iter()
+        .flat_map(ir::blocks)
+        .flat_map(|b| b.instructions())
+        .filter(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && name.ends_with("_ffgrad")))
+        .collect();
+    let mut seen = HashSet::new();
+    if calls.iter().flat_map(|call| constants(*call)).any(|c| holds_floats(c) && is_stored(c, &mut seen)) {
+        calls.into_iter().for_each(|call| ask(module, call));
+    }
+}
+
+/// The parameters that a derivative is asked for with nothing of: pointers, for floating-point numbers or not.
+fn constants(call: Value) -> Vec<Value> {
+    let mut arguments = call.operands();
+    arguments.pop();
+    let Some((function, rest)) = arguments.split_first() else { return Vec::new() };
+    let (mut found, mut parameter, mut activity) = (Vec::new(), 0, String::new());
+    for &argument in rest {
+        if let Some(word) = word(argument) {
+            activity = word;
+            continue;
+        }
+        // What follows is a shadow, which is no parameter.
+        match activity.as_str() {
+            "enzyme_dup" | "enzyme_dupnoneed" => activity = "shadow".to_owned(),
+            "shadow" => continue,
+            _ => activity.clear(),
+        }
+        // SAFETY: a function of the module, and a number below that of its parameters.
+        unsafe {
+            let is_function = !LLVMIsAFunction(function.0).is_null();
+            if is_function && parameter < LLVMCountParams(function.0) && argument.is_pointer() && activity.is_empty() {
+                found.push(Value(LLVMGetParam(function.0, parameter)));
+            }
+        }
+        parameter += 1;
+    }
+    found
+}
+
+/// Enzyme's word for the argument that follows.
+fn word(argument: Value) -> Option<String> {
+    let global = argument.is(Op::LLVMLoad).then(|| argument.operand(0))?;
+    // SAFETY: asked of a live value; the name lives as long.
+    unsafe {
+        if LLVMIsAGlobalVariable(global.0).is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let name = LLVMGetValueName2(global.0, &mut length);
+        let name = String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length)).into_owned();
+        name.starts_with("enzyme_").then_some(name)
+    }
+}
+
+/// Whether a parameter leads to floating-point numbers: then the wrapper says so.
+fn holds_floats(parameter: Value) -> bool {
+    let says = |user: Value| {
+        user.callee().is_some_and(|name| name.starts_with("__enzyme_double") || name.starts_with("__enzyme_float"))
+    };
+    parameter.users().into_iter().any(says)
+}
+
+/// Whether an address is stored, here or in a function that it is given to.
+fn is_stored(pointer: Value, seen: &mut HashSet<Value>) -> bool {
+    let mut open = vec![pointer];
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        for user in value.users() {
+            match user.op() {
+                Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) if user.is_pointer() => open.push(user),
+                Some(Op::LLVMStore) if user.operand(0) == value => return true,
+                Some(Op::LLVMInsertValue) => return true,
+                Some(Op::LLVMCall | Op::LLVMInvoke) => open.extend(parameters(user, value)),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// The parameters that a call gives a pointer to.
+fn parameters(call: Value, pointer: Value) -> Vec<Value> {
+    // SAFETY: a live call; a function's parameters are asked for by their numbers.
+    unsafe {
+        let called = LLVMGetCalledValue(call.0);
+        if LLVMIsAFunction(called).is_null() || LLVMCountBasicBlocks(called) == 0 {
+            return Vec::new();
+        }
+        let given = LLVMGetNumArgOperands(call.0).min(LLVMCountParams(called));
+        (0..given).filter(|i| call.operand(*i) == pointer).map(|i| Value(LLVMGetParam(called, i))).collect()
+    }
+}
+
+/// Adds the word behind the function that the call is about.
+fn ask(module: &Module<'_>, call: Value) {
+    let context = module.get_context();
+    let ty = context.i32_type();
+    let global = module.get_global(RUNTIME_ACTIVITY).unwrap_or_else(|| module.add_global(ty, None, RUNTIME_ACTIVITY));
+    let mut arguments: Vec<LLVMValueRef> = call.operands().into_iter().map(|o| o.0).collect();
+    let callee = arguments.pop();
+    if call.operands().into_iter().filter_map(word).any(|word| word == RUNTIME_ACTIVITY) {
+        return;
+    }
+    // SAFETY: a live call of a function of any arguments, which is erased after its uses are replaced.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, call.0);
+        let word = LLVMBuildLoad2(builder, ty.as_type_ref(), global.as_value_ref(), c"".as_ptr());
+        arguments.insert(1, word);
+        let (called, count) = (callee.unwrap_or(LLVMGetCalledValue(call.0)), arguments.len() as u32);
+        let new = LLVMBuildCall2(
+            builder,
+            LLVMGlobalGetValueType(called),
+            called,
+            arguments.as_mut_ptr(),
+            count,
+            c"".as_ptr(),
+        );
+        if LLVMGetTypeKind(call.ty()) == LLVMPointerTypeKind {
+            LLVMReplaceAllUsesWith(call.0, new);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+    call.erase();
+}
