@@ -142,14 +142,14 @@ pub const PASSES: [PassInfo; 29] = [
         name: "mixed-activity",
         file: "workarounds/mixed_activity.rs",
         why: "Enzyme makes a constant its own shadow in memory with derivatives, and adds adjoints to it; asks for runtime activity",
-        test: "cases/mixed_struct.c",
+        test: "cases/enzyme_bugs/mixed_struct.c",
         ..WORKAROUND
     },
     PassInfo {
         name: "copy-types",
         file: "workarounds/copy_types.rs",
         why: "Enzyme takes copies of unknown type for copies of pointers, and drops adjoints; says what is copied",
-        test: "cases/vector_stack.cpp",
+        test: "cases/enzyme_bugs/vector_stack.cpp",
         ..WORKAROUND
     },
     PassInfo {
@@ -211,7 +211,7 @@ pub const PASSES: [PassInfo; 29] = [
         name: "exit-values",
         file: "workarounds/exit_values.rs",
         why: "Enzyme recomputes values behind nested loops with the trip count of iteration 0; hides them in a call, where values decide the path",
-        test: "cases/quick_one_recursion.c",
+        test: "cases/enzyme_bugs/quick_one_recursion.c",
         ..WORKAROUND
     },
     PassInfo {
@@ -239,7 +239,7 @@ pub const PASSES: [PassInfo; 29] = [
         name: "cross-iteration",
         file: "workarounds/cross_iteration.rs",
         why: "Enzyme takes alias answers for one iteration for all, and does not cache loads; adds opaque offsets",
-        test: "cases/slots.c",
+        test: "cases/enzyme_bugs/slots.c",
         ..WORKAROUND
     },
     PassInfo {

@@ -23,13 +23,11 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-for folder in (ROOT / "tests" / "cases", ROOT / "tests" / "torture"):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(ROOT / "tests"))
 
-import generator  # noqa: E402
-import gradients  # noqa: E402
-import loader  # noqa: E402
-from hyperdual import Reference  # noqa: E402
+from support import loader  # noqa: E402
+from torture.generators import generator, gradients  # noqa: E402
+from torture.generators.hyperdual import Reference  # noqa: E402
 
 # Cases of the conformance table, and programs of tests/cases/enzyme_bugs: those that need the pass.
 NEEDED = {

@@ -262,13 +262,13 @@ mod tests {
 
     #[test]
     fn where_passes_skip_a_function_every_size_is_checked() {
-        let sizes = Sizes::from_kept(&Kept::one(7, &[]), true);
+        let sizes = CheckedShapes::from_kept(&ShapeRecord::one(7, &[]), true);
         for digest in 100..200 {
             assert!(sizes.lack(digest), "{digest}");
             sizes.add(digest);
             assert!(!sizes.lack(digest));
         }
-        assert!(!Sizes::from_kept(&sizes.kept(), true).lack(150), "later processes know it");
+        assert!(!CheckedShapes::from_kept(&sizes.kept(), true).lack(150), "later processes know it");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a distance that is no constant tells it something of the element stored there
 //! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) and nothing of the beginning of the memory. Not knowing, it says "failed to deduce type of
 //! copy" to who asked for remarks on speed, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost without a word
-//! (`tests/cases/vector_growth.cpp`). The smallest IR:
+//! (`tests/cases/enzyme_bugs/vector_stack.cpp`). The smallest IR:
 //!
 //! ```text
 //! %new = call ptr @malloc(i64 %twice)

@@ -10,7 +10,7 @@
 //! value that both addresses use for one number: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
 //! Enzyme does not turn on). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
 //! in the reverse pass, when the next iteration with another `k` has overwritten it: a wrong gradient without a word
-//! (`tests/cases/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
+//! (`tests/cases/enzyme_bugs/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
 //! reverse pass goes anywhere: SIGSEGV (`quick_stack.c`). The smallest IR:
 //!
 //! ```text

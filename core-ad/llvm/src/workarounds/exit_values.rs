@@ -17,7 +17,7 @@
 //! `j - trips(D)` from them. Of the first there is a copy that is right behind B (its phi in closed form, `fixLCSSA`). The trip count of D is stored by iteration of B
 //! (`loopLimit_cache[A][B]`), and behind B there is no iteration of B: `lookupM` reads the place of iteration 0. So the reverse pass
 //! takes another branch than the forward pass did, calls the derivative of `sort` with another `j` and a tape that was never written: SIGSEGV, or a wrong gradient
-//! (`tests/cases/quick_one_recursion.c`, `std::nth_element`). With `enzyme-mincut-cache=0` it caches `j` itself. The smallest IR:
+//! (`tests/cases/enzyme_bugs/quick_one_recursion.c`, `std::nth_element`). With `enzyme-mincut-cache=0` it caches `j` itself. The smallest IR:
 //!
 //! ```text
 //! b:      %j = phi i64 [ %hi, %a ], [ %last, %b.latch ]

@@ -7,7 +7,7 @@
 //! Enzyme decides of each pointer once whether what it leads to has a derivative (`ActivityAnalyzer::isConstantValue`). `d` has one, for its `w`, so `d` gets a shadow; what is stored
 //! there for `k`, which has none, is `k` itself (`AdjointGenerator::visitCommonStore` with a constant value). A function that is not inlined sees
 //! two pointers read from `d`, takes both for such that have a derivative, and their shadows from the shadow of `d`. So the reverse pass adds adjoints into the
-//! caller's constant, and the forward mode reads its numbers as tangents (`tests/cases/mixed_struct.c`). The smallest IR:
+//! caller's constant, and the forward mode reads its numbers as tangents (`tests/cases/enzyme_bugs/mixed_struct.c`). The smallest IR:
 //!
 //! ```text
 //! store ptr %k, ptr %d                                   ; Enzyme: store ptr %k, ptr %"d'"
