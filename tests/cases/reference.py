@@ -107,7 +107,7 @@ def rows_on_stack(x: Array) -> Array:
     return np.sum(x * x) + np.sum(x**3 * rows)
 
 
-def last_turn(x: Array, y: Array) -> Array:
+def last_iteration(x: Array, y: Array) -> Array:
     force = 0.4
     for _ in range(3, len(x), 2):
         force = 0.9 * force * force
@@ -132,7 +132,7 @@ def alike_branches(x: Array) -> Array:
     return np.array(y)
 
 
-def running(x: Array) -> Array:
+def loop_carried(x: Array) -> Array:
     most, last, share, y = x[0], x[1], x[2], []
     for u in x:
         most = u if np.real(u) > np.real(most) else most
@@ -142,7 +142,7 @@ def running(x: Array) -> Array:
     return np.array(y)
 
 
-def delayed(x: Array) -> Array:
+def lagged_phi(x: Array) -> Array:
     before, now, share, older = x[0], 0.5, x[1] * x[2], x[2]
     for _ in range(0, len(x), 2):
         for j in range(len(x) - 1, -1, -3):
