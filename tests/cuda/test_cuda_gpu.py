@@ -154,7 +154,7 @@ def test_a_gradient_can_be_captured_in_a_cuda_graph_and_replayed(name: str) -> N
 
 @on_gpu
 def test_what_is_not_loaded_or_proven_is_refused_in_a_capture() -> None:
-    """And the capture goes on."""
+    """The capture continues."""
     # A function of its own: nothing of it is loaded yet.
     f, case = opened("cross_sections", timeout=301)
     inputs = inputs_of(case, "cuda")
@@ -233,7 +233,7 @@ def test_a_call_compiled_by_torch_agrees_with_the_eager_one() -> None:
 
 @on_gpu
 def test_tensors_on_cpu_and_gpu_together_are_refused() -> None:
-    """With both places."""
+    """The error names both devices."""
     f, _ = opened("pointwise")
     x = torch.randn(5, dtype=torch.double)
     with pytest.raises(DeviceError, match="different devices"):

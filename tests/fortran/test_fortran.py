@@ -1,4 +1,4 @@
-"""What is about Fortran alone: names, memory order, intent, files that belong together, refusals, the example."""
+"""Fortran only: names, memory order, intent, files that belong together, refusals, the example."""
 
 from __future__ import annotations
 

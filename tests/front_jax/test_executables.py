@@ -1,4 +1,4 @@
-"""What XLA does with the handler: errors of a run, several devices, the compilation cache, executables that outlive Python objects."""
+"""The handler inside XLA: errors at run time, several devices, the compilation cache, executables that outlive Python objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The NumPy front end: derivatives against closed forms, whose memory is used, what is refused, SciPy's optimisers."""
+"""The NumPy front end: derivatives against closed forms, copies, refusals, SciPy's optimisers."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Unversioned:
 
 
 def read_only(x: np.ndarray) -> np.ndarray:
-    """Return a view that nobody may write to."""
+    """Return a read-only view."""
     view = x.view()
     view.flags.writeable = False
     return view
@@ -214,7 +214,7 @@ def read_only(x: np.ndarray) -> np.ndarray:
     ],
 )
 def test_the_foreign_code_reads_the_arrays_own_memory(write: Write, wrap: Any) -> None:
-    """Whatever offers its memory, without a copy; nothing is written to it."""
+    """Any object that exports its memory is read without a copy and never written to."""
     where = enzyme(write(WHERE), "where", "x[n] -> y[n], address[1]")
     x = normal(16)
     before, content = ffgrad.copies(), x.tobytes()

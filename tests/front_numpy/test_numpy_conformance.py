@@ -28,7 +28,7 @@ def as_tuple(outputs: object) -> tuple[np.ndarray, ...]:
 
 
 def read_only(case: Case, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Draw the inputs as arrays that nobody may write to."""
+    """Draw the inputs as read-only arrays."""
     arrays = tuple(case.make_inputs(seed))
     for array in arrays:
         array.flags.writeable = False

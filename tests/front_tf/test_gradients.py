@@ -51,7 +51,7 @@ def test_a_persistent_tape_gives_the_same_gradient_twice(cube: Enzyme) -> None:
 
 
 def test_foreign_and_own_operations_mix(cube: Enzyme) -> None:
-    """The chain rule goes through both."""
+    """The chain rule applies to both."""
     with tf.GradientTape() as tape:
         tape.watch(X)
         y = tf.sigmoid(cube(tf.sin(X)))

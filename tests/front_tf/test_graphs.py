@@ -1,4 +1,4 @@
-"""Where TensorFlow runs things: data pipelines, threads, XLA, saved graphs; and whose memory is used."""
+"""TensorFlow's runtimes: data pipelines, threads, XLA, saved graphs; and copies of memory."""
 
 from __future__ import annotations
 

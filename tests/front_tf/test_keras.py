@@ -66,7 +66,7 @@ def test_the_shapes_of_a_symbolic_call_are_known(source: Path) -> None:
 
 
 def test_a_saved_keras_model_is_loaded_in_another_process(source: Path, tmp_path: Path, run_python: RunPython) -> None:
-    """Weights, source and signature are in the file; training goes on."""
+    """Weights, source and signature are in the file; training continues."""
     model = fitted(source)
     model.save(tmp_path / "spring.keras")
     np.save(tmp_path / "x.npy", data()[0])

@@ -1,4 +1,4 @@
-"""The operation inside torch's autograd: what is asked for, what arrives, who may call, and when."""
+"""The operation inside torch's autograd: requested gradients, incoming gradients, threads, saved tensors."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_without_grad_mode_no_graph_is_made(cube: Enzyme) -> None:
 
 
 def test_without_grad_mode_no_derivative_is_built(cache: Path, compile_source: Compile) -> None:
-    """Nobody pays for what is not asked for."""
+    """A derivative that is not requested costs nothing."""
     cube = compile_source(CUBE, "cube")
     with torch.no_grad():
         cube.apply(vector(3))
@@ -348,7 +348,7 @@ def test_a_third_derivative_is_right_or_refused(cube: Enzyme) -> None:
 
 
 def test_a_saved_tensor_that_was_changed_is_torchs_version_error(cube: Enzyme) -> None:
-    """The gradient would be taken at the wrong place."""
+    """The gradient would be that at another point."""
     x = vector(4)
     moving = x * 1.0
     y = cube.apply(moving)

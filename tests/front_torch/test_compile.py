@@ -1,4 +1,4 @@
-"""torch.compile and torch.export on foreign functions: whole graphs, dynamic shapes, honest derivatives, programs that travel."""
+"""torch.compile and torch.export on foreign functions: whole graphs, dynamic shapes, right derivatives, exported programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every program of the conformance table through torch's other doors: second derivatives, transforms, tracing, the operators' contract.
+"""Every program of the conformance table through torch's other interfaces: second derivatives, transforms, tracing, the operators' contract.
 
 ``test_conformance.py`` has values, gradcheck and forward mode of eager calls. What is refused there is refused here too.
 """

@@ -1,4 +1,4 @@
-"""What the documents promise to have the same bits has them, whichever versions of mathematical functions the C library picks.
+"""Results that the documents promise to be equal bit for bit are, with every version of mathematical functions in the C library.
 
 Vectorised loops call libmvec, their remainders the scalar functions; the two may differ by units in the last place. Where they
 agree by luck a broken promise does not show, so ``tests/support/off_by_one.c`` stands in for libmvec: always one unit too large.

@@ -1,4 +1,4 @@
-"""Every refusal: its class, its attributes, and its whole text as a golden (``../support/goldens.py``).
+"""Every refusal: class, attributes, and the whole text as a golden (``../support/goldens.py``).
 
 Enzyme's messages are in ``test_engine_messages.py``. The sources that go wrong are in
 ``../cases/negative``.
@@ -234,7 +234,7 @@ def test_a_signature_shows_all_its_problems_at_once(golden: Golden, compile_sour
 
 
 def test_a_signature_that_does_not_parse_is_marked(golden: Golden, compile_source: Compile) -> None:
-    """With a caret under the place."""
+    """With a caret under the column."""
     with pytest.raises(ffgrad.SignatureError) as caught:
         compile_source(PAIR, "pair", "a[n, b[n] -> product[n] mixed[n]")
     golden("signature_syntax", caught.value)

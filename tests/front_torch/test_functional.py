@@ -101,7 +101,7 @@ def test_a_map_of_batched_gradients_inside_of_another_is_refused(pair: Enzyme) -
 
 
 def test_a_third_derivative_is_refused_by_the_functional_api(pair: Enzyme) -> None:
-    """Where somebody asks for it."""
+    """At the call that requests it."""
     x, v = leaves()
     change = functional.hvp(number(pair), x, v, create_graph=True)[1]
     with pytest.raises(DifferentiationError, match="third derivatives of `pair`"):

@@ -1,4 +1,4 @@
-"""What the worker does for speed changes no gradient: each improvement alone, all of them, and none, side by side.
+"""Optimisations of the worker change no gradient: each alone, all of them, and none are compared.
 
 Also: that they happen where they should (seen in the IR kept in the cache), and that arithmetic which depends on its order
 (rounding by a large constant, compensated sums) is left alone.

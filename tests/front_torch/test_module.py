@@ -1,4 +1,4 @@
-"""EnzymeModule, and operations that travel: pickled, copied, saved, to workers and to other ranks."""
+"""EnzymeModule, and operations that are pickled, copied, saved, and sent to workers and other ranks."""
 
 from __future__ import annotations
 

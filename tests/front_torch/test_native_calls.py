@@ -1,4 +1,4 @@
-"""Native calls beside other things: static objects of the source, threads, Python that goes on meanwhile."""
+"""Native calls: static objects of the source, threads, Python code that runs at the same time."""
 
 from __future__ import annotations
 

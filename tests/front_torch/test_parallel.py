@@ -1,4 +1,4 @@
-"""OpenMP, MPI and torch's DistributedDataParallel: what goes beyond single programs of the conformance table."""
+"""OpenMP, MPI and torch's DistributedDataParallel: beyond single programs of the conformance table."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_region_that_one_thread_reverses_is_reported() -> None:
 
 
 def test_a_construct_without_derivative_is_refused_with_its_line(write: Write) -> None:
-    """`cancel` leaves a loop at a place that no two runs share."""
+    """`cancel` leaves a loop at another iteration in each run."""
     source = write(
         """
         void f(const double *x, int n, double *y) {
@@ -212,7 +212,7 @@ def test_a_second_openmp_runtime_is_refused(run_python: RunPython) -> None:
 
 
 def test_a_runtime_that_is_loaded_already_is_used(run_python: RunPython) -> None:
-    """Whoever loaded it, and however it is named: none is loaded beside it."""
+    """No second runtime is loaded, under any name of the first."""
     child = run_python(
         inspect.cleandoc(f"""
         import ctypes, torch
@@ -248,7 +248,7 @@ def test_the_option_threads_says_how_many(write: Write) -> None:
 
 @pytest.mark.parametrize("asks", ["num_threads(3)", ""])
 def test_one_thread_may_be_forced(asks: str, write: Write) -> None:
-    """Whatever the source asks for, in the function and in its gradient."""
+    """The option overrides the source, in the function and in its gradient."""
     source = write(
         f"""
         #include <omp.h>

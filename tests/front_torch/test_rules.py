@@ -1,4 +1,4 @@
-"""Derivatives given by people: second derivatives of every such case, what is refused, and what is linked."""
+"""Custom derivatives: second derivatives of every such case, refusals, and which rules are linked."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_an_unknown_inactive_function_is_refused(source: Path) -> None:
 
 
 def test_freed_memory_and_rules_need_the_arena() -> None:
-    """Without it nobody could keep the memory that a rule reads in the reverse sweep."""
+    """Without the arena, memory that a rule reads in the reverse sweep could be freed before."""
     (case,) = load_cases(names=["rule_saving"])
     function = enzyme(case.source, case.function, case.signature, arena=False)
     with pytest.raises(DifferentiationError, match="needs the arena, but arena=False"):

@@ -1,4 +1,4 @@
-"""What counts as proven: not a call that shows nothing, and under ``strict`` not a doubtful one."""
+"""Which calls prove a gradient: none with only zeros, and under ``strict`` none with a doubtful check."""
 
 from __future__ import annotations
 

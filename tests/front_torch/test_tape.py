@@ -1,4 +1,4 @@
-"""`mode="tape"`: the forward call keeps what the gradient needs; the gradient uses it once, or nobody does."""
+"""`mode="tape"`: the forward call keeps what the gradient needs; one gradient uses it, or none."""
 
 from __future__ import annotations
 

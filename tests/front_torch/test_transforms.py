@@ -1,4 +1,4 @@
-"""torch.func on foreign functions: every transform and their compositions, beside the same formula written in torch."""
+"""torch.func on foreign functions: every transform and their compositions, compared with the same formula written in torch."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_an_argument_updated_in_place_is_mapped(compile_source: Compile) -> None
 @pytest.mark.parametrize("inner", [jacrev, jacfwd])
 @pytest.mark.parametrize("innermost", [jacrev, jacfwd])
 def test_a_third_derivative_is_refused(cube: Enzyme, outer: Any, inner: Any, innermost: Any) -> None:
-    """By name, with what to do, in whatever modes it is asked for."""
+    """With its code and a remedy, in every combination of modes."""
     x = torch.randn(3, dtype=torch.float64)
     with pytest.raises(
         DifferentiationError, match="third derivatives of `cube` are not available\n.*create_graph"

@@ -1,4 +1,4 @@
-"""No gradient is returned unverified: when checks run, what they say, and what Enzyme gets silently wrong."""
+"""No gradient is returned unverified: when verification runs, its outcome, and programs that Enzyme gets silently wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ffgrad.torch import Enzyme, enzyme
 from support.fixtures import Compile, RunPython, Write
 from support.loader import Case, load_cases
 
-# Counts its own calls: a check shows as calls that nobody asked for.
+# Counts its own calls: a verification shows as additional calls.
 COUNTED = """\
 void counted(const double* x, int n, double* y, long long* calls) {
   static long long count;
@@ -334,7 +334,7 @@ void f(const double *x, int n, double a, double *y) { for (int i = 0; i < n; i++
 def test_second_derivatives_that_are_zero_at_the_first_arguments_prove_nothing(
     slope: float, compile_source: Compile
 ) -> None:
-    """Nor do first ones: a generic point nearby is looked at, for second derivatives too."""
+    """Nor do first ones: a generic point nearby is verified, for second derivatives too."""
     rules = {"cube": ("cube_fwd", "cube_rev")}
     function = compile_source(CUBIC, "f", "x[n], a -> y[n]", derivatives=rules, inactive=["slope"])
     x = torch.zeros(3, dtype=torch.float64, requires_grad=True)

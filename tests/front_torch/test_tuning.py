@@ -80,7 +80,7 @@ def test_a_tuned_function_is_not_tuned_again(source: Path) -> None:
 
 
 def test_what_was_tuned_serves_every_size(tmp_path: Path) -> None:
-    """Sizes of the first call may be constants in what is kept (products of small matrices gain by it); others are not lost."""
+    """The kept variant may have the first call's sizes as constants (small matrix products gain by it); other sizes still work."""
     path = tmp_path / "square.c"
     path.write_text(
         "void square(const double* a, int n, double* b) {\n"

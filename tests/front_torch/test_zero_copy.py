@@ -74,7 +74,7 @@ def test_a_strided_view_is_copied(where: Enzyme) -> None:
 
 
 def test_a_dimension_of_extent_one_does_not_make_a_copy(compile_source: Compile) -> None:
-    """Its stride means nothing, whatever it is."""
+    """Any stride of it is contiguous."""
     cube = compile_source(CUBE, "cube", "x[m,k] -> y[m,k]", sizes={"n": 5})
     column = torch.randn(1, 5, dtype=torch.float64).as_strided((1, 5), (99, 1))
     before = ffgrad.copies()

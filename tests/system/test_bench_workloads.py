@@ -1,4 +1,4 @@
-"""What the benchmark compares with is right: gradients by hand against finite differences, and everybody against them.
+"""The benchmark's competitors are right: gradients by hand against finite differences, all others against these.
 
 Also the harness itself: samples, ratios, the report. Neighbours: ``../../benches``.
 """

@@ -102,7 +102,7 @@ def test_an_edited_header_is_a_new_program(cache: Path, write: Write) -> None:
 
 
 def test_an_edited_file_that_is_not_read_rebuilds_nothing(cache: Path, write: Write) -> None:
-    """A comment in a neighbour, a header that nobody includes."""
+    """A comment in another file of the folder, a header that no source includes."""
     source = write(CUBE)
     for text in ("/* one */\n", "/* two */\n"):
         write(text + PAIR, "neighbour.c")
@@ -113,7 +113,7 @@ def test_an_edited_file_that_is_not_read_rebuilds_nothing(cache: Path, write: Wr
 
 
 def test_the_same_source_elsewhere_shares_its_build(cache: Path, tmp_path: Path, write: Write) -> None:
-    """Keys hold content, not places."""
+    """Keys have contents, not paths."""
     enzyme(write(CUBE), "cube").apply(torch.ones(2, dtype=torch.float64))
     (tmp_path / "elsewhere").mkdir()
     moved = tmp_path / "elsewhere" / "f.c"
@@ -125,7 +125,7 @@ def test_the_same_source_elsewhere_shares_its_build(cache: Path, tmp_path: Path,
 def test_derivatives_of_the_same_source_elsewhere_are_built_from_the_first(
     cache: Path, tmp_path: Path, write: Write
 ) -> None:
-    """Bitcode names its source: who opens a copy must take what is there for whole, and not compile it again."""
+    """Bitcode names its source; a copy of the source uses the entry and compiles nothing."""
     copies = [tmp_path / name / "cube.c" for name in ("here", "elsewhere")]
     for copy in copies:
         copy.parent.mkdir()
@@ -174,7 +174,7 @@ def test_processes_that_race_for_one_key_are_all_right(cache: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
 def test_a_cache_that_others_can_write_to_is_refused(cache: Path, compile_source: Compile, mode: int) -> None:
-    """What is there would be run."""
+    """Its code would be run."""
     cache.mkdir()
     cache.chmod(mode)
     with pytest.raises(ffgrad.CacheError, match="other users") as caught:

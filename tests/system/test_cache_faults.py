@@ -112,7 +112,7 @@ def test_a_function_works_in_a_forked_process(cache: Path, write: Write) -> None
 
 
 def test_what_is_in_use_survives_clearing(cache: Path, write: Write) -> None:
-    """By the command, in another process; and goes when nobody has it open."""
+    """Cleared by the command in another process; removed once no process has it open."""
     f = cube(write(CUBE))
     slope(f)
     listed = json.loads(ffgrad_command("cache", "list", "--json").stdout)["entries"]

@@ -1,4 +1,4 @@
-"""What Enzyme refuses: the construct, the user's own line, the reason, and what to do instead.
+"""Errors about what Enzyme refuses name the construct, the user's line, the reason and a remedy.
 
 Each source of ``../cases/negative`` provokes one message of Enzyme; the table of all known ones, with logs for those
 that no source here provokes, is ``core-ad/src/diagnostics/messages.rs``.

@@ -357,7 +357,7 @@ def test_what_cannot_be_packed_is_refused_and_what_is_no_pack_is_left_alone(
 
 
 def test_an_operation_of_a_pack_is_pickled_and_compiled(packed_cube: Path) -> None:
-    """By the pack's place, with a warning where the pack is another one by then."""
+    """By the pack's path, with a warning if the pack there has changed."""
     cube = enzyme(packed_cube, "cube")
     again = pickle.loads(pickle.dumps(cube))
     assert again.apply(vector(2.0)).item() == 8.0

@@ -78,7 +78,7 @@ def test_ctrl_c_ends_the_wait_for_another_process(cache: Path, write: Write, tmp
 
 
 def test_ctrl_c_ends_the_wait_for_another_thread(cache: Path, write: Write, tmp_path: Path) -> None:
-    """Which goes on building."""
+    """The other thread continues its build."""
     code = """
 import os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -138,7 +138,7 @@ print(f.vjp(np.full(3, 2.0))[1](np.ones(3))[0].tolist())
 
 
 def test_a_handler_of_the_users_own_is_called_during_a_build(cache: Path, write: Write, tmp_path: Path) -> None:
-    """And the build goes on where it raises nothing."""
+    """The build continues if the handler raises nothing."""
     code = """
 import signal
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a system does to a program, really and not simulated: full disks, folders that cannot be written to, forks, exits.
+"""Real faults of the system, not simulated: full disks, folders that cannot be written to, forks, exits.
 
 Some of it takes root (mounts, other users): skipped with the reason elsewhere.
 """
@@ -149,7 +149,7 @@ with warnings.catch_warnings(record=True) as caught:
 
 @NEEDS_ROOT
 def test_another_user_is_served_by_a_cache_of_roots(cache: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who may read but not write; and a folder in /tmp that somebody else made in that user's name is not used."""
+    """A user who may read but not write; a folder in /tmp that another user made under that user's name is not used."""
     with tempfile.TemporaryDirectory() as name:
         shared = Path(name)
         shared.chmod(0o755)

@@ -92,7 +92,7 @@ def test_what_is_no_terminal_has_none(verb: str, cache: Path) -> None:
 @pytest.mark.parametrize("variables", [{}, *PLAIN.values()], ids=["colour", *PLAIN])
 @pytest.mark.parametrize("arguments", [["doctor"], ["cache", "list"]], ids=" ".join)
 def test_json_on_a_terminal_is_json(arguments: list[str], variables: dict[str, str], cache: Path) -> None:
-    """Whatever the terminal can do."""
+    """On every kind of terminal."""
     shown = on_terminal([*arguments, "--json"], **variables)
     assert ESCAPE not in shown
     assert isinstance(json.loads(shown), dict | list)
@@ -141,7 +141,7 @@ def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_a_download_ends_with_the_command(name: str, tmp_path: Path) -> None:
-    """Neither pip nor its children go on where the command alone is ended; the next installation sweeps what is left."""
+    """pip and its children end with the command; the next installation removes what remains."""
     env = environment(**slow_pip(tmp_path, 3000))
     # Shells start what runs in the background with SIGINT ignored.
     default = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731

@@ -1,4 +1,4 @@
-"""Types for those who check them: the stubs of the native part are complete, and docstrings say what the package promises."""
+"""The stubs of the native part are complete, and docstrings document every parameter."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _first(y: Any) -> Any:
 
 
 def test_memory_is_given_back_when_the_results_are_gone(driver: Driver, pointwise: tuple[Enzyme, list[Any]]) -> None:
-    """Results live as long as whoever took them; capsules that nobody took free theirs."""
+    """Results live as long as their consumers; unconsumed capsules free theirs."""
     f, values = pointwise
     inputs = moved(values)
     pull = f.vjp(*inputs)[1]

@@ -48,7 +48,7 @@ def launch(f: Enzyme, device: int = 0, stream: int = 0) -> None:
 
 
 def fresh(tmp_path: Path, **options: Any) -> Enzyme:
-    """Return a kernel that nobody has loaded."""
+    """Return a kernel that is not loaded yet."""
     source = tmp_path / "fresh.cu"
     source.write_text("\n__global__ void fresh(const double *x, double *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }\n")
     return enzyme(source, "fresh", "x[n] -> y[n]", **options)
@@ -63,7 +63,7 @@ def launch_fresh(f: Enzyme, entry: str = "primal", n: int = 5) -> None:
 
 @pytest.mark.parametrize("name", ["pointwise", "in_place", "gather", "block_reduce", "fem_apply"])
 def test_values_and_gradients_arrive_through_the_drivers_parameters(name: str, through: Any) -> None:
-    """Each slot has its place, and the pool stands behind them."""
+    """Each slot has an offset, and the pool follows them."""
     f, case = opened(name)
     inputs = inputs_of(case)
     wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]

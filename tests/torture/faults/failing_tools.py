@@ -98,7 +98,7 @@ def real_clang(root: Path) -> str:
 
 
 def stand_in(folder: Path, variable: str, stage: str, failure: str, real: str) -> Path:
-    """Write the script that takes the tool's place; its versions and probes are the real ones."""
+    """Write the script that replaces the tool; its versions and probes are the real ones."""
     script = folder / ("clang" if variable == "FFGRAD_CLANG" else "tool")
     does = FAILURES.get(failure, failure)
     if variable != "FFGRAD_WORKER":

@@ -1,7 +1,7 @@
 """Signals in the middle of a build: no child and no grandchild outlives it, no lock stays, and Ctrl-C is a ``KeyboardInterrupt``.
 
 A script takes the place of one tool, starts a child of its own and hangs. Then the building process gets a signal: SIGINT, which
-Python turns into an exception; SIGTERM, which ends it; SIGKILL, which lets it do nothing any more. The other two are ended as
+Python raises as an exception; SIGTERM, which ends it; SIGKILL, which lets it do nothing any more. The other two are ended as
 a terminal or a scheduler would, the process alone, not its group.
 """
 
@@ -97,7 +97,7 @@ def until(holds: object, seconds: float) -> bool:
 
 
 def held_locks(cache: Path) -> list[str]:
-    """Return the locks of a cache that somebody holds."""
+    """Return the locks of a cache that are held."""
     held = []
     for path in cache.glob("v*/locks/*"):
         with path.open() as file:
@@ -109,7 +109,7 @@ def held_locks(cache: Path) -> list[str]:
 
 
 def send(result: Signals, folder: Path, stage: str, name: str, front: str, real: dict[str, str]) -> None:
-    """Let one tool hang, send one signal, look for what is left, and build with the real tools."""
+    """Let one tool hang, send one signal, find what remains, and build with the real tools."""
     variable, pattern = STAGES[stage]
     source, cache, pids = folder / "cube.c", folder / "cache", folder / "pids"
     source.write_text(CUBE)

@@ -2,11 +2,11 @@
 
     python tests/torture/generators/loop_nests.py --count 1000 --first 0 --jobs 2
 
-What an engine keeps of one loop it may take for what it needs of another, so these programs read the same places in many loops. Those of
-seeds from 10,000,000 on carry numbers through the loops besides, which turns replace, divide or leave, take branches and switches of
-which several do alike, and leave loops early, also several at once.
-Both modes and central differences have to agree, from the first preparation on and with no check of ffgrad's to help; there are no
-comparisons of numbers, so no kinks. `generator.py` makes programs of every kind, of which few do this.
+Enzyme may use what it caches for one loop in another, so these programs read the same addresses in many loops. Those of seeds from
+10,000,000 on also have loop-carried values, which iterations replace, divide or keep, branches and switches with several equal
+cases, and early exits, from several loops at once too.
+Both modes and central differences must agree, with the first pipeline and without ffgrad's verification. There are no comparisons
+of floating-point numbers, so no kinks. Few programs of `generator.py` have such nests.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/torture/generators/value_paths.py --count 1000 --first 0 --jobs 2
 
-Each program runs in a process of its own. Its first call, at which ffgrad verifies, is at sorted, positive, zero, constant or random numbers: first calls of
-real programs are special more often than not. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`; *died*
+Each program runs in a process of its own. Its first call, which ffgrad verifies, has sorted, positive, zero, constant or random numbers: first calls of
+real programs often have special ones. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`; *died*
 is a process that crashed or hung, *changed* one whose inputs were written to. None may be wrong, die or change an input.
 """
 
@@ -217,7 +217,9 @@ def report(verdicts: list[Verdict]) -> str:
     ]
     for part in sorted({part for v in verdicts for part in v.features}):
         of_part = collections.Counter(v.kind for v in verdicts if part in v.features)
-        bad = ", ".join(f"{count} {kind}" for kind, count in sorted(of_part.items()) if kind not in ("right", "recovered"))
+        bad = ", ".join(
+            f"{count} {kind}" for kind, count in sorted(of_part.items()) if kind not in ("right", "recovered")
+        )
         if bad:
             lines.append(f"  {part}: {sum(of_part.values())}, of them {bad}")
     return "\n".join(lines)

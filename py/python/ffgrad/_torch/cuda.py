@@ -356,7 +356,7 @@ def _at(device: torch.device) -> Iterator[None]:
 
 
 def _prove(call: Call, order: str, mask: int, cotangents: Arrays | None = None) -> None:
-    """Check the derivatives of a call, if nobody has: first ones, ``"second"`` ones, those of the forward mode ``"twice"``."""
+    """Check the derivatives of a call, once: first ones, ``"second"`` ones, those of the forward mode ``"twice"``."""
     checks, kernel = call.kernel.checks, call.kernel
     batched = bool(call.lead)
     if not mask or not checks.needed((order, mask, batched)):
