@@ -1,4 +1,4 @@
-# One verb per chore, the same for a person and for CI. Each verb sets up what it needs; what is there is left alone.
+# One verb per chore, the same for a person and for CI. Each verb sets up what it needs and changes nothing that is set up.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -19,7 +19,7 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 	@"$$(. scripts/lib.sh && echo $$BIN)/ffgrad" toolchain install fortran >/dev/null
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
 
-# The longest first; two at a time, for each waits for one compiler after another on one core. What a part prints comes when it ends.
+# The longest first; two at a time, because each mostly waits for one compiler process. A part's output appears when it ends.
 PARTS := torch jax julia tf rust fortran cuda
 
 test: build env-tf env-jax ## every test, two parts at a time; goes on after a part that fails, and make names all that failed

@@ -1,4 +1,4 @@
-"""CUDA kernels: the gradient's time over the primal's, and beside PyTorch's own for the same mathematics.
+"""CUDA kernels: the gradient's time over the primal's, compared with PyTorch's own for the same mathematics.
 
     make bench-cuda                          # on a GPU; results with device and date in benches/results/
     make bench-cuda ARGS="--device cpu"      # on the CPU as a device; printed only
@@ -74,7 +74,7 @@ Problem = tuple[str, Enzyme, list[Any], Callable[..., torch.Tensor] | None]
 def measured(
     name: str, f: Enzyme, inputs: list[Any], same: Callable[..., torch.Tensor] | None, options: Any
 ) -> dict[str, Any]:
-    """Time one kernel; ``same`` is its mathematics in PyTorch, where that is short to write."""
+    """Time one kernel; ``same`` is its mathematics in PyTorch, where that is short."""
     compiled = torch.compile(same) if same is not None and options.device == "cuda" else None
     plain = [x.detach() if isinstance(x, torch.Tensor) else x for x in inputs]
     return {

@@ -1,4 +1,4 @@
-"""What a call costs in JAX: ffgrad beside plain JAX, an FFI call written by hand in C++, and Enzyme-JAX.
+"""What a call costs in JAX: ffgrad compared with plain JAX, an FFI call written by hand in C++, and Enzyme-JAX.
 
 All compute x * sin(x) in single precision. Rows are implementations; columns are microseconds for n = 16 (there and back): a
 call of a jitted function, its value and gradient, a call within one compiled loop; and for a million elements: value, value and
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Compared are calls, not thread pools.
+# The comparison is of calls, not of thread pools.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false"
 
 import jax
@@ -38,7 +38,7 @@ void f(float* inp, size_t n, float* out) {
 }
 """
 
-# What one writes by hand: two handlers, joined by jax.custom_vjp below.
+# By hand: two handlers, joined by jax.custom_vjp below.
 HANDLERS = """\
 #include <cmath>
 #include "xla/ffi/api/ffi.h"

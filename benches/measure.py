@@ -1,4 +1,4 @@
-"""Measure one row in a process of its own, and write what came out as JSON; started by ``run.py``.
+"""Measure one row in a process of its own, and write the results as JSON; started by ``run.py``.
 
     python benches/measure.py ROW --columns a,b,c --out FILE [--quick]
     python benches/measure.py ROW --memory COLUMN --out FILE
@@ -28,7 +28,7 @@ from harness.problem import Problem, find_problem, work_folder
 
 
 def measure(problem: Problem, names: list[str], effort: timing.Effort) -> dict[str, Any]:
-    """Build every column, compare its gradient with the first one's, time what is right.
+    """Build every column, compare its gradient with the first one's, time those that are right.
 
     A column whose gradient is wrong is timed too and marked: a wrong gradient is not a fast one.
     """
@@ -62,7 +62,7 @@ def measure(problem: Problem, names: list[str], effort: timing.Effort) -> dict[s
         entry["gradient"] = times.as_dict()
         if base is not None:
             entry["over_hand"] = timing.ratio(times, base)
-        # Enzyme alone has no primal of its own: that is C compiled plainly, as for the gradient by hand.
+        # Enzyme alone has no primal of its own: that is plain C, as for the gradient by hand.
         own = primals.get(name) or (primals.get("hand") if name == "raw" else None)
         if own is not None:
             entry["primal"] = own.as_dict()
@@ -71,7 +71,7 @@ def measure(problem: Problem, names: list[str], effort: timing.Effort) -> dict[s
 
 
 def memory(problem: Problem, name: str) -> dict[str, Any]:
-    """Return the peak of resident memory during one gradient beyond what stood before, in bytes; outputs count.
+    """Return the peak of resident memory during one gradient beyond that before, in bytes; outputs count.
 
     It is the first call, so that buffers which are kept for the next one count too; only for ``compile`` and ``jax``,
     which compile in it, it is the second.

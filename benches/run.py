@@ -1,4 +1,4 @@
-"""Measure gradients: ffgrad beside gradients by hand, Enzyme alone, PyTorch and JAX. ``README.md`` explains rows and columns.
+"""Measure gradients: ffgrad compared with gradients by hand, Enzyme alone, PyTorch and JAX. ``README.md`` explains rows and columns.
 
     python benches/run.py [--quick] [--only NAME ...] [--columns a,b,c]
 
@@ -25,7 +25,7 @@ from harness.problem import Problem, Skipped, all_problems  # noqa: E402
 
 SCALING = ["hand-fast", "hand-vec", "ffgrad", "ffgrad-torch", "eager", "compile", "jax"]
 MEMORY = ["hand", "ffgrad", "ffgrad-tuned", "raw", "eager", "compile", "jax"]
-# What each improvement brings: the default beside itself without one of them.
+# What each improvement brings: the default compared with itself without one of them.
 LEFT_OUT = (
     "defer-inlining",
     "derivative-arithmetic",
@@ -192,7 +192,7 @@ def _child(script: str, arguments: list[str], quick: bool) -> dict[str, Any]:
 
 
 def _keep(results: dict[str, Any], stem: Path) -> None:
-    """Write what there is so far: a run that is ended early has not been for nothing."""
+    """Write the results so far, so that an interrupted run keeps them."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     partial = stem.with_suffix(".json.part")
     partial.write_text(json.dumps(results, indent=1) + "\n")

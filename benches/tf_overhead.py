@@ -1,4 +1,4 @@
-"""What a call costs in TensorFlow: ffgrad beside tf.numpy_function and an operation written by hand in C++.
+"""What a call costs in TensorFlow: ffgrad compared with tf.numpy_function and an operation written by hand in C++.
 
 All compute x * sin(x) for 16 floats, so that what is measured is the call itself. Rows are implementations,
 columns are microseconds for: a call in eager mode; a call and its gradient by a tape, eagerly; a call in a loop within
@@ -35,7 +35,7 @@ void f(float* inp, size_t n, float* out) {
 }
 """
 
-# What one writes by hand: an operation and its gradient.
+# By hand: an operation and its gradient.
 OPERATION = """\
 #include <cmath>
 #include "tensorflow/core/framework/op.h"

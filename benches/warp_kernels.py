@@ -99,7 +99,7 @@ def stencil() -> tuple[Any, Callable[..., Any]]:
 
 
 def forces() -> tuple[Any, Callable[..., Any]]:
-    """Particles, all pairs, without tiles in shared memory. Added up in the result: with a local that the loop adds to, Warp 1.19's
+    """Particles, all pairs, without tiles in shared memory. Sums go into the result: with a local sum, Warp 1.19's
     gradient of ``mass`` is wrong."""
 
     @wp.kernel

@@ -1,7 +1,7 @@
-"""The gradient of a C function in PyTorch, beside its closed form.
+"""The gradient of a C function in PyTorch, compared with its closed form.
 
-``test.c`` holds ``void f(float* inp, size_t n, float* out)`` with out = inp * sin(inp). It is compiled, differentiated and cached by
-the first call; from then on it is an operation like any other.
+``test.c`` has ``void f(float* inp, size_t n, float* out)`` with out = inp * sin(inp). It is compiled, differentiated and cached by
+the first call; after that it is an ordinary operation.
 """
 
 from __future__ import annotations

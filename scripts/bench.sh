@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench.sh [ARGUMENT..]: the benchmark; arguments go to benches/run.py. What it compares with beside torch
-# (requirements/bench.txt) is put into the shared environment first; where that fails, its columns are left out.
+# bench.sh [ARGUMENT..]: the benchmark; arguments go to benches/run.py. Its competitors beside torch
+# (requirements/bench.txt) are installed into the shared environment first; where that fails, their columns are left out.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"

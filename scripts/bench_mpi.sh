@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench_mpi.sh [RANKS..]: the gradient of one MPI program on 1 and 2 ranks, or as many as are named; left out where no MPI is to be had.
+# bench_mpi.sh [RANKS..]: the gradient of one MPI program on 1 and 2 ranks, or as many as are named; left out where there is no MPI.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"

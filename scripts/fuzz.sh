@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzing of what reads text from outside: signatures, files of the cache, shapes, messages of tools. fuzz.sh [SECONDS]
-# [TARGET..]: each target for so long, 60 s where nothing is said. Needs a nightly compiler and cargo-fuzz.
+# Fuzzes all code that reads text from outside: signatures, files of the cache, shapes, messages of tools. fuzz.sh [SECONDS]
+# [TARGET..]: each target for that time, else 60 s. Needs a nightly compiler and cargo-fuzz.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
-# Apart from what is built without the sanitizer.
+# Separate from builds without the sanitizer.
 export CARGO_TARGET_DIR=$ROOT/fuzz/target
 
 need cargo "rustup"
@@ -19,7 +19,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for target in "${targets[@]}"; do
     say "fuzzing $target for $seconds s"
-    # What was learned before is in fuzz/corpus; a failure is left in fuzz/artifacts.
+    # fuzz/corpus has the inputs found before; a failure is written to fuzz/artifacts.
     status=0
     cargo +nightly fuzz run --fuzz-dir fuzz "$target" -- -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
         -print_final_stats=1 >"$log" 2>&1 || status=$?

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# gpu.sh [ARGUMENT..]: everything that needs an NVIDIA GPU, in one go: the tests of CUDA kernels, none of them skipped for want of one, the
-# example, the benchmark (arguments go to it). What was found is written to benches/results/DATE-cuda-DEVICE.md, failures too; the
-# benchmark's figures are beside it.
+# gpu.sh [ARGUMENT..]: everything that needs an NVIDIA GPU, in one go: the tests of CUDA kernels, none of them skipped, the
+# example, the benchmark (arguments go to it). The report is written to benches/results/DATE-cuda-DEVICE.md, failures too; the
+# benchmark's figures are in the same folder.
 #
-# In a clone that is built it runs what stands there, with the compilers. On a machine with PyTorch and a GPU and nothing else, neither
+# In a clone that is built it runs the clone, with the compilers. On a machine with PyTorch and a GPU and nothing else, neither
 # clang nor a package registry, it runs from target/gpu-kit.tar.gz, which `gpu.sh pack` makes on another machine.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 
-# A cache knows sources by their place, so the kit is unpacked where it was filled.
+# A cache identifies sources by their path, so the kit is unpacked to the path where it was made.
 KIT=/tmp/ffgrad-gpu-kit
 ARCHIVE=target/gpu-kit.tar.gz
 

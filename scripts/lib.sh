@@ -5,7 +5,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export ROOT
 
-# say TEXT..: what is being done now. On standard error, so that results can go to standard output.
+# say TEXT..: reports the current step. On standard error, so that results can go to standard output.
 say() { printf '==> %s\n' "$*" >&2; }
 
 # die TEXT..: what is wrong, and what to do about it.
@@ -20,7 +20,7 @@ die() {
 need() { command -v "$1" >/dev/null 2>&1 || die "$1 was not found" "Install it (Debian: $2)."; }
 
 # as_one FILE COMMAND..: runs the command while holding a lock on the file, so that two clones do not do the same
-# work at once. Where there is no flock (macOS) it runs without.
+# work at the same time. Where there is no flock (macOS) it runs without.
 as_one() {
     local lock=$1
     shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a machine can say about style and types. Changes nothing; `make fmt` fixes the layout.
+# Checks style and types. Changes nothing; `make fmt` fixes the layout.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"

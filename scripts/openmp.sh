@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# openmp.sh: sees to it that there is an LLVM OpenMP runtime for the tests: the system's libomp, else the one that
+# openmp.sh: provides an LLVM OpenMP runtime for the tests: the system's libomp, else the one that
 # `ffgrad toolchain install openmp` fetches. Does nothing where there is one.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"

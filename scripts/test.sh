@@ -8,7 +8,7 @@ cd "$ROOT"
 suite=$1
 shift
 start=$SECONDS
-# An empty cache: what an older driver built must not stand in for what this one builds. The parts of `make test` share one,
+# An empty cache: artifacts of an older driver must not replace those of this one. The parts of `make test` share one,
 # which it has emptied: the conformance table is built once, not for each front end.
 if [ "$suite" != rust ] && [ -n "${FFGRAD_TEST_CACHE:-}" ]; then
     export FFGRAD_CACHE_DIR=$FFGRAD_TEST_CACHE

@@ -11,7 +11,7 @@ need cc gcc
 
 build() { cargo build --release "${quiet[@]}" "$@"; }
 quiet=()
-# Nothing to say to a log unless something is compiled, which takes long enough to be reported.
+# Reports nothing unless something is compiled, which takes long enough to be reported.
 [ -t 2 ] || quiet=(--quiet)
 
 if ! [ -x "$BIN/ffgrad" ]; then say "building ffgrad (about a minute)"; fi
@@ -20,7 +20,7 @@ build --package compile-driver
 "$BIN/ffgrad" toolchain install >/dev/null
 "$BIN/ffgrad" toolchain install blas >/dev/null
 with_llvm
-# None of them needs a framework to be built. libffgrad finds the worker beside itself, in the build folder.
+# None of them needs a framework to be built. libffgrad finds the worker in its own folder, the build folder.
 build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-torch --package ffgrad-capi
 
 replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The driver under ThreadSanitizer: threads that open, build, call and prune at once (compile-driver/tests/threads.rs). tsan.sh [ARGS..] go
+# The driver under ThreadSanitizer: threads that open, build, call and prune at once (compile-driver/tests/threads.rs). The arguments of tsan.sh [ARGS..] go
 # to the test program. Needs a nightly compiler with the sources of the standard library, which is instrumented too.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
-# Apart from what is built without the sanitizer.
+# Separate from builds without the sanitizer.
 export CARGO_TARGET_DIR=$ROOT/target/tsan
 
 none() {

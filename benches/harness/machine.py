@@ -54,7 +54,7 @@ def _versions() -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
-    # In a process of its own: this one stays free of native code, and alive whatever happens to it.
+    # In a process of its own: this one loads no native code and survives its crashes.
     found["ffgrad"] = (
         _first_line([sys.executable, "-c", "import ffgrad; print(ffgrad.__version__)"]) or "not importable"
     )

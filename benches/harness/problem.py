@@ -1,4 +1,4 @@
-"""One row of the benchmark: a function, its inputs, and what each competitor is given of it.
+"""One row of the benchmark: a function, its inputs, and the arguments of each competitor.
 
 Every folder of ``workloads/`` has a ``bench.py`` with ``problems(quick)``, which yields :class:`Problem` or, where something that it needs is
 missing, :class:`Skipped`. Beside it are the source (as its author would write it), ``hand.c`` (the gradient by hand) and ``raw.c`` (the

@@ -1,4 +1,4 @@
-"""From what was measured to a Markdown report: tables, geometric means, and what the aims make of them."""
+"""The Markdown report of a measurement: tables, geometric means, and whether the aims are met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interleaved timing: in every round each competitor runs for a few milliseconds, so that what disturbs the machine disturbs all.
+"""Interleaved timing: in every round each competitor runs for a few milliseconds, so that disturbances of the machine affect all.
 
 A sample's time is the lesser of elapsed and processor time (of all threads together): on a quiet machine they agree for one thread; on
 a busy one what others took from this process does not count; and a competitor with several threads is given credit for them.

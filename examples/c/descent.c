@@ -9,7 +9,7 @@
 
 enum { N = 4 };
 
-/* Every function of ffgrad answers FFGRAD_OK, or explains itself in `error`. */
+/* Every function of ffgrad returns FFGRAD_OK, or sets `error`. */
 static void need(int32_t status, ffgrad_error* error) {
   if (status == FFGRAD_OK) return;
   fprintf(stderr, "ffgrad: %s\n", ffgrad_error_message(error));

@@ -1,5 +1,5 @@
-// Heat in a plate of uneven conductivity, one step in time: a block a tile of 16 x 16 cells, with the tile and its
-// border in shared memory. Written as one writes it for a GPU; nothing in it knows of gradients.
+// Heat in a plate of uneven conductivity, one step in time. Each block computes a tile of 16 x 16 cells, with the tile and its
+// border in shared memory. An ordinary kernel, without any code for gradients.
 #define TILE 16
 
 __global__ void diffuse(const double *u, const double *k, double *v, int rows, int cols) {

@@ -1,6 +1,6 @@
 """What is inside the plate? An inverse problem through a CUDA kernel, on the CPU where there is no GPU.
 
-``diffusion.cu`` moves heat through a plate by one step. Heated at three places, one after the other, the plate is looked at a few times
+``diffusion.cu`` moves heat through a plate by one step. Heated at three places, one after the other, the plate is photographed a few times
 while it cools; from these blurred, noisy pictures alone Adam finds how well each cell conducts heat. Every step of the
 optimiser runs the kernel and its gradient many times; the rest is ordinary torch. The script prints the error as it falls
 and saves the true map, the pictures and the map found to ``examples/out/cuda_diffusion.png``.

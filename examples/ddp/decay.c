@@ -1,4 +1,4 @@
-/* Radioactive chains: what is left of two substances after some time, in small steps. */
+/* Radioactive chains: the amounts of two substances after some time, in small steps. */
 #include <math.h>
 void decay(const double *amounts, const double *rates, int n, double *left) {
   for (int i = 0; i < n; i++) {

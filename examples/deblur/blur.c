@@ -1,5 +1,5 @@
 // A camera that moves and defocuses: each pixel of the photograph is a weighted mean of the scene around it. Beyond its border
-// the scene goes on as its last pixel.
+// the scene repeats its last pixel.
 static int clamped(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
 void blur(const float* scene, const float* kernel, int h, int w, int k, float* photo) {

@@ -2,7 +2,7 @@
 
     python examples/fortran/calibrate.py        # prints the rates, writes examples/out/predator.png
 
-The model needs no signature: its declarations say all. ``populations(2, nt)`` arrives as a tensor of shape (2, nt).
+The model needs no signature: its declarations suffice. ``populations(2, nt)`` arrives as a tensor of shape (2, nt).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 // tools for automatic differentiation", 2016).
 //
 // Shapes, row-major:  alphas[k]  means[k,d]  icf[k, d + d(d-1)/2]  x[n,d]
-// The prior's quadratic term is added, as ADBench has it; who maximises takes it off (fit_wine.py).
-// A row of icf holds the lower triangular factor Q of one precision matrix, Q^T Q: first the
+// The prior's quadratic term is added, as in ADBench; for maximising it is subtracted (fit_wine.py).
+// A row of icf is the lower triangular factor Q of one precision matrix, Q^T Q: first the
 // logarithms of its diagonal, then the entries below the diagonal, column by column.
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Predators and prey: the Lotka-Volterra equations, integrated by the classic Runge-Kutta method. As anyone would write it; nothing in
-// here knows of gradients.
+// Predators and prey: the Lotka-Volterra equations, integrated by the classic Runge-Kutta method. Ordinary C++, without
+// any code for gradients.
 #include <array>
 
 namespace {

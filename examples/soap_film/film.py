@@ -1,7 +1,7 @@
 """A soap film in a bent wire: SciPy minimises an area that a C function computes.
 
-Newton's method with Hessian-vector products (forward over reverse mode of the C function) beside BFGS, which has the gradient
-alone. Draws the film, and how both come closer to it.
+Newton's method with Hessian-vector products (forward over reverse mode of the C function) compared with BFGS, which has the gradient
+alone. Draws the film and the convergence of both.
 
     python film.py [--size 24] [--out folder]
 """

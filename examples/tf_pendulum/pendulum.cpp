@@ -1,5 +1,5 @@
-// Damped pendulums, each released from its own angle and speed, by the classic Runge-Kutta method: plain C++, with no
-// thought of gradients. theta[i,k] is the angle of pendulum i at time k DT. Large swings: no small-angle formula.
+// Damped pendulums, each released from its own angle and speed, by the classic Runge-Kutta method: plain C++, without
+// any code for gradients. theta[i,k] is the angle of pendulum i at time k DT. Large swings: no small-angle formula.
 #include <cmath>
 
 namespace {

@@ -1,10 +1,10 @@
 """A Keras model that measures pendulums on film, taught by a C++ simulation inside it.
 
-An encoder is shown 4 s of noisy angles and has to say three numbers: angle and speed at the start, and length. It is
-never told one of them. What follows it in the model is ``pendulum.cpp``, which swings such a pendulum, with a friction
-that is a weight of the layer; all that is asked is that the angles agree with the film. Since that error flows back
-through the simulation, the encoder learns to measure and training finds the friction. What was found is then swung on
-for 12 s, three times as long as anything that training saw.
+An encoder gets 4 s of noisy angles and predicts three numbers: angle and speed at the start, and length. Training has
+no labels for them. The next layer is ``pendulum.cpp``, which simulates such a pendulum, with a friction
+that is a weight of the layer; the loss is the difference between its angles and the film. Since that error flows back
+through the simulation, the encoder learns to measure and training finds the friction. The result is then simulated
+for 12 s, three times as long as any film of the training.
 
 All data are made here, from a seed. The plot goes to ``examples/out/tf_pendulum.png``.
 """

@@ -1,4 +1,4 @@
-# Enzyme.jl's words for what is differentiated. Types of our own, so that nothing outside the standard library is
+# Enzyme.jl's annotations of arguments. Types of our own, so that nothing outside the standard library is
 # needed; with EnzymeCore loaded its types are taken as well (ext/FFGradEnzymeCoreExt.jl).
 
 "What an argument is to a derivative: `Const`, `Active`, `Duplicated` or `DuplicatedNoNeed`."

@@ -28,7 +28,7 @@ function call(f::Enzyme, args::Tuple, seed, ::Val{true})
 
     cotangents = ntuple(i -> cotangent_of(f.outs[i], outs[i], seed), length(outs))
     places = ntuple(i -> shadow_place(f.ins[i], ins[i]), length(ins))
-    # Values first, so that what does not fit is found before a shadow changes; but not over an input still needed.
+    # Values first, so that errors are found before a shadow changes; but an input that is still needed is not overwritten.
     values = map(value_place, outs)
     in_place = any(p -> p.role === :inout, f.ins)
     in_place || write_values(f, kept, inputs, values)

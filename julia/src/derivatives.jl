@@ -44,7 +44,7 @@ end
 
 # --- gradients ----------------------------------------------------------------------------------------
 
-# A place a gradient of an input goes to: like the input, or nothing where there is no gradient.
+# The array for an input's gradient: like the input, or nothing where there is no gradient.
 gradient_places(::Tuple{}, ::Tuple{}, ::Vector{Parameter}, ::Int) = ()
 gradient_places(args::Tuple, kept::Tuple, ps::Vector{Parameter}, i::Int) =
     (gradient_place(args[1], kept[1], ps[i]), gradient_places(Base.tail(args), Base.tail(kept), ps, i + 1)...)
@@ -65,7 +65,7 @@ function vjp(f::Enzyme, args::Tuple, kept::Tuple, inputs::Packed, cotangents::Tu
     return map(taken, places)
 end
 
-# Bit i: input i may get a gradient and the caller has not said `Const`.
+# Bit i: input i may get a gradient and the caller has not marked it `Const`.
 wanted(f::Enzyme, args::Tuple) = f.mask & ~consts(args, UInt64(1))
 consts(::Tuple{}, ::UInt64) = UInt64(0)
 consts(args::Tuple, bit::UInt64) = (args[1] isa Const ? bit : UInt64(0)) | consts(Base.tail(args), bit << 1)

@@ -10,7 +10,7 @@ mutable struct Handle
     end
 end
 
-# A form of the arguments of an annotated call: which parameters, and where each input and output stands.
+# A form of the arguments of an annotated call: which parameters, and the position of each input and output.
 struct Form
     parameters::Vector{Parameter}
     ins::Vector{Int}
@@ -161,7 +161,7 @@ end
 function place(shape::CShape, row_major::Bool)
     n = Int(shape.ndim)
     n == 0 && return NumberPlace(shape.dtype)
-    # The usual ranks and types without a look into the method tables.
+    # The usual ranks and types without method lookup.
     n == 1 && shape.dtype == 2 && return Vector{Float64}(undef, shape.dims[1])
     n == 2 && shape.dtype == 2 && return Matrix{Float64}(undef, oriented(shape.dims[1:2], row_major))
     return Array{DTYPES[shape.dtype],n}(undef, oriented(shape.dims[1:n], row_major))

@@ -1,4 +1,4 @@
-# As much of JSON as the C ABI speaks: the standard library has no reader.
+# The part of JSON that the C ABI uses; the standard library has no reader.
 
 "Reading and writing JSON: objects are `Dict{String,Any}`, arrays `Vector{Any}`, `null` is `nothing`."
 module JSON

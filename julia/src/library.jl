@@ -1,4 +1,4 @@
-# libffgrad and its C ABI (ffgrad.h): where it is, its types, and a call that turns a status into an exception.
+# libffgrad and its C ABI (ffgrad.h): where it is, its types, and a call that raises a status as an exception.
 
 const ABI_VERSION = 1
 const ACCUMULATE = UInt32(1)
@@ -73,7 +73,7 @@ function library()
 end
 
 # Asked by the library during a build, on the thread of the call: whether Ctrl-C was pressed. Nothing may be thrown through the
-# library's frames, so calls of it run with Ctrl-C put off (`uninterrupted`), and here alone it may come, and is caught.
+# library's frames, so calls of it run with Ctrl-C deferred (`uninterrupted`); only here it may arrive, and is caught.
 function asked()::Cint
     try
         reenable_sigint(() -> nothing)

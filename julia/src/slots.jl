@@ -1,4 +1,4 @@
-# An argument of Julia's as an array of the C ABI, without a copy where its memory allows.
+# Julia arguments as arrays of the C ABI, without a copy where their memory allows.
 #
 # | argument | passed as | copies |
 # |---|---|---|

@@ -21,7 +21,7 @@ end
 tuple_of(y) = y isa Tuple ? y : (y,)
 inner(a, b) = sum(Float64.(a) .* Float64.(b))
 inner(a::Tuple, b::Tuple) = sum(Float64[inner(x, y) for (x, y) in zip(a, b) if x !== nothing && y !== nothing])
-# No random number generator: whatever it draws must be the same in every version of Julia.
+# No random number generator: the numbers must be the same in every version of Julia.
 noise(x::AbstractArray{T}, k) where {T} = T[sin(T(12.9898 * i + 78.233 * k)) for i in reshape(1:length(x), size(x))]
 noise(x::T, k) where {T<:AbstractFloat} = sin(T(78.233 * k))
 noise(::Any, k) = nothing

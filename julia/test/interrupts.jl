@@ -18,7 +18,7 @@ function hanging_worker(folder)
 end
 
 const INTERRUPTED = """
-# Of a program that is not interactive Julia would make Ctrl-C its end.
+# Without this, Ctrl-C ends a Julia program that is not interactive.
 ccall(:jl_exit_on_sigint, Cvoid, (Cint,), 0)
 using FFGrad
 build() = enzyme(ARGS[1], "cube", "x[n] -> y[n]")

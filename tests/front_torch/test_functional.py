@@ -112,7 +112,7 @@ def test_a_third_derivative_is_refused_by_the_functional_api(pair: Enzyme) -> No
 
 
 @pytest.mark.parametrize("twice", [False, True])
-def test_compiled_autograd_agrees_with_the_engine(pair: Enzyme, twice: bool) -> None:
+def test_compiled_autograd_agrees_with_eager(pair: Enzyme, twice: bool) -> None:
     """The whole backward pass as a graph, of eager calls."""
     from torch._dynamo import compiled_autograd
 

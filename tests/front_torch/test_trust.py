@@ -353,7 +353,7 @@ def test_a_linear_function_has_second_derivatives(compile_source: Compile) -> No
 
 
 def branchy(count: int) -> str:
-    """A function with so many branches that LLVM cannot turn into selects."""
+    """A function with so many branches that LLVM cannot make selects of."""
     branches = "\n".join(f"    if (x[i] > {k}.5) s += exp(s * x[i] - {k});" for k in range(count))
     return f"""
 #include <math.h>
