@@ -1,7 +1,7 @@
+// Two branches compute the same function of their loads; one loads from memory that each iteration writes.
 #include <math.h>
 #include <stdlib.h>
 static double level(double x) { return log(1.1 + x * x); }
-// Two branches compute the same of what they load, one from memory that each iteration writes.
 void average(const double *x, int n, double *y) {
   double *t = malloc(5 * sizeof *t);
   for (int i = 0; i < 5; i++) t[i] = x[i];

@@ -1,4 +1,4 @@
-/* what two branches read made one load through a pointer to either place, and read again after a write */
+/* Loads of two branches, merged into one load through a phi of pointers, and loaded again after a write: wrong. */
 /* signature=x[n] -> y[n]; w[2*n] | shape=scratch | real=double | seed=95374 */
 
 static __attribute__((noinline)) void h0_p95374(real *p, const real *q, int m, real s) {

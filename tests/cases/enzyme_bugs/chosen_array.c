@@ -1,4 +1,4 @@
-/* A field inside of a frame of fixed values: each number comes from one array or from the other. */
+/* A field inside a frame of fixed values: each number is loaded through a select of two arrays. */
 void padded(const double *u, const double *frame, int n, double *v) {
   for (int k = 0; k < n; k++) {
     int inside = k > 0 && k < n - 1;

@@ -1,4 +1,4 @@
-/* A pointer that leads into the input or into a constant table. */
+/* A pointer that is a select of the input and a constant table. */
 static const double table[4] = {1.5, -0.5, 2.0, 0.25};
 double chosen(const double *u, const int *own, int n) {
   double sum = 0;

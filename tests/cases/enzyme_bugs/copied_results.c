@@ -1,4 +1,4 @@
-// What a function that is not inlined has written is copied, and the copy is worked on.
+// A copy of what a function that is not inlined has written; the copy is then updated.
 #include <string.h>
 
 __attribute__((noinline)) static void weights(const double *x, int n, double *w) {

@@ -1,4 +1,4 @@
-/* a copy of what a call wrote was taken to the reverse sweep, what reads the copy was not: wrong in a branch that the first call does not take */
+/* Enzyme moved a copy of a call's results to the reverse sweep, but not the loads from the copy: wrong in a branch that the first call does not take. */
 /* signature=x[n] -> y[n] | shape=map | real=double | seed=57555 */
 static real h0_p57555(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;

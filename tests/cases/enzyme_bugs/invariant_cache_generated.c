@@ -1,4 +1,4 @@
-/* Enzyme marks its cache invariant while LLVM sees into the arena, which allocates the same block again: a crash. */
+/* Enzyme marks its cache invariant, while LLVM inlines the arena, which allocates the same block again: a crash. */
 /* signature=x[n] -> y[n]; w[2*n] | shape=scratch | real=double | seed=56701 */
 struct s_h0_p56701 { real p; real q[2]; int m; };
 static void u_h0_p56701(struct s_h0_p56701 *s) { s->p = s->p * s->q[1] + s->q[0]; s->q[s->m % 2] = SIN(s->p); s->m++; }

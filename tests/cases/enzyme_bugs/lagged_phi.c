@@ -1,5 +1,5 @@
+// First-order recurrences: the value of the second-to-last iteration is used after two loops, as is a value computed from it.
 #include <math.h>
-// The value of the second-to-last iteration is used after two loops, and so is a value computed from it.
 void recall(const double *x, int n, double *y) {
   double before = x[0], now = 0.5, share = x[1] * x[2], older = x[2];
   for (int i = 0; i < n; i += 2)

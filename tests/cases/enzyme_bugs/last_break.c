@@ -1,5 +1,5 @@
-#include <math.h>
 // Only the last outer iteration leaves the inner loop early, and ends the outer loop.
+#include <math.h>
 void settle(const double *x, int n, double *y) {
   for (int i = 0; i < n; i++) y[i] = x[i];
   for (int i = 20; i >= 0; i--) {

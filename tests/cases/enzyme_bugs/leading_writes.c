@@ -1,4 +1,4 @@
-// Each iteration writes what the next one reads, beside an inner loop; what was read is overwritten later.
+// Each iteration writes what the next one reads, next to an inner loop; later iterations overwrite what was read.
 #include <math.h>
 
 void march(const double *x, int n, double *y) {

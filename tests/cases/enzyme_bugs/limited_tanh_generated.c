@@ -1,4 +1,4 @@
-/* second derivatives of tanh just below where its argument was limited: NaN */
+/* Second derivatives of tanh just below the limit of its argument: NaN. */
 /* signature=x[n] -> return | shape=number | real=float | seed=91313 */
 
 static __attribute__((noinline)) real h0_p91313(real a, real b, int k) {

@@ -1,4 +1,4 @@
-/* Enzyme claimed 32-byte alignment for memory from malloc: the derivative crashed in an aligned vector store */
+/* Enzyme claimed 32-byte alignment for memory from malloc: the derivative crashed in an aligned vector store. */
 /* signature=x[n] -> y[n] | shape=map | real=double | seed=73 */
 static real h0_p73(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;

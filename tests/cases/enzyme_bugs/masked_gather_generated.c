@@ -1,4 +1,4 @@
-/* a masked gather from an address that is garbage: a crash */
+/* A masked gather from an undefined address: a crash. */
 /* signature=x[n] -> y[n] | shape=map | real=double | seed=60830 */
 
 static void h0_p60830(real *p, const real *q, int m, real s) {

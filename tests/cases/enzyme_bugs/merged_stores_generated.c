@@ -1,4 +1,4 @@
-/* LLVM joined the last stores of two branches, through a pointer to local memory or to y: reverse mode took numbers for adjoints */
+/* LLVM merged the last stores of two branches into one through a phi of pointers (local memory, y): reverse mode took primals for adjoints. */
 /* signature=x[n], a -> y[n] | shape=scalar | real=double | seed=52031 */
 struct s_h0_p52031 { real p; real q[2]; int m; };
 static void u_h0_p52031(struct s_h0_p52031 *s) { s->p = s->p * s->q[1] + s->q[0]; s->q[s->m % 2] = SIN(s->p); s->m++; }

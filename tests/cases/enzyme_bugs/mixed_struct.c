@@ -1,6 +1,6 @@
+// A struct has the address of a constant input next to work memory, and is passed to a function that is not inlined.
 #include <math.h>
 #include <stdlib.h>
-// A structure holds the address of a constant input beside work memory, and goes to a function that stays one.
 typedef struct {
   const double *k;
   double *w;

@@ -1,6 +1,6 @@
+// Selection with bounds that shrink depending on values.
 #include <algorithm>
 #include <vector>
-// Selection, whose bounds shrink as the values say.
 void around_median(const double *x, int n, double *y) {
   std::vector<double> t(x, x + n);
   std::nth_element(t.begin(), t.begin() + n / 2, t.end());

@@ -1,4 +1,4 @@
-// An array is read by the counters of two loops at once, and written in between; then twice at every other place.
+// Two loops read an array at both induction variables, with writes in between; then twice at every second element.
 void couple(const double *x, int n, double *y) {
   for (int i = 0; i < n; i++) y[i] = x[i];
   double v = x[1];

@@ -1,4 +1,4 @@
-/* Reduced: the path taken is cached twice, in memory that Enzyme marks invariant; wrong where n is not 6. */
+/* Reduced: the branch taken is cached twice, in memory that Enzyme marks invariant; wrong where n is not 6. */
 /* signature=x[n] -> y[n] | shape=map | real=double | seed=53227 */
 void p53227(const real *x, int n, real *y) {
   for (int z = 0; z < n; z++) y[z] = x[z];

@@ -1,4 +1,4 @@
-/* a pointer merged from equal ones was not seen to point where it does: wrong where n is 5 or 9 */
+/* A phi of equal pointers was not known to alias them: wrong where n is 5 or 9. */
 /* signature=y[n] -> y[n] | shape=in_place | real=double | seed=60143 */
 
 void p60143(real *y, int n) {

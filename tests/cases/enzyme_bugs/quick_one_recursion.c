@@ -1,7 +1,7 @@
+// Quicksort with one recursive call in a loop: the exit values of the inner loops are used after them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-// Quicksort with one recursion in a loop: where the inner loops end is used behind them.
 static void sort(double *a, int lo, int hi) {
   while (lo < hi) {
     int i = lo, j = hi;

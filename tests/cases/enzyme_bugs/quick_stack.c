@@ -1,6 +1,6 @@
+// Quicksort with an explicit stack of bounds: integers that are read, and overwritten in a later iteration.
 #include <math.h>
 #include <string.h>
-// Quicksort with a stack of bounds of its own: integers that are read, and overwritten in a later iteration.
 void order(const double *x, int n, double *y) {
   double a[64];
   int bounds[64], top = 0;

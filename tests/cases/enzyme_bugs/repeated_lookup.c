@@ -1,4 +1,4 @@
-// An entry of a table is looked at, a call replaces it, and it is looked at again by the same address.
+// An entry of a table is loaded, a call replaces it, and it is loaded again through the same address.
 #include <math.h>
 
 __attribute__((noinline)) static void relax(double *level, int m) {

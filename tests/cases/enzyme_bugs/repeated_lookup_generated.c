@@ -1,4 +1,4 @@
-/* two loads by one address, with a call that writes there in between, were made one: wrong where n is 9 */
+/* Two loads of one address, with a call in between that writes there, were merged: wrong where n is 9. */
 /* signature=x[n], a -> y[n] | shape=scalar | real=double | seed=61655 */
 
 static __attribute__((noinline)) void h0_p61655(real *p, const real *q, int m, real s) {

@@ -1,4 +1,4 @@
-// An array of rows on the stack, as long as the input, that is read in two loops and written in between.
+// A stack array of rows, as long as the input: two loops read it, with writes in between.
 double weigh(const double *x, int n) {
   double rows[n][2];
   for (int i = 0; i < n; i++) {

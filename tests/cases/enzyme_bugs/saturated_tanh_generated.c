@@ -1,4 +1,4 @@
-/* float: tanh at 46 made second derivatives NaN, infinity by infinity (Enzyme's 1 / cosh^2) */
+/* float: tanh at 46 made second derivatives NaN, infinity divided by infinity (Enzyme's 1 / cosh^2). */
 /* signature=x[n] -> y[n], z[3] | shape=several_outputs | real=float | seed=27 */
 static __attribute__((noinline)) void h0_p27(real *p, const real *q, int m, real s) {
   for (int i = m - 1; i >= 0; i--) { *p = *p * (real)0.8 + (real)0.3 * (((LESS(q[(((i / 5) ^ (m ^ m))) % m], s)) ? ((real)0.827 / ((real)1.5 + q[((i + (m % 5))) % m] * q[((i + (m % 5))) % m])) : POW((real)1.2 + s * s, TANH(s)))); s = (real)0.3 * (((LESS(q[(((i / 5) ^ (m ^ m))) % m], s)) ? ((real)0.827 / ((real)1.5 + q[((i + (m % 5))) % m] * q[((i + (m % 5))) % m])) : POW((real)1.2 + s * s, TANH(s)))); }

@@ -1,4 +1,4 @@
-// Iterations that `continue` never reach the `break`: the loop ends in such an iteration, is left early, or has no iteration.
+// Iterations with `continue` skip the `break`: the loop ends in such an iteration, or by `break`, or has no iteration.
 #include <math.h>
 
 void shrink(double *y, int n) {

@@ -1,4 +1,4 @@
-// Two slots, of which the sign of the values picks the one that is replaced: what is read is overwritten in a later iteration.
+// Two slots; the sign of the values selects the one that is replaced, so a later iteration overwrites what was read.
 void toggle(const double *x, int n, double *y) {
   double q[2] = {1, 2};
   int k = 0;

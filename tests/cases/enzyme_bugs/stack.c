@@ -1,5 +1,5 @@
+// Push and pop on an array, depending on values: the top is read, and overwritten in a later iteration.
 #include <math.h>
-// Push and pop on an array, as the values say: the top is read, and written in a later iteration.
 void push_and_pop(const double *x, int n, double *y) {
   double s[32] = {1};
   int top = 1;

@@ -1,4 +1,4 @@
-/* LLVM moved stores to a local array below a gather that reads it, on CPUs with AVX-512: the value itself was wrong */
+/* LLVM moved stores to a local array below a gather that reads it, on CPUs with AVX-512: the primal itself was wrong. */
 /* signature=x[n] -> return | shape=number | real=double | seed=40495 */
 struct s_h0_p40495 { real p; real q[2]; int m; };
 static void u_h0_p40495(struct s_h0_p40495 *s) { s->p = s->p * s->q[1] + s->q[0]; s->q[s->m % 2] = SIN(s->p); s->m++; }

@@ -1,4 +1,4 @@
-/* Buffers swapped by pointer, one of them taken for inactive: refused with every pipeline. */
+/* Buffers swapped by pointer, one of them wrongly inactive: refused with every pipeline. */
 /* signature=x[n] -> y[n] | shape=map | real=float | seed=40785 */
 static real h0_p40785(real a, real b, int k) {
   real c2[2]; c2[0] = a * b; c2[1] = b - a;

@@ -1,4 +1,4 @@
-// A flux with a slope limiter that is the same for two kinds: labels that share their code.
+// A flux with a slope limiter that two kinds share: two labels of a switch with the same code.
 void flux(const double *u, const int *kind, int n, double *f) {
   for (int i = 0; i < n; i++) {
     double slope = u[(i + 1) % n] - u[i];

@@ -1,4 +1,4 @@
-/* An adjoint added once for each edge of a switch to one block: caught, right with the pipeline typed. */
+/* An adjoint was added once for each edge of a switch to one block: caught, and right with the pipeline `typed`. */
 /* signature=x[n], a -> y[n] | shape=scalar | real=double | seed=50004 */
 
 static __attribute__((noinline)) real h0_p50004(real a, real b, int k) {

@@ -1,7 +1,7 @@
+// Quadrature that halves intervals of a work list where the values vary; growing the list moves its pairs.
 #include <cmath>
 #include <utility>
 #include <vector>
-// Quadrature that halves intervals on a work list where the values vary: pairs are moved when the list grows.
 static double g(double a, double v) { return std::sin(a * v) + a * a; }
 
 void integrate(const double *x, int n, double *y) {

@@ -1,6 +1,6 @@
+// A vector as a stack: it grows in a function that is not inlined, and moved elements are read again.
 #include <cmath>
 #include <vector>
-// A vector as a stack: it grows in a function of its own, and elements that were moved are read again.
 void push_and_pop(const double *x, int n, double *y) {
   std::vector<double> s;
   s.push_back(1);
