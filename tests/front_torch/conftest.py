@@ -10,7 +10,7 @@ from support.torch_fixtures import compile_source, cube, decay, pair, torch_seed
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much of the conformance table is differentiated right, and what is refused."""
+    """Report how many programs of the conformance table are differentiated right, and which are refused."""
     table = sys.modules.get("test_conformance")
     if table is None or not table.gradchecked:
         return

@@ -145,7 +145,7 @@ def test_a_cotangent_of_any_stride_is_right(compile_source: Compile, through: st
 
 
 def test_an_output_that_nobody_uses_counts_as_zero(pair: Enzyme) -> None:
-    """One of two cotangents is missing, whichever it is."""
+    """Either of two cotangents may be missing."""
     a, b = vector(4), vector(4)
     product, _ = pair.apply(a, b)
     ga, gb = torch.autograd.grad(product.sum(), (a, b))
@@ -195,7 +195,7 @@ else:
 
 
 def test_an_empty_tensor_has_an_empty_gradient(cube: Enzyme) -> None:
-    """No elements, no trouble."""
+    """Its gradient is empty too."""
     x = vector(0)
     y = cube.apply(x)
     y.sum().backward()
@@ -233,7 +233,7 @@ def test_an_input_expanded_from_one_number_is_right(cube: Enzyme) -> None:
 
 
 def test_shapes_may_change_from_call_to_call(pair: Enzyme) -> None:
-    """More sets of shapes than the driver remembers, in any order; what does not fit is refused after what does."""
+    """More sets of shapes than the driver remembers, in any order; inputs that do not fit are refused, after others that do."""
     for n in (3, 5, 3, 1, 0, 7, 2, 3, 9, 5, 0):
         a, b = vector(n), vector(n)
         product, mixed = pair.apply(a, b)

@@ -158,7 +158,7 @@ def test_single_precision_sums_are_right(compile_source: Compile) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_empty_batch_gives_empty_results_and_zero_sums(compile_source: Compile, threads: int) -> None:
-    """Nothing runs, and nothing needs a proof."""
+    """Nothing runs, and nothing is verified."""
     native = compile_source(PAIR, "pair", PAIR_SIGNATURE, threads=threads)._native
     batch = Batch((2, 0), inputs=0b01, cotangents=0b11, tangents=0b01)
     inputs = (normal(2, 0, 3), normal(3))
@@ -189,7 +189,7 @@ def test_sums_do_not_depend_on_when_threads_run(compile_source: Compile) -> None
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_exception_names_the_element(compile_source: Compile, threads: int) -> None:
-    """The first element that throws, whichever thread meets it."""
+    """The first element that throws, on any thread."""
     native = compile_source(THROWS, "positive", "x[n] -> y[n]", name="f.cpp", threads=threads)._native
     x = torch.ones(6, 2, dtype=torch.float64)
     x[2, 1] = x[5, 0] = -1
@@ -217,7 +217,7 @@ def test_a_wrong_element_shape_is_a_shape_error(compile_source: Compile) -> None
 
 
 def test_a_number_is_shared(compile_source: Compile) -> None:
-    """Python numbers have no batch, whatever their bit says."""
+    """Python numbers have no batch, even if their bit says so."""
     native = compile_source(DECAY, "decay", DECAY_SIGNATURE)._native
     t = normal(4, 3)
     (y,) = native.primal((t, 2.0, 0.5), 0, Batch((4,), inputs=0b111))

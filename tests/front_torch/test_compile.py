@@ -143,7 +143,7 @@ def test_a_transform_inside_of_a_compiled_function_is_honest(pair: Enzyme, name:
 
 @pytest.mark.parametrize("name", ["vmap of hessian", "vmap of vmap", "jacrev of jacfwd", "hessian of vmap"])
 def test_a_nest_of_transforms_is_right_or_beyond_torchs_tracer(pair: Enzyme, name: str) -> None:
-    """What torch cannot trace of these operations it cannot trace of its own either."""
+    """Nests of transforms that torch cannot trace for its own operations either."""
     a, b = torch.randn(2, *((3, 4) if name in MAPPED else (4,)), dtype=torch.float64)
     compose = {**COMPOSITIONS, **MAPPED}[name]
     try:
@@ -250,7 +250,7 @@ def test_vmap_over_a_backward_of_eager_calls(compile_source: Compile) -> None:
 
 
 def test_the_operators_serve_a_process_without_the_package(pair: Enzyme, run_python: RunPython) -> None:
-    """libffgrad_torch.so alone: what a program without Python would load."""
+    """libffgrad_torch.so alone, as a program without Python loads it."""
     library = Path(ffgrad.__file__).with_name("bin") / "libffgrad_torch.so"
     child = run_python(f"""
 import sys, torch

@@ -86,7 +86,7 @@ def test_an_argument_updated_in_place_is_broadcast(compile_source: Compile) -> N
 
 
 def test_an_empty_batch_works(compile_source: Compile) -> None:
-    """No element, no sum."""
+    """The sum over no elements is zero."""
     f = compile_source(AFFINE, "affine", "A[m,n], x[...,n], shift[...] -> y[...,m]")
     A, x = normal(3, 5, grad=True), normal(2, 0, 5, grad=True)
     y = f.apply(A, x, 1.0)

@@ -112,7 +112,7 @@ def off_by_one(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["as it is", "off by one", "without AVX2 and AVX-512"])
 def environment(request: pytest.FixtureRequest) -> Mapping[str, str | None]:
-    """Which versions of the vector functions a child meets."""
+    """The versions of the vector functions in a child process."""
     if request.param == "off by one":
         return {"LD_PRELOAD": str(request.getfixturevalue("off_by_one"))}
     if request.param == "as it is":
@@ -145,7 +145,7 @@ threaded = enzyme({str(waves)!r}, "waves", "x[...,n], w[...,n] -> y[...,n]", thr
 
 
 def test_the_library_is_off_by_one(run_python: RunPython, write: Write, off_by_one: Path) -> None:
-    """Else the tests above would say nothing: the loop's vectors are too large, its remainder is not."""
+    """Otherwise the tests above assert nothing: the loop's vector results are off by one unit, those of its remainder are not."""
     waves = write(
         "#include <math.h>\nvoid f(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = sin(x[i]); }"
     )

@@ -68,7 +68,7 @@ def test_a_number_for_an_array_is_refused(cube: Enzyme, golden: Golden) -> None:
 
 
 def test_a_float_for_an_integer_is_refused(compile_source: Compile, golden: Golden) -> None:
-    """1.5 is no count."""
+    """1.5 is not an integer."""
     source = "void power(const double* x, int n, int k, double* y) {\n"
     source += "  for (int i = 0; i < n; i++) { y[i] = 1; for (int j = 0; j < k; j++) y[i] *= x[i]; }\n}\n"
     power = compile_source(source, "power", "x[n], k -> y[n]")

@@ -24,7 +24,7 @@ FLAGS = ["-fopenmp"]
 
 
 def test_repeated_gradients_agree_to_rounding() -> None:
-    """Threads meet in another order every time; many runs differ in the last digits at most."""
+    """Threads run in another order every time; many runs differ in the last digits at most."""
     energy = enzyme(
         CASES / "openmp/openmp_critical.c", "energy", "x[n], owner[n] -> return, load[m]", flags=FLAGS, sizes={"m": 4}
     )

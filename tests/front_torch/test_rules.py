@@ -49,7 +49,7 @@ def test_second_derivatives_pass_gradgradcheck(case: Case) -> None:
 
 @pytest.mark.parametrize("case", WITH_RULES, ids=str)
 def test_a_second_derivative_may_go_along_the_input_itself(case: Case) -> None:
-    """A shadow pointer that is the pointer itself means to a rule that there is no derivative; the caller's may be."""
+    """For a rule, a shadow pointer equal to the pointer means that there is no derivative; a caller may pass one array for both."""
     if "first-order" in case.tags:
         pytest.skip("has no second derivatives")
     inputs = tensors(case)
@@ -83,7 +83,7 @@ def test_a_second_derivative_may_go_along_the_input_itself(case: Case) -> None:
     ],
 )
 def test_a_wrong_derivative_is_refused_and_named(source: Path, given: tuple[str, str], half: str, line: int) -> None:
-    """The check of the whole finds that something is wrong; leaving one rule aside finds which."""
+    """Verification of the whole finds that something is wrong; dropping one rule at a time finds which."""
     function = enzyme(source, "f", derivatives={"lookup": given, **OTHER})
     with pytest.raises(DifferentiationError, match=f"the {half} derivative given for `lookup` is wrong") as caught:
         function.apply(torch.linspace(0.5, 1.5, 4, dtype=torch.float64, requires_grad=True)).sum().backward()
@@ -120,7 +120,7 @@ def test_a_missing_part_is_refused_with_the_closest_names(source: Path) -> None:
 
 
 def test_an_unknown_function_is_refused(source: Path) -> None:
-    """A rule for a function that the source neither defines nor calls is a slip of the pen."""
+    """A rule for a function that the source neither defines nor calls is a typing error."""
     with pytest.raises(CompileError, match="`derivatives` names `lokup`"):
         enzyme(source, "f", derivatives={"lokup": ("lookup_fwd", "lookup_rev")})
 
@@ -200,7 +200,7 @@ def test_a_failed_factorisation_has_no_derivative(tmp_path: Path) -> None:
 
 
 def test_the_library_is_linked_only_when_used(source: Path) -> None:
-    """A function without BLAS knows nothing of OpenBLAS; one with it has it among its linker's arguments."""
+    """Only functions that call BLAS are linked with OpenBLAS."""
     (case,) = load_cases(names=["blas_gemm"])
     assert any("openblas" in argument for argument in opened(case.name).manifest["link"])
     plain = enzyme(source, "f").manifest

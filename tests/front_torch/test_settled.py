@@ -48,7 +48,7 @@ def test_strict_does_not_take_over_a_doubtful_outcome(cache: Path, compile_sourc
 
 
 def test_strict_refuses_where_nothing_can_be_said(cache: Path, compile_source: Compile) -> None:
-    """At NaN, in the first call and in one of a new size. A call with numbers is served all the same."""
+    """At NaN, in the first call and in one of a new size. A call with numbers still works."""
     cube = compile_source(CUBE, "cube", verify="strict")
     for size in (3, 4):
         bad = torch.full((size,), float("nan"), dtype=torch.float64, requires_grad=True)
@@ -62,7 +62,7 @@ def test_strict_refuses_where_nothing_can_be_said(cache: Path, compile_source: C
 
 
 def test_a_new_size_of_which_nothing_can_be_said_is_a_warning(cache: Path, compile_source: Compile) -> None:
-    """One for each size; the call with numbers after it is checked in silence."""
+    """One for each size; the call with numbers after it is checked without a warning."""
     cube = compile_source(CUBE, "cube")
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)
     cube.apply(x).sum().backward()

@@ -42,7 +42,7 @@ def tape_of(y: torch.Tensor) -> Any:
 
 @pytest.fixture
 def simulate(compile_source: Compile) -> Enzyme:
-    """A time loop over a buffer, which the reverse sweep needs every state of."""
+    """A time loop over a buffer, every state of which the reverse sweep needs."""
     return compile_source(SIMULATION, "simulate", SIMULATION_SIGNATURE, mode="tape")
 
 
@@ -173,7 +173,7 @@ def test_an_exception_leaves_no_tape_behind(compile_source: Compile) -> None:
 
 
 def test_a_tape_outlives_its_thread_and_crosses_threads(simulate: Enzyme) -> None:
-    """Forward here, backward there, many at once."""
+    """Forward and backward on different threads, many at once."""
     x = normal(16)
     expected = torch.autograd.grad(simulate.apply(x, 6).sum(), x)[0]
     outputs: list[torch.Tensor] = []

@@ -89,7 +89,7 @@ print(calls.item(), x.grad.tolist())
 
 @pytest.mark.usefixtures("cache")
 def test_each_of_the_first_sizes_is_checked_once(compile_source: Compile) -> None:
-    """The ninth is not; nor is any a second time, by another object that finds the checks in the cache."""
+    """The ninth is not; nor is any size a second time, by another object with the same cache."""
     counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
     calls_of(counted, 1)
     for size in range(4, 11):
@@ -127,7 +127,7 @@ def total_of_ones(f: Enzyme, size: int) -> list[float]:
 def test_a_size_that_was_refused_is_never_taken_to_be_right(
     cache: Path, compile_source: Compile, tmp_path: Path
 ) -> None:
-    """Not when eight others were checked, nor by who finds those in the cache, nor in a pack. What was found out is not sought again."""
+    """Not after eight others were checked, nor by another process with the same cache, nor in a pack. The search is not repeated."""
     source = RIGHT_FOR_THREE.replace("i < 3", "i < n && i < 8")
     rules = {"total": ("total_fwd", "total_rev")}
     f = compile_source(source, "f", "x[n] -> y[1]", derivatives=rules)
@@ -197,7 +197,7 @@ def test_verify_off_checks_nothing(compile_source: Compile) -> None:
 
 
 def test_an_unchecked_build_is_checked_when_asked_for(cache: object, compile_source: Compile) -> None:
-    """`verify="off"` does not settle what `verify="once"` asks."""
+    """A call with `verify="off"` does not count as verified for `verify="once"`."""
     calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, verify="off"), 1)
     choice = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
     before = ffgrad.copies()["in_place"]
@@ -306,7 +306,7 @@ def test_a_check_leaves_the_callers_tensors_alone(compile_source: Compile) -> No
 
 
 def test_nan_inputs_give_nan_gradients_and_no_proof(cache: object, compile_source: Compile) -> None:
-    """Nothing can be said at NaN; the next call with numbers is checked."""
+    """A check at NaN is inconclusive; the next call with numbers is checked."""
     source = "void f(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i]; }\n"
     f = compile_source(source, "f")
     bad = torch.full((3,), float("nan"), dtype=torch.float64, requires_grad=True)
@@ -344,7 +344,7 @@ def test_second_derivatives_that_are_zero_at_the_first_arguments_prove_nothing(
 
 
 def test_a_linear_function_has_second_derivatives(compile_source: Compile) -> None:
-    """Zeros that are right, here and nearby, are no doubt."""
+    """Zeros that are right, here and nearby, give no warning."""
     source = "void f(const double *x, int n, double *y) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }"
     function = compile_source(source, "f", "x[n] -> y[n]")
     x = torch.ones(3, dtype=torch.float64)

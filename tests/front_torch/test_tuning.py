@@ -97,7 +97,7 @@ def test_what_was_tuned_serves_every_size(tmp_path: Path) -> None:
 
 
 def test_a_function_that_cannot_be_differentiated_is_refused_as_without_tuning(tmp_path: Path) -> None:
-    """Not with a list of failed candidates, but with the reason."""
+    """With the reason, not with a list of failed candidates."""
     path = tmp_path / "open.c"
     path.write_text("double lookup(double);\nvoid f(const double* x, int n, double* y) { y[0] = lookup(x[n - 1]); }\n")
     import ffgrad
@@ -109,7 +109,7 @@ def test_a_function_that_cannot_be_differentiated_is_refused_as_without_tuning(t
 
 @pytest.mark.parametrize("option", ["tune", "specialize"])
 def test_a_source_may_be_in_two_places(tmp_path: Path, option: str) -> None:
-    """A folder that was moved: what was built of it stays, and variants are built from its new place."""
+    """A folder that was moved: its artifacts stay, and variants are built from its new path."""
     x = torch.linspace(0.1, 0.9, 7, dtype=torch.float64).requires_grad_()
     text = SOURCE.replace("0.1", "0.15" if option == "tune" else "0.35")
     for place, options in [("old", {}), ("new", {option: True})]:

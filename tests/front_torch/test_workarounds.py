@@ -62,7 +62,7 @@ SEEDS = 4
 
 
 def verdict(pass_off: str | None, program: str) -> str:
-    """Say in a child process what becomes of a program: a verdict of ``gradients.py``, or ``died``.
+    """Judge a program in a child process: a verdict of ``gradients.py``, or ``died``.
 
     Parameters
     ----------
