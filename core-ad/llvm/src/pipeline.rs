@@ -104,7 +104,10 @@ pub const PREPARE: &[Pass] = &[
     Pass {
         name: "defer-inlining",
         when: |_, job| job.rung == Some(Rung::Inlined),
-        run: |m, _| infallible(keep_calls::defer_inlining(m)),
+        run: |m, _| {
+            keep_calls::defer_inlining(m);
+            Ok(())
+        },
         undo: Some(keep_calls::undo),
         ..ALWAYS
     },
@@ -116,36 +119,119 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "extend-lifetimes", when: needs_longer_lifetimes, run: extend_lifetimes, ..ALWAYS },
     Pass {
         name: "inactive-globals",
-        run: |m, job| infallible(inactive_globals::run(m, &entry::roots(m, job.entries))),
+        run: |m, job| {
+            inactive_globals::run(m, &entry::roots(m, job.entries));
+            Ok(())
+        },
         ..ALWAYS
     },
-    Pass { name: "wrap-stack-arrays", run: |m, _| infallible(stack_array_cache::run(m)), ..ALWAYS },
-    Pass { name: "activate-phi-memory", run: |m, _| infallible(phi_pointers::mark_active(m)), ..ALWAYS },
+    Pass {
+        name: "wrap-stack-arrays",
+        run: |m, _| {
+            stack_array_cache::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "activate-phi-memory",
+        run: |m, _| {
+            phi_pointers::mark_active(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
     Pass {
         name: "split-select-loads",
-        run: |m, _| infallible(split_select_loads::run(m)),
+        run: |m, _| {
+            split_select_loads::run(m);
+            Ok(())
+        },
         undo: Some(split_select_loads::undo),
         ..ALWAYS
     },
     Pass {
         name: "outline-memcpy",
-        run: |m, _| infallible(outline_memcpy::run(m)),
+        run: |m, _| {
+            outline_memcpy::run(m);
+            Ok(())
+        },
         undo: Some(outline_memcpy::undo),
         ..ALWAYS
     },
-    Pass { name: "split-switch-edges", run: |m, _| infallible(split_switch_edges::run(m)), ..ALWAYS },
-    Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
-    Pass { name: "opaque-latch", limited: true, run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
-    Pass { name: "loop-carried", limited: true, run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
+    Pass {
+        name: "split-switch-edges",
+        run: |m, _| {
+            split_switch_edges::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "pair-predecessors",
+        limited: true,
+        run: |m, _| {
+            three_predecessors::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "opaque-latch",
+        limited: true,
+        run: |m, _| {
+            opaque_latch::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "loop-carried",
+        limited: true,
+        run: |m, _| {
+            loop_carried::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
-    Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
-    Pass { name: "capture-phi-memory", run: |m, _| infallible(phi_pointers::mark_captured(m)), ..ALWAYS },
-    Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible(fast_math::mark_contract(m)), ..ALWAYS },
+    Pass {
+        name: "distinct-addresses",
+        limited: true,
+        run: |m, _| {
+            distinct_addresses::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "capture-phi-memory",
+        run: |m, _| {
+            phi_pointers::mark_captured(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "mark-contract",
+        when: not_strict,
+        run: |m, _| {
+            fast_math::mark_contract(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
 ];
 
 /// First on Enzyme's output.
-pub const AFTER_ENZYME: &[Pass] =
-    &[Pass { name: "drop-attributes", run: |m, _| infallible(drop_attributes::run(m)), ..ALWAYS }];
+pub const AFTER_ENZYME: &[Pass] = &[Pass {
+    name: "drop-attributes",
+    run: |m, _| {
+        drop_attributes::run(m);
+        Ok(())
+    },
+    ..ALWAYS
+}];
 
 /// On the derivative, before LLVM's pipeline.
 pub const OPTIMIZE: &[Pass] = &[
@@ -153,11 +239,29 @@ pub const OPTIMIZE: &[Pass] = &[
         name: "derivative-arithmetic",
         // Without the marks the user's own operations would be reassociated, too.
         when: |_, job| contracts(job) && job.codegen.runs("mark-contract"),
-        run: |m, _| infallible(fast_math::relax_derivative(m)),
+        run: |m, _| {
+            fast_math::relax_derivative(m);
+            Ok(())
+        },
         ..ALWAYS
     },
-    Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible(fast_math::reorder_sums(m)), ..ALWAYS },
-    Pass { name: "dead-stores", run: |m, _| infallible(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
+    Pass {
+        name: "sums",
+        when: |_, job| contracts(job),
+        run: |m, _| {
+            fast_math::reorder_sums(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
+    Pass {
+        name: "dead-stores",
+        run: |m, _| {
+            dead_stores::eliminate_dead_stores(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
     Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
     Pass { name: "scatter-to-gather", run: |m, _| scatter_to_gather::run(m), ..ALWAYS },
 ];
@@ -165,7 +269,14 @@ pub const OPTIMIZE: &[Pass] = &[
 /// For the target machine, just before LLVM's pipeline; undone after it.
 pub const TARGET: &[Pass] = &[
     Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo), ..ALWAYS },
-    Pass { name: "no-gathers", run: |m, _| infallible(no_gathers::run(m)), ..ALWAYS },
+    Pass {
+        name: "no-gathers",
+        run: |m, _| {
+            no_gathers::run(m);
+            Ok(())
+        },
+        ..ALWAYS
+    },
 ];
 
 /// The tables, in the order of running.
@@ -232,10 +343,6 @@ pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
     (pass.run)(&module, &Job { entries: &entries, ..Job::after_enzyme(&codegen) })?;
     module.verify().map_err(|e| format!("invalid IR after `{name}`: {}", e.to_string()))?;
     Ok(module.print_to_string().to_string())
-}
-
-fn infallible((): ()) -> Result<()> {
-    Ok(())
 }
 
 fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
