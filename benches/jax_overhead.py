@@ -1,8 +1,8 @@
 """What a call costs in JAX: ffgrad beside plain JAX, an FFI call written by hand in C++, and Enzyme-JAX.
 
-All compute x * sin(x) in single precision. Rows are ways to do it; columns are microseconds for n = 16 (the way there and back): a
+All compute x * sin(x) in single precision. Rows are implementations; columns are microseconds for n = 16 (there and back): a
 call of a jitted function, its value and gradient, a call within one compiled loop; and for a million elements: value, value and
-gradient. Best of several repeats, 1 thread where a way has a choice; `make bench-jax`, or
+gradient. Best of several repeats, 1 thread where an implementation has a choice; `make bench-jax`, or
 `scripts/bench_jax.sh [--json FILE]`, which installs Enzyme-JAX for comparison.
 """
 
@@ -77,14 +77,14 @@ def main() -> None:
     options = parser.parse_args()
     figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, way in {
+        for name, build in {
             "JAX": own,
             "ffgrad": foreign,
             "FFI by hand (C++)": by_hand,
             "Enzyme-JAX": enzyme_jax,
         }.items():
             try:
-                figures[name] = measured(way(Path(folder)))
+                figures[name] = measured(build(Path(folder)))
             except Exception as error:
                 print(f"{name}: skipped, {(str(error).splitlines() or [type(error).__name__])[0]}")
     columns = ["call", "gradient", "in a loop", "call, 1e6", "gradient, 1e6"]

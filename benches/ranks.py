@@ -1,6 +1,6 @@
 """How the gradient of an MPI program scales: ``mpiexec -n N python benches/ranks.py``, what ``scripts/bench_mpi.sh`` starts.
 
-Each rank has its part of one vector and turns it over at length; the sum of all comes by MPI_Allreduce. Rank 0 prints the median
+Each rank has its part of one vector and computes with it at length; the sum of all comes by MPI_Allreduce. Rank 0 prints the median
 times of the function and of its gradient, in C and, where flang is, in Fortran.
 """
 
@@ -18,7 +18,7 @@ from openmp import measure
 C = """
 #include <math.h>
 #include <mpi.h>
-double turned(const double *x, int n) {
+double worked(const double *x, int n) {
   double mine = 0, all = 0;
   for (int i = 0; i < n; i++) {
     double v = x[i];
@@ -36,7 +36,7 @@ double rank_of(const double *x, int n) {
 """
 
 FORTRAN = """
-real(8) function turned(x, n)
+real(8) function worked(x, n)
   implicit none
   include 'mpif.h'
   integer, intent(in) :: n
@@ -52,7 +52,7 @@ real(8) function turned(x, n)
     mine = mine + v
   end do
   call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
-  turned = all
+  worked = all
 end function
 """
 
@@ -63,11 +63,11 @@ def main(ranks: int, total: int = 20_000) -> None:
     first = False
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("mpi C", C), ("mpi Fortran", FORTRAN)):
-            source = Path(folder) / ("turned.c" if text is C else "turned.f90")
+            source = Path(folder) / ("worked.c" if text is C else "worked.f90")
             source.write_text(text)
             x = torch.linspace(0, 1, total // ranks, dtype=torch.float64).requires_grad_()
             try:
-                times = measure(enzyme(source, "turned", "x[n] -> return", mpi=True), x, 15)
+                times = measure(enzyme(source, "worked", "x[n] -> return", mpi=True), x, 15)
             except ToolchainError as missing:
                 print(f"{name}: {str(missing).splitlines()[0]}", file=sys.stderr)
                 continue

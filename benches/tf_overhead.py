@@ -1,6 +1,6 @@
 """What a call costs in TensorFlow: ffgrad beside tf.numpy_function and an operation written by hand in C++.
 
-All compute x * sin(x) for 16 floats, so that what is measured is the way there and back. Rows are ways to do it,
+All compute x * sin(x) for 16 floats, so that what is measured is the call itself. Rows are implementations,
 columns are microseconds for: a call in eager mode; a call and its gradient by a tape, eagerly; a call in a loop within
 one graph. Best of several repeats; `make bench`, or `.venv-tf/bin/python benches/tf_overhead.py [--json FILE]`.
 """
@@ -81,14 +81,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ways = {"TensorFlow's own operations": own, "ffgrad": foreign(Path(folder))}
-        ways["tf.numpy_function"] = by_numpy
+        implementations = {"TensorFlow's own operations": own, "ffgrad": foreign(Path(folder))}
+        implementations["tf.numpy_function"] = by_numpy
         by_hand = compiled(Path(folder))
         if callable(by_hand):
-            ways["C++ operation by hand"] = by_hand
+            implementations["C++ operation by hand"] = by_hand
         else:
             print(f"C++ operation by hand: skipped, {by_hand}")
-        figures = {name: measured(f) for name, f in ways.items()}
+        figures = {name: measured(f) for name, f in implementations.items()}
     print(f"{f'microseconds a call, n = {N}':30s} {'eager':>8s} {'eager + gradient':>18s} {'in a graph':>12s}")
     for name, row in figures.items():
         print(f"{name:30s} {row['eager']:8.1f} {row['gradient']:18.1f} {row['graph']:12.1f}")

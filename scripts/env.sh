@@ -19,7 +19,7 @@ jax) VENV=$ROOT/.venv-jax CONTENT="JAX: about 0.6 GB" REQUIREMENTS=${FFGRAD_REQU
 *) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax." ;;
 esac
 PYTHON=${PYTHON:-python3}
-# Raise where the layout of either environment changes: all are made anew then.
+# Raise where the layout of either environment changes: all are then made again.
 LAYOUT=1
 
 # shared_env: the folder of the shared environment.

@@ -13,7 +13,7 @@
 . "$(dirname "$0")/lib.sh"
 
 SUITE=bullseye
-# Raise where the layout of the folder changes: it is made anew then.
+# Raise where the layout of the folder changes: it is then made again.
 LAYOUT=2
 # Of the packages that Julia needs, those that every machine has; a second C library would only do harm.
 OF_THE_MACHINE='^(libc6|libcrypt1|libgcc-s1|libstdc\+\+6|libselinux1|libacl1)$'

@@ -11,7 +11,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Raise where the layout of the folder changes: it is made anew then.
+# Raise where the layout of the folder changes: it is then made again.
 LAYOUT=1
 PACKAGES=(openmpi-bin openmpi-common libopenmpi3 libopenmpi-dev libpmix2 libhwloc15 libevent-2.1-7 libevent-core-2.1-7
     libevent-pthreads-2.1-7 libnl-3-200 libnl-route-3-200 libibverbs1 libnuma1 libltdl7 librdmacm1 libucx0 libfabric1
@@ -38,7 +38,7 @@ make_openmpi() {
     (cd "$work" && apt-get download -qq "${PACKAGES[@]}") >&2 || none "apt cannot fetch Debian's packages"
     for file in "$work"/*.deb; do dpkg -x "$file" "$env/root"; done
     lib=$(echo "$env"/root/usr/lib/*-linux-gnu)
-    # OpenMPI looks for its parts where it was built to be, unless told otherwise.
+    # OpenMPI looks for its parts where it was built to be, unless a variable names another folder.
     cat >"$env/settings" <<RUN
 export LD_LIBRARY_PATH=$lib:$lib/openmpi/lib:$lib/libpsm1\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
 export OPAL_PREFIX=$env/root/usr OPAL_LIBDIR=$lib/openmpi/lib OPAL_PKGLIBDIR=$lib/openmpi/lib/openmpi3

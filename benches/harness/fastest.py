@@ -1,4 +1,4 @@
-"""The least time of a short call: functions take turns, and the smallest of many short runs counts, because noise only adds."""
+"""The least time of a short call: functions run one after the other, and the smallest of many short runs counts, because noise only adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one call costs beyond the work, at n = 16: ffgrad beside the ways one would write by hand.
+"""What one call costs beyond the work, at n = 16: ffgrad beside what one would write by hand.
 
 python -m harness.overhead --out FILE [--quick]
 """

@@ -7,7 +7,7 @@ __global__ void diffuse(const double *u, const double *k, double *v, int rows, i
   int c = blockIdx.x * TILE + threadIdx.x, r = blockIdx.y * TILE + threadIdx.y;
   for (int y = threadIdx.y; y < TILE + 2; y += TILE)
     for (int x = threadIdx.x; x < TILE + 2; x += TILE) {
-      // The plate is insulated: beyond its edge lies what lies at its edge.
+      // The plate is insulated: beyond its edge the temperature is that of the edge.
       int row = min(max((int)blockIdx.y * TILE + y - 1, 0), rows - 1);
       int col = min(max((int)blockIdx.x * TILE + x - 1, 0), cols - 1);
       tile[y][x] = u[row * cols + col];

@@ -1,6 +1,6 @@
 """What is inside the plate? An inverse problem through a CUDA kernel, on the CPU where there is no GPU.
 
-``diffusion.cu`` moves heat through a plate by one step. Heated at three places in turn, the plate is looked at a few times
+``diffusion.cu`` moves heat through a plate by one step. Heated at three places, one after the other, the plate is looked at a few times
 while it cools; from these blurred, noisy pictures alone Adam finds how well each cell conducts heat. Every step of the
 optimiser runs the kernel and its gradient many times; the rest is ordinary torch. The script prints the error as it falls
 and saves the true map, the pictures and the map found to ``examples/out/cuda_diffusion.png``.
@@ -63,12 +63,12 @@ def main() -> None:
 
 
 def conductivity(logit: torch.Tensor) -> torch.Tensor:
-    """Return what lies between 0.02 and 0.22, where the kernel's time step is stable."""
+    """Return values between 0.02 and 0.22, where the kernel's time step is stable."""
     return 0.02 + 0.2 * logit.sigmoid()
 
 
 def plate(size: int, device: str) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Return the true map (a ring and a bar that conduct badly) and three ways of heating the plate."""
+    """Return the true map (a ring and a bar that conduct badly) and three starting temperatures of the plate."""
     line = torch.linspace(0, 1, size, dtype=torch.double, device=device)
     y, x = torch.meshgrid(line, line, indexing="ij")
     ring = ((x - 0.38) ** 2 + (y - 0.42) ** 2).sqrt().sub(0.2).abs() < 0.06

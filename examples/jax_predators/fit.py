@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def plot(counts: jax.Array, fitted: jax.Array, losses: jax.Array, folder: Path) -> Path:
-    """Draw two valleys and the way there."""
+    """Draw two valleys and the descent."""
     years = (1 + np.arange(TIMES)) * STEPS * DT
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.4), constrained_layout=True)
     for axis, valley in zip(axes, (0, VALLEYS - 1), strict=False):

@@ -1,9 +1,9 @@
-/* One rank's stretch of a rod that conducts heat; the ranks tell each other the temperatures at their ends. */
+/* One rank's stretch of a rod that conducts heat; the ranks exchange the temperatures at their ends. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells the neighbours our outermost points, u[1] and u[n], and learns theirs, u[0] and u[n + 1]. */
+/* Sends the neighbours our outermost points, u[1] and u[n], and receives theirs, u[0] and u[n + 1]. */
 static void exchange(double *u, int n, int rank, int ranks) {
   MPI_Request request[4];
   int m = 0;

@@ -3,7 +3,7 @@
     mpiexec -n 4 python examples/mpi/heat.py
 
 The C program exchanges the ends of the pieces in every time step (Isend, Irecv, Wait) and adds up at the end (Allreduce). Its
-gradient does the same the other way round. Beside it runs the same rod in PyTorch, whole, on every rank: the gradients are equal.
+gradient does the same in the opposite direction. Beside it runs the same rod in PyTorch, whole, on every rank: the gradients are equal.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Gradients of C, C++ and Fortran functions.
     dx, = back(dy)
 
 The source is compiled by clang, differentiated by Enzyme, cached and checked by `libffgrad`, whose C ABI this
-package calls. Arrays are passed as they lie.
+package calls. Arrays are passed in place.
 
 Pieces: `library.jl` (the C ABI), `json.jl`, `errors.jl`, `activities.jl` (`Const`, `Duplicated`, ...), `slots.jl` (an
 array of Julia's as an array of the ABI), `functions.jl` (`enzyme` and calls), `derivatives.jl`, `annotated.jl` (calls

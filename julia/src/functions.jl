@@ -10,7 +10,7 @@ mutable struct Handle
     end
 end
 
-# A way to write the arguments of an annotated call: which parameters, and where each input and output stands.
+# A form of the arguments of an annotated call: which parameters, and where each input and output stands.
 struct Form
     parameters::Vector{Parameter}
     ins::Vector{Int}
@@ -197,7 +197,7 @@ one_or_all(outputs::Tuple) = map(taken, outputs)
     f(inputs...)
 
 The values of the function: a new array for each output, a number for a scalar, a tuple where there are several. Inputs
-are passed as they lie and never changed.
+are passed in place and never changed.
 
 With at least one argument in `Const`, `Active`, `Duplicated` or `DuplicatedNoNeed` the call differentiates; see
 [`Duplicated`](@ref).

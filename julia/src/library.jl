@@ -65,7 +65,7 @@ const LOADING = ReentrantLock()
     FFGrad.library() -> path
 
 The path of `libffgrad`, loaded if need be: the one that the environment variable `FFGRAD_LIBRARY` names, the one built
-in the clone that this package lies in, or one that the system's loader finds.
+in the clone that contains this package, or one that the system's loader finds.
 """
 function library()
     LIBRARY.handle == C_NULL && lock(load, LOADING)
@@ -83,7 +83,7 @@ function asked()::Cint
     end
 end
 
-"Runs a call of the library; Ctrl-C is told by its status, `INTERRUPTED`, and does not jump out of it."
+"Runs a call of the library; its status `INTERRUPTED` reports Ctrl-C, which does not jump out of it."
 uninterrupted(call) = disable_sigint(call)
 
 function load()

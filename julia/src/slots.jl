@@ -7,7 +7,7 @@
 # | other arrays (ranges, `BitArray`, ...) | an `Array` made from it | one, here |
 # | number, for a scalar parameter | its bits in the parameter's type | |
 #
-# Order of dimensions: arrays go as they lie, as with `ccall`. For a row-major source (C, C++) `x[m,n]` therefore takes
+# Order of dimensions: arrays are passed in place, as with `ccall`. For a row-major source (C, C++) `x[m,n]` therefore takes
 # an array with `size(x) == (n, m)`; for a column-major one (Fortran) one with `size(x) == (m, n)`.
 
 # One parameter of the foreign function, from the library's description.
@@ -100,7 +100,7 @@ end
 is_dense(::DenseArray) = true
 is_dense(x::AbstractArray) = false
 
-# A view of a whole array, or of its last columns, lies like an array.
+# A view of a whole array, or of its last columns, is contiguous like an array.
 function is_dense(x::SubArray)
     stride = 1
     for d in 1:ndims(x)

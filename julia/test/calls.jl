@@ -10,14 +10,14 @@
         @test startswith(f.prototype, "void matvec(const double *A")
     end
 
-    @testset "arrays are passed as they lie, in and out" begin
+    @testset "arrays are passed in place, in and out" begin
         f = enzyme(joinpath(PROGRAMS, "addresses.c"), "addresses", "x[n], A[m,n] -> y[n], at[3]")
         y, at = zeros(4), zeros(Int64, 3)
         before = FFGrad.copies()
         inplace(f)((y, at), x, A)
         @test at == [Int64(UInt(pointer(array))) for array in (x, A, y)]
         @test y ≈ x .* A[:, end]
-        # A view of whole columns lies like an array.
+        # A view of whole columns is contiguous like an array.
         _, at = f(x, view(A, :, 2:3))
         @test at[2] == Int64(UInt(pointer(A, 5)))
         @test FFGrad.copies() == before

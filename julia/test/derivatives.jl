@@ -32,7 +32,7 @@
         @test thrown(() -> gradient(cube(), [1.0])) isa FFGrad.SignatureError
     end
 
-    @testset "cotangents may lie in any way" begin
+    @testset "cotangents may have any strides" begin
         y, back = pullback(matvec(), A, x)
         reference = back(w)
         @test back(view([w w]', 1, :)) == reference

@@ -1,5 +1,5 @@
 "An exception as a user reads it, with what differs from machine to machine taken out."
-function told(error)
+function shown(error)
     text = sprint(showerror, error) * "\n"
     text = replace(text, joinpath(CASES, "negative") => "<negative>")
     return replace(text, r"/staging/[\w-]+/" => "/staging/<build>/")
@@ -8,8 +8,8 @@ end
 "The text is the same as in Python, by the goldens of its tests."
 function same_as_python(golden, error)
     path = joinpath(GOLDENS, golden * ".txt")
-    told(error) == read(path, String) && return true
-    @error "another text than $golden.txt" text = told(error)
+    shown(error) == read(path, String) && return true
+    @error "another text than $golden.txt" text = shown(error)
     return false
 end
 
@@ -50,7 +50,7 @@ negative(file, name, signature = nothing) = enzyme(joinpath(CASES, "negative", f
         for wrong in (ComplexF64[1], Float16[1], ["a"], nothing, "text")
             @test thrown(() -> cube()(wrong)) isa FFGrad.DtypeError
         end
-        @test occursin("found    Complex{Float64}", told(thrown(() -> cube()(Complex{Float64}[1])))) || VERSION >= v"1.6"
+        @test occursin("found    Complex{Float64}", shown(thrown(() -> cube()(Complex{Float64}[1])))) || VERSION >= v"1.6"
     end
 
     @testset "of results and shadows" begin

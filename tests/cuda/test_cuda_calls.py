@@ -1,6 +1,6 @@
 """How calls reach a GPU: memory, shadows, batches, checks and errors are those of a GPU; only the launch is the CPU's.
 
-The CUDA operators stand in for the CPU's here (``cuda_cases.gpu_stand_in``), so that autograd, ``torch.func`` and ``vmap`` go the way
+The CUDA operators stand in for the CPU's here (``cuda_cases.gpu_stand_in``), so that autograd, ``torch.func`` and ``vmap`` take the route
 they go for CUDA tensors.
 """
 

@@ -26,7 +26,7 @@ def test_an_instance_of_a_template_reaches_the_gpus_assembler(tmp_path: Path) ->
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_kernel_and_its_derivatives_assemble_for_sm_90(case: Case) -> None:
-    """ptxas, which runs in the build, accepts the code and tells what it needs."""
+    """ptxas, which runs in the build, accepts the code and reports what it needs."""
     text, needs = ptx_of(case.name.removeprefix("cuda_"), "primal", "vjp", "jvp")
     assert {f".entry ffgrad_{e}(" in text for e in ("primal", "vjp", "jvp")} == {True}
     assert any("registers" in line for line in needs)

@@ -116,7 +116,7 @@ USER = (
 
 @cache
 def flang() -> Path:
-    """Tell which flang ffgrad uses."""
+    """Return the flang that ffgrad uses."""
     command: str = enzyme(CASES / "column_major.f90", "rotate", "A[3,N], Angle -> B").manifest["commands"][0]
     return Path(shlex.split(command)[0])
 

@@ -17,7 +17,7 @@ from jax.test_util import check_grads
 from support.loader import Case, load_cases
 
 CASES = list(load_cases())
-MAY_REFUSE = {"ladder", "refused"}
+MAY_REFUSE = {"fallback", "refused"}
 # Kernels with shared memory have no second derivatives, and some custom derivatives call what has none itself.
 MAY_REFUSE_TWICE = MAY_REFUSE | {"first-order", "cuda"}
 
@@ -82,7 +82,7 @@ def is_refused(case: Case, order: int) -> bool:
         if not case.tags & (MAY_REFUSE if order == 1 else MAY_REFUSE_TWICE):
             raise
         assert "second derivatives" in str(error) or f"`{case.function}`" in str(error)
-        if "ladder" in case.tags and order == 1:
+        if "fallback" in case.tags and order == 1:
             pairs = re.findall(r"reverse mode gives (\S+), forward mode (\S+),", str(error))
             assert pairs, f"the numbers are missing: {error}"
             assert all(float(reverse) != float(forward) for reverse, forward in pairs)

@@ -211,7 +211,7 @@ def test_a_trajectory_by_scan(step: Enzyme, remember: Callable[..., Any]) -> Non
 
 @pytest.mark.parametrize("mapped", [0, 1], ids=["outside", "inside"])
 def test_a_map_over_trajectories_and_their_checkpoints(step: Enzyme, mapped: int) -> None:
-    """vmap outside grad and inside it, of a scan whose steps are computed anew."""
+    """vmap outside grad and inside it, of a scan whose steps are recomputed."""
 
     def end(step: Callable[..., Any], k: Any) -> jax.Array:
         body = jax.checkpoint(lambda u, dt: (step(u, k, dt), None))

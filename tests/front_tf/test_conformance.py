@@ -16,7 +16,7 @@ from support.loader import Case, load_cases
 CASES = list(load_cases())
 SINGLE = [case for case in CASES if any(item.dtype == "float32" for item in case.inputs)]
 EXACT = [case for case in CASES if case not in SINGLE]
-MAY_REFUSE = {"ladder", "refused"}
+MAY_REFUSE = {"fallback", "refused"}
 MODES = ["eager", "graph"]
 
 # What passed, by name and mode, and what was refused; conftest.py prints both after the run.
@@ -90,7 +90,7 @@ def has_gradient(case: Case) -> bool:
         if not case.tags & MAY_REFUSE:
             raise
         assert f"`{case.function}`" in error.message
-        if "ladder" in case.tags:
+        if "fallback" in case.tags:
             pairs = re.findall(r"reverse mode gives (\S+), forward mode (\S+),", error.message)
             assert pairs, f"the numbers are missing: {error.message}"
             assert all(float(reverse) != float(forward) for reverse, forward in pairs)

@@ -291,7 +291,7 @@ def test_of_a_batch_that_proves_nothing_new_only_some_elements_are_checked(compi
 
 
 def test_until_something_is_proven_every_element_is_tried(compile_source: Compile) -> None:
-    """A wrong derivative that only the last of many elements tells."""
+    """A derivative that is wrong only for the last of many elements."""
     rules = {"total": ("total_fwd", "total_rev")}
     native = compile_source(f"{GATED}// at first", "f", "x[n] -> y[1]", derivatives=rules)._native
     x = torch.ones(200, 5, dtype=torch.float64)

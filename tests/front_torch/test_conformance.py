@@ -16,7 +16,7 @@ from torch.autograd import forward_ad, gradcheck
 CASES = list(load_cases())
 SINGLE = [case for case in CASES if any(item.dtype == "float32" for item in case.inputs)]
 EXACT = [case for case in CASES if case not in SINGLE]
-MAY_REFUSE = {"ladder", "refused"}
+MAY_REFUSE = {"fallback", "refused"}
 
 # What passed and what was refused, by name; conftest.py prints them after the run.
 gradchecked: set[str] = set()
@@ -65,7 +65,7 @@ def applied(case: Case, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...] 
 def check_refusal(case: Case, error: DifferentiationError) -> None:
     """A wrong gradient that was caught is shown with both numbers; every refusal has a code and advice."""
     assert error.code and error.function == case.function and error.hints
-    if "ladder" in case.tags:
+    if "fallback" in case.tags:
         pairs = re.findall(r"reverse mode gives (\S+), forward mode (\S+),", str(error))
         assert pairs, f"the numbers are missing: {error}"
         assert all(float(reverse) != float(forward) for reverse, forward in pairs)

@@ -141,9 +141,9 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
     choices = [(path, json.loads(path.read_text())) for path in cache.rglob("choice-d1-1.json")]
     ((choice, kept),) = [(path, kept) for path, kept in choices if kept["refused"]]
     assert (len(kept["sizes"]), len(kept["refused"])) == (8, 1)
-    for rung in choice.parent.glob("d1-1-*"):
-        if rung.name != f"d1-1-{kept['pipeline']}":
-            shutil.rmtree(rung)
+    for folder in choice.parent.glob("d1-1-*"):
+        if folder.name != f"d1-1-{kept['pipeline']}":
+            shutil.rmtree(folder)
     with pytest.raises(ffgrad.DifferentiationError, match=wrong):
         total_of_ones(f, 9)
     assert len(list(choice.parent.glob("d1-1-*"))) == 1
@@ -265,7 +265,7 @@ def test_verify_strict_refuses_at_a_kink(compile_source: Compile) -> None:
 @pytest.mark.parametrize("name", ["swapped_buffers", "complex_division"])
 @pytest.mark.parametrize("verify", ["once", "always", "strict"])
 def test_what_enzyme_gets_silently_wrong_is_right_or_refused(name: str, verify: str) -> None:
-    """The two programs of toolchain.md: right by a later rung, or refused with both numbers; never wrong."""
+    """Two programs whose first pipeline is wrong: right with a later one, or refused with both numbers; never wrong."""
     (case,) = load_cases(names=[name])
     operation = enzyme(case.source, case.function, case.signature, verify=verify, **case.options)  # type: ignore[arg-type]
     values = case.make_inputs()

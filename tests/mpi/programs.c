@@ -63,16 +63,16 @@ void heat(const double *u0, int n, int steps, double *u) {
   free(b);
 }
 
-/* Everything is added up on one rank, which tells the others what came out. */
+/* Everything is added up on one rank, which sends the others the result. */
 double spread(const double *x, int n) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  double mine = 0, all = 0, told;
+  double mine = 0, all = 0, result;
   for (int i = 0; i < n; i++) mine += exp(x[i]) * (rank + 1);
   MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  told = all * all;
-  MPI_Bcast(&told, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  return told * x[0];
+  result = all * all;
+  MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return result * x[0];
 }
 
 /* What the tests themselves add up over the ranks. */

@@ -39,21 +39,21 @@ real(8) function norm(x, n)
   norm = sqrt(all) + mine
 end function
 
-! Everything is added up on one rank, which tells the others what came out.
+! Everything is added up on one rank, which sends the others the result.
 real(8) function spread_out(x, n)
   implicit none
   include 'mpif.h'
   integer, intent(in) :: n
   real(8), intent(in) :: x(n)
-  real(8) :: mine, all, told
+  real(8) :: mine, all, result
   integer :: rank, error
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   mine = sum(exp(x)) * (rank + 1)
   all = 0
   call MPI_Reduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD, error)
-  told = all * all
-  call MPI_Bcast(told, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error)
-  spread_out = told * x(1)
+  result = all * all
+  call MPI_Bcast(result, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error)
+  spread_out = result * x(1)
 end function
 
 ! Heat with the ends of each stretch exchanged by MPI_Sendrecv; MPI_PROC_NULL at the ends of the rod.

@@ -1,6 +1,6 @@
 """ADBench's Gaussian mixture files, and their objective through the compiled ``examples/gmm/gmm.cpp``.
 
-Files in, arrays out; the objective is called through ctypes, so that a test can tell a mistake in the C++ from one in ffgrad.
+Files in, arrays out; the objective is called through ctypes, so that a test can distinguish a mistake in the C++ from one in ffgrad.
 The files are in ``shared/data/adbench`` beside the repository, or where ``FFGRAD_SHARED`` says (the folder that holds ``data``).
 The format is described in the README there.
 """

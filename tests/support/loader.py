@@ -22,7 +22,7 @@ tolerance
     Overrides of :class:`Tolerance`.
 tags
     For selecting cases. ``first-order``: a rule's own code cannot be differentiated again, so second derivatives are refused.
-    ``ladder``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
+    ``fallback``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
     with both numbers. ``refused``: Enzyme gives up on the first pipeline, so right on a later one or a ``DifferentiationError``.
 language
     ``"c"``, ``"c++"`` or ``"fortran"``; by the first source's suffix where omitted.

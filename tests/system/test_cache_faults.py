@@ -65,9 +65,9 @@ def test_one_changed_bit_is_noticed_reported_and_rebuilt(cache: Path, write: Wri
         assert slope(again) == [12.0, 27.0]
         # The bitcode is needed only for what is not built yet.
         again.hvp((np.array([2.0, 3.0]),), (np.ones(2),), np.ones(2))
-    told = [w for w in caught if issubclass(w.category, ffgrad.CacheWarning)]
+    warned = [w for w in caught if issubclass(w.category, ffgrad.CacheWarning)]
     # A check that cannot be read is made again, which needs no word.
-    assert told or pattern.startswith("choice")
+    assert warned or pattern.startswith("choice")
     assert ffgrad_command("cache", "verify").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""The code blocks of the documents for PyTorch and NumPy run (``tests/support/documents.py``); generated documentation is up to date."""
+"""Code blocks of documents run (``tests/support/documents.py``), generated documentation is up to date, and the paths that are named exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ffgrad._core import Options
-from support.documents import program_of
+from support.documents import missing_paths, program_of
 from support.fixtures import RunPython
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,3 +28,31 @@ def test_the_documentation_of_options_is_that_of_the_driver() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
     documented = re.findall(r"^    (\w+) : ", Options.__doc__ or "", re.MULTILINE)
     assert sorted(documented) == sorted(Options.__annotations__)
+
+
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_path_that_a_document_names_exists(document: str) -> None:
+    assert missing_paths(ROOT / document) == []
+
+
+def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
+    document = tmp_path / "D.md"
+    document.write_text(
+        "### Part: `core-ad/src/`\n`passes.rs`, `shapes/`, `a(b)`, `py/gone.py`\n# Other\n`passes.rs`\n"
+    )
+    assert missing_paths(document) == ["py/gone.py", "passes.rs"]
+
+
+def test_where_does_x_go_has_at_most_40_rows() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text().split("## Where does X go?")[1]
+    rows = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| X ")]
+    assert 0 < len(rows) <= 40
+
+
+@pytest.mark.parametrize("sources", ["core-ad/llvm/src", "compile-driver/src"])
+def test_the_drawing_has_every_room(sources: str) -> None:
+    drawing = (ROOT / "ARCHITECTURE.md").read_text().split("## Rooms")[1].split("## One call")[0]
+    drawn = {name.strip(",") for line in drawing.splitlines() for name in line.split("  ")[0].split()}
+    rooms = {room.name for room in (ROOT / sources).iterdir() if room.is_dir()}
+    nested = {f"pack/{room.name}" for room in (ROOT / sources).glob("pack/*") if room.is_dir()}
+    assert (rooms - {"pack"} | nested) <= drawn

@@ -1,4 +1,4 @@
-"""What makes two builds the same: whole programs, told by the key in their manifest.
+"""What makes two builds the same: whole programs, compared by the key in their manifest.
 
 What a key is made of field by field is tested in ``compile-driver/src/build/key/tests.rs``.
 """

@@ -171,7 +171,7 @@ def test_what_was_proven_here_is_known_there_and_the_rest_is_checked_at_its_firs
     assert x.grad is not None and x.grad.item() == 27.0
 
 
-def test_the_ladder_is_climbed_from_the_pack(cache: Path, tmp_path: Path) -> None:
+def test_pipelines_are_tried_from_the_pack(cache: Path, tmp_path: Path) -> None:
     """A program whose first preparation gives a wrong gradient, packed before it was proven, is right at its first call."""
     (case,) = load_cases(names=["swapped_buffers"])
     function = numpy_enzyme(case.source, case.function, case.signature, **case.options)  # type: ignore[arg-type]

@@ -108,7 +108,7 @@ os._exit(0)
 
 
 def test_an_interrupted_build_is_not_remembered(cache: Path, write: Write, tmp_path: Path) -> None:
-    """The same function, called again in the same process, is built: not refused, and no other rung than before."""
+    """The same function, called again in the same process, is built: not refused, and by the same pipeline as before."""
     code = """
 import os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -84,18 +84,18 @@ def test_what_is_no_terminal_has_none(verb: str, cache: Path) -> None:
     piped = in_pipes(VERBS[verb])
     assert piped.strip() and ESCAPE not in piped
     for variables in PLAIN.values():
-        told = on_terminal(VERBS[verb], COLUMNS="100", **variables)
-        assert ESCAPE not in told and "\r\n" in told
-        assert told.split()[:8] == piped.split()[:8]
+        shown = on_terminal(VERBS[verb], COLUMNS="100", **variables)
+        assert ESCAPE not in shown and "\r\n" in shown
+        assert shown.split()[:8] == piped.split()[:8]
 
 
 @pytest.mark.parametrize("variables", [{}, *PLAIN.values()], ids=["colour", *PLAIN])
 @pytest.mark.parametrize("arguments", [["doctor"], ["cache", "list"]], ids=" ".join)
 def test_json_on_a_terminal_is_json(arguments: list[str], variables: dict[str, str], cache: Path) -> None:
     """Whatever the terminal can do."""
-    told = on_terminal([*arguments, "--json"], **variables)
-    assert ESCAPE not in told
-    assert isinstance(json.loads(told), dict | list)
+    shown = on_terminal([*arguments, "--json"], **variables)
+    assert ESCAPE not in shown
+    assert isinstance(json.loads(shown), dict | list)
 
 
 def test_a_check_says_the_same_on_a_terminal(cache: Path, tmp_path: Path) -> None:
@@ -103,9 +103,9 @@ def test_a_check_says_the_same_on_a_terminal(cache: Path, tmp_path: Path) -> Non
     source = tmp_path / "cube.c"
     source.write_text(CUBE)
     arguments = ["check", str(source), "cube", "--signature", "x[n] -> y[n]"]
-    piped, told = in_pipes(arguments), on_terminal(arguments)
-    assert ESCAPE not in piped and ESCAPE not in told
-    assert [line.rstrip() for line in told.splitlines()] == [line.rstrip() for line in piped.splitlines()]
+    piped, shown = in_pipes(arguments), on_terminal(arguments)
+    assert ESCAPE not in piped and ESCAPE not in shown
+    assert [line.rstrip() for line in shown.splitlines()] == [line.rstrip() for line in piped.splitlines()]
 
 
 # Takes the place of Python with pip: brings half of what is wanted, slowly, with a child of its own.
@@ -134,9 +134,9 @@ def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     """A bar there, a line a step elsewhere."""
     pip = slow_pip(tmp_path, 0.6)
     assert f"{ESCAPE}[" in on_terminal(INSTALL, **pip)
-    for told in (in_pipes(INSTALL, **pip), *(on_terminal(INSTALL, **pip, **plain) for plain in PLAIN.values())):
-        assert ESCAPE not in told
-        assert "ffgrad: downloading" in told and "no matching distribution" in told
+    for shown in (in_pipes(INSTALL, **pip), *(on_terminal(INSTALL, **pip, **plain) for plain in PLAIN.values())):
+        assert ESCAPE not in shown
+        assert "ffgrad: downloading" in shown and "no matching distribution" in shown
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])

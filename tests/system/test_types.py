@@ -104,7 +104,7 @@ def public() -> list[Any]:
 
 @pytest.mark.parametrize("thing", public(), ids=lambda thing: f"{thing.__module__}.{thing.__qualname__}")
 def test_public_docstrings_are_in_numpys_layout(thing: Any) -> None:
-    """Every parameter is described, and what is returned; classes tell their attributes, and whoever opens, errors."""
+    """Every parameter is described, and what is returned; classes document their attributes, functions that open something their errors."""
     text = inspect.getdoc(thing) or ""
     assert text.splitlines()[0].endswith((".", "`."))
     if inspect.isclass(thing):

@@ -1,4 +1,4 @@
-"""When the worker itself crashes or hangs: the user's function and line, what it was given and said, and the next rung of the ladder."""
+"""When the worker crashes or hangs: the error names the user's function and line and keeps input and output; the next pipeline is tried."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_crash_during_a_build_names_the_line(
     golden(f"worker_crash_{request.node.callspec.id}", error)
 
 
-def test_a_crash_on_one_rung_leaves_the_next_one(
+def test_a_crash_in_one_pipeline_leaves_the_next_one(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a refusal of Enzyme does; the gradient is checked and right."""
@@ -160,7 +160,7 @@ for line in sys.stdin:
 def test_a_worker_whose_time_is_up_says_what_it_was_at(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
-    """No other rung is tried: it would take as long."""
+    """No other pipeline is tried: it would take as long."""
     script, real = tmp_path / "worker", tools()["FFGRAD_WORKER"]
     script.write_text(HANGS.format(python=sys.executable, real=real, folder=tmp_path))
     script.chmod(0o755)

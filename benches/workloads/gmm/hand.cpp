@@ -1,4 +1,4 @@
-// By hand, the textbook way. With responsibilities r[p,j] = softmax_j(component[p,j]), the likelihood's gradient is
+// By hand, as in textbooks. With responsibilities r[p,j] = softmax_j(component[p,j]), the likelihood's gradient is
 //   alphas: sum_p r;  means: sum_p r Q^T Q (x - mean);  log-diagonal: sum_p r (1 - (Q(x - mean)) exp(q) (x - mean));
 //   below the diagonal: -sum_p r Q(x - mean) (x - mean)^T; the prior and the normalisation of the weights on top.
 #include "../../../examples/gmm/gmm.cpp"

@@ -1,4 +1,4 @@
-/* Tells where its arguments lie, so that a test can see whether they were copied. */
+/* Returns the addresses of its arguments, so that a test can see whether they were copied. */
 #include <stdint.h>
 
 void addresses(const double* x, const double* A, int m, int n, double* y, int64_t* at) {

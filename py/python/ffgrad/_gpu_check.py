@@ -6,7 +6,7 @@ As on the CPU (``compile-driver/src/verify/mod.rs``), for random v, t and w:
 - second ones: <w, H t> = <t, H w>, where H is the derivative of J^T v, and coarsely <w, H t> against differences of J^T v;
 - of the forward mode: <v, d(J t)> = <t, H d>, against the second derivatives of the reverse mode.
 
-There is no ladder: what fails is refused. Nothing can be checked while a CUDA graph is captured, since a check waits.
+There is no other pipeline: what fails is refused. Nothing can be checked while a CUDA graph is captured, since a check waits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Overloaded functions in a namespace, told apart by their demangled names.
+// Overloaded functions in a namespace, distinguished by their demangled names.
 #include <cmath>
 
 namespace ns {

@@ -1,5 +1,5 @@
 /* A CUDA driver for tests, on machines without one: device memory is the host's, and a launch calls back with the kernel's name and its
- * parameters, which it reads from the PTX. It knows contexts and streams well enough to see them mixed up, and fails where it is told to. */
+ * parameters, which it reads from the PTX. It knows contexts and streams well enough to see them mixed up, and fails where a test asks for it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Each child fails in each way at each stage: a typed error, the process alive, and the cache as good as before.
+"""Each child fails in each manner at each stage: a typed error, the process alive, and the cache as good as before.
 
 A shell script stands in for one child (clang, the linker inside it, Enzyme, the worker), set by the environment variables that
 choose a tool. It does the real thing but for one stage, where it crashes, hangs, answers garbage or nothing, fails as on a full
@@ -146,7 +146,7 @@ def run(stages: list[str] | None = None, failures: list[str] | None = None) -> F
 
 
 def one(result: Faults, folder: Path, name: str, variable: str, pattern: str, failure: str, real: str) -> None:
-    """Let one child fail in one way, then build with the real tools."""
+    """Let one child fail in one manner, then build with the real tools."""
     source = folder / "cube.c"
     source.write_text(CUBE)
     env = {**os.environ, "FFGRAD_CACHE_DIR": str(folder / "cache"), "OPENBLAS_NUM_THREADS": "1"}

@@ -135,7 +135,7 @@ class Generator:
     # --- helper functions -----------------------------------------------------------------------------
 
     def helpers_allowed(self) -> bool:
-        """Tell whether one more helper function is welcome."""
+        """Return whether one more helper function is welcome."""
         return len(self.helpers) < 4
 
     def helper_scope(self, scalars: list[str], arrays: dict[str, str], ints: list[str]) -> Scope:
@@ -395,7 +395,7 @@ class Generator:
         return self.matrix(scope)
 
     def top_level(self, depth: int) -> bool:
-        """Tell whether this is the function's own block, where pointers may be declared for good."""
+        """Return whether this is the function's own block, where pointers may be declared for good."""
         return depth >= 3
 
     def body(self, scope: Scope) -> list[str]:

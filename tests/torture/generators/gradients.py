@@ -57,7 +57,7 @@ class Verdict:
     detail: str = ""
     points: int = 0
     skipped: int = 0
-    rung: str = ""
+    rejected: str = ""
     features: list[str] = field(default_factory=list)
 
 
@@ -101,7 +101,7 @@ def difference(name: str, got: np.ndarray, truth: np.ndarray, scale: float, sing
 
 
 def usable(truth: Truth, single: bool) -> bool:
-    """Tell whether a point says something: finite, moderate, and not at a tie."""
+    """Return whether a point is usable: finite, moderate, and not at a tie."""
     parts = [truth.value, truth.jacobian, truth.hessian_along]
     if not all(np.isfinite(p).all() and np.abs(p).max(initial=0.0) < LARGEST[single] for p in parts):
         return False
@@ -166,7 +166,7 @@ def second(
     return None, joined(f.hvp(tuple(inputs), tuple(tangents), cotangents))  # type: ignore[attr-defined]
 
 
-def rungs_of(f: object) -> list[str]:
+def rejected_pipelines(f: object) -> list[str]:
     """The pipelines that were rejected, of all derivatives of a function."""
     key = json.loads(f._native.manifest())["key"]  # type: ignore[attr-defined]
     roots = Path(os.environ["FFGRAD_CACHE_DIR"]).glob(f"v*/entries/{key}/choice-*.json")
@@ -220,12 +220,12 @@ def judge(program: Program, reference: Reference, folder: Path, **options: objec
         except ffgrad.Error as error:
             verdict.kind, verdict.detail = "failed", f"{type(error).__name__}: {error}"
         said = [str(w.message) for w in caught if issubclass(w.category, ffgrad.GradientWarning)]
-    passed_over = rungs_of(f) if verdict.kind in ("right", "wrong", "overflowed") else []
+    rejected = rejected_pipelines(f) if verdict.kind in ("right", "wrong", "overflowed") else []
     if verdict.kind == "wrong" and said:
         verdict.kind = "warned"
-    if verdict.kind == "right" and passed_over:
+    if verdict.kind == "right" and rejected:
         verdict.kind = "recovered"
-    verdict.rung = "; ".join(passed_over)
+    verdict.rejected = "; ".join(rejected)
     if said:
         verdict.detail += f" [warning: {said[0][:160]}]"
     return verdict

@@ -1,6 +1,6 @@
 """The derivatives of generated programs, computed without ffgrad: the same text compiled as C++ on hyper-dual numbers.
 
-A compiler of the system is used where there is one, else ffgrad's clang; either way nothing of Enzyme takes part. Central
+A compiler of the system is used where there is one, else ffgrad's clang; in both cases without any part of Enzyme. Central
 differences of the C program itself, computed in :mod:`gradients`, hold the hyper-dual numbers to account.
 """
 
@@ -17,7 +17,7 @@ from torture.generators.generator import Program
 
 HERE = Path(__file__).resolve().parent
 
-# The columns of a hyper-dual array: value, derivative along a, along b, along both; and what tells copies from numbers that are equal.
+# The columns of a hyper-dual array: value, derivative along a, along b, along both; and a mark that distinguishes copies from equal numbers.
 PARTS = 5
 
 

@@ -3,7 +3,7 @@
     python tests/torture/generators/value_paths.py --count 1000 --first 0 --jobs 2
 
 Each program runs in a process of its own. Its first call, at which ffgrad verifies, is at sorted, positive, zero, constant or random numbers: first calls of
-real programs are special more often than not. A program counts as *right*, *mended*, *refused*, *warned* or *wrong* as in :mod:`gradients`; *died*
+real programs are special more often than not. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`; *died*
 is a process that crashed or hung, *changed* one whose inputs were written to. None may be wrong, die or change an input.
 """
 
@@ -117,8 +117,8 @@ def judge(program: ValueProgram, reference: Reference, folder: Path, **options: 
     if verdict.kind == "wrong" and said:
         verdict.kind = "warned"
     if verdict.kind == "right":
-        verdict.rung = "; ".join(gradients.rungs_of(f))
-        verdict.kind = "mended" if verdict.rung else "right"
+        verdict.rejected = "; ".join(gradients.rejected_pipelines(f))
+        verdict.kind = "recovered" if verdict.rejected else "right"
     if said:
         verdict.detail += f" [warning: {said[0][:160]}]"
     return verdict
@@ -203,7 +203,7 @@ def run(first: int, count: int, jobs: int, batch: int = 20, log: Path | None = N
             with log.open("a") as file:
                 file.writelines(json.dumps(v.__dict__) + "\n" for v in done)
         for v in done:
-            if v.kind not in ("right", "mended", "refused", "refused-second"):
+            if v.kind not in ("right", "recovered", "refused", "refused-second"):
                 print(f"  {v.kind} {v.seed} {v.features}: {v.detail[:400]}", file=sys.stderr, flush=True)
     return verdicts
 
@@ -217,7 +217,7 @@ def report(verdicts: list[Verdict]) -> str:
     ]
     for part in sorted({part for v in verdicts for part in v.features}):
         of_part = collections.Counter(v.kind for v in verdicts if part in v.features)
-        bad = ", ".join(f"{count} {kind}" for kind, count in sorted(of_part.items()) if kind not in ("right", "mended"))
+        bad = ", ".join(f"{count} {kind}" for kind, count in sorted(of_part.items()) if kind not in ("right", "recovered"))
         if bad:
             lines.append(f"  {part}: {sum(of_part.values())}, of them {bad}")
     return "\n".join(lines)

@@ -184,7 +184,7 @@ def sorting(w: Writer) -> Part:
 
 
 def after_sort(w: Writer) -> str:
-    """What is made of sorted numbers."""
+    """Functions of sorted numbers."""
     return w.random.choice(
         [
             "for (int i = 1; i < m; i++) a[i] = a[i] + (real)0.3 * a[i - 1] * a[i];",
@@ -412,7 +412,7 @@ def scratch(w: Writer) -> Part:
 
 
 def callback(w: Writer) -> Part:
-    """A solver that calls a function through a pointer; its parameter lies in a global."""
+    """A solver that calls a function through a pointer; its parameter is in a global."""
     k = w.fresh()
     return Part(
         "callback",

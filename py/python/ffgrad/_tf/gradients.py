@@ -32,7 +32,7 @@ def _pack(values: Maybe) -> tuple[list[tf.Tensor], int]:
 
 
 def _shaped(values: Sequence[tf.Tensor], like: Iterable[tf.Tensor]) -> Sequence[tf.Tensor]:
-    """Tell a graph the shapes of results that are those of inputs."""
+    """Set the static shapes of results that have the shapes of inputs."""
     if not tf.executing_eagerly():
         for value, model in zip(values, like, strict=True):
             value.set_shape(model.shape)

@@ -94,7 +94,7 @@ def open_now(spec: bytes) -> None:
 
 
 def misfit(spec: bytes, tensors: list[tf.Tensor]) -> str | None:
-    """Return why these inputs do not fit, as far as their static types and shapes tell; ``None`` if they do."""
+    """Return why these inputs do not fit, as far as their static types and shapes are known; ``None`` if they do."""
     shapes = [tensor.shape for tensor in tensors]
     whole = all(shape.is_fully_defined() for shape in shapes)
     dims = [d for shape in shapes for d in shape] if whole else []

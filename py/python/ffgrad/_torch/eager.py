@@ -35,7 +35,7 @@ def fast_path(native: _native.Function, name: str, gradient: Gradient) -> _nativ
 
     methods = {"forward": staticmethod(eager.forward), "backward": staticmethod(backward)}
     function: Any = type(name, (torch.autograd.Function,), methods)
-    # Autograd's engine calls `apply` of the node's class, which in torch is a Python method that looks for the user's.
+    # Autograd calls `apply` of the node's class, which in torch is a Python method that looks for the user's.
     native_apply = {"apply": _native.Backward.apply, "_eager": eager}
     function._backward_cls = type(f"{name}Backward", (function._backward_cls, _native.Backward), native_apply)
     eager.bind(function.apply)

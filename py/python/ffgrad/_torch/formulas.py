@@ -47,7 +47,7 @@ def _watched(*lists: Tensors) -> bool:
     """Whether a derivative of what follows may be asked for."""
     if torch.is_grad_enabled() and any(x.requires_grad for tensors in lists for x in tensors):
         return True
-    # `forward_ad._current_level` alone does not tell: a graph of torch.compile enters its level without Python's knowledge.
+    # `forward_ad._current_level` alone is not enough: a graph of torch.compile enters its level without Python's knowledge.
     return forward_ad._is_fwd_grad_enabled() and bool(
         forward_ad._current_level >= 0 or _C._are_functorch_transforms_active() or _C._len_torch_dispatch_stack()
     )
