@@ -6,6 +6,7 @@ Also: that they happen where they should (seen in the IR kept in the cache), and
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,23 @@ def test_a_forward_sweep_that_nobody_needs_is_dropped(source: Path, tmp_path: Pa
 
     assert stencils(final_ir(source, "heat", tmp_path / "full")) == 0
     assert stencils(final_ir(source, "heat", tmp_path / "without", without=["dead-stores"])) > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("held-calls", "defer-inlining"),
+        ("dead-memory", "dead-stores"),
+        ("stencil", "scatter-to-gather"),
+        ("forward-loops", "reverse-loops"),
+        ("vector-maths", "vector-math"),
+    ],
+)
+def test_old_names_of_improvements_mean_the_same(source: Path, old: str, new: str) -> None:
+    """One entry in the cache, and not that of the default."""
+    keys = [opened(source, "five", without=without)._native.manifest() for without in ([old], [new], [])]
+    keys = [json.loads(manifest)["key"] for manifest in keys]
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_an_unknown_improvement_is_refused(source: Path) -> None:

@@ -23,6 +23,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// What a pass that cannot fail returns.
+macro_rules! infallible {
+    ($run:expr) => {{
+        $run;
+        Ok(())
+    }};
+}
+
 /// What a pass may ask about the job.
 pub struct Job<'a> {
     /// The entry points.
@@ -104,7 +112,7 @@ pub const PREPARE: &[Pass] = &[
     Pass {
         name: "defer-inlining",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),
-        run: |m, _| infallible(keep_calls::defer_inlining(m)),
+        run: |m, _| infallible!(keep_calls::defer_inlining(m)),
         undo: Some(keep_calls::undo),
         ..ALWAYS
     },
@@ -116,28 +124,28 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "extend-lifetimes", when: needs_longer_lifetimes, run: extend_lifetimes, ..ALWAYS },
     Pass {
         name: "inactive-globals",
-        run: |m, job| infallible(inactive_globals::run(m, &entry::roots(m, job.entries))),
+        run: |m, job| infallible!(inactive_globals::run(m, &entry::roots(m, job.entries))),
         ..ALWAYS
     },
-    Pass { name: "mixed-activity", run: |m, _| infallible(mixed_activity::run(m)), ..ALWAYS },
-    Pass { name: "copy-types", run: |m, _| infallible(copy_types::run(m)), ..ALWAYS },
-    Pass { name: "wrap-stack-arrays", run: |m, _| infallible(stack_array_cache::run(m)), ..ALWAYS },
-    Pass { name: "activate-phi-memory", run: |m, _| infallible(phi_pointers::mark_active(m)), ..ALWAYS },
+    Pass { name: "mixed-activity", run: |m, _| infallible!(mixed_activity::run(m)), ..ALWAYS },
+    Pass { name: "copy-types", run: |m, _| infallible!(copy_types::run(m)), ..ALWAYS },
+    Pass { name: "wrap-stack-arrays", run: |m, _| infallible!(stack_array_cache::run(m)), ..ALWAYS },
+    Pass { name: "activate-phi-memory", run: |m, _| infallible!(phi_pointers::mark_active(m)), ..ALWAYS },
     Pass {
         name: "split-select-loads",
-        run: |m, _| infallible(split_select_loads::run(m)),
+        run: |m, _| infallible!(split_select_loads::run(m)),
         undo: Some(split_select_loads::undo),
         ..ALWAYS
     },
     Pass {
         name: "outline-memcpy",
-        run: |m, _| infallible(outline_memcpy::run(m)),
+        run: |m, _| infallible!(outline_memcpy::run(m)),
         undo: Some(outline_memcpy::undo),
         ..ALWAYS
     },
-    Pass { name: "split-switch-edges", run: |m, _| infallible(split_switch_edges::run(m)), ..ALWAYS },
-    Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible(three_predecessors::run(m)), ..ALWAYS },
-    Pass { name: "opaque-latch", limited: true, run: |m, _| infallible(opaque_latch::run(m)), ..ALWAYS },
+    Pass { name: "split-switch-edges", run: |m, _| infallible!(split_switch_edges::run(m)), ..ALWAYS },
+    Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible!(three_predecessors::run(m)), ..ALWAYS },
+    Pass { name: "opaque-latch", limited: true, run: |m, _| infallible!(opaque_latch::run(m)), ..ALWAYS },
     Pass {
         name: "exit-values",
         limited: true,
@@ -145,17 +153,17 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         undo: Some(lagged_phi::undo),
         ..ALWAYS
     },
-    Pass { name: "loop-carried", limited: true, run: |m, _| infallible(loop_carried::run(m)), ..ALWAYS },
+    Pass { name: "loop-carried", limited: true, run: |m, _| infallible!(loop_carried::run(m)), ..ALWAYS },
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
-    Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible(distinct_addresses::run(m)), ..ALWAYS },
-    Pass { name: "cross-iteration", limited: true, run: |m, _| infallible(cross_iteration::run(m)), ..ALWAYS },
-    Pass { name: "capture-phi-memory", run: |m, _| infallible(phi_pointers::mark_captured(m)), ..ALWAYS },
-    Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible(fast_math::mark_contract(m)), ..ALWAYS },
+    Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible!(distinct_addresses::run(m)), ..ALWAYS },
+    Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
+    Pass { name: "capture-phi-memory", run: |m, _| infallible!(phi_pointers::mark_captured(m)), ..ALWAYS },
+    Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible!(fast_math::mark_contract(m)), ..ALWAYS },
 ];
 
 /// First on Enzyme's output.
 pub const AFTER_ENZYME: &[Pass] =
-    &[Pass { name: "drop-attributes", run: |m, _| infallible(drop_attributes::run(m)), ..ALWAYS }];
+    &[Pass { name: "drop-attributes", run: |m, _| infallible!(drop_attributes::run(m)), ..ALWAYS }];
 
 /// On the derivative, before LLVM's pipeline.
 pub const OPTIMIZE: &[Pass] = &[
@@ -163,11 +171,11 @@ pub const OPTIMIZE: &[Pass] = &[
         name: "derivative-arithmetic",
         // Without the marks the user's own operations would be reassociated, too.
         when: |_, job| contracts(job) && job.codegen.runs("mark-contract"),
-        run: |m, _| infallible(fast_math::relax_derivative(m)),
+        run: |m, _| infallible!(fast_math::relax_derivative(m)),
         ..ALWAYS
     },
-    Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible(fast_math::reorder_sums(m)), ..ALWAYS },
-    Pass { name: "dead-stores", run: |m, _| infallible(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
+    Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible!(fast_math::reorder_sums(m)), ..ALWAYS },
+    Pass { name: "dead-stores", run: |m, _| infallible!(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
     Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
     Pass { name: "scatter-to-gather", run: |m, _| scatter_to_gather::run(m), ..ALWAYS },
 ];
@@ -175,7 +183,7 @@ pub const OPTIMIZE: &[Pass] = &[
 /// For the target machine, just before LLVM's pipeline; undone after it.
 pub const TARGET: &[Pass] = &[
     Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo), ..ALWAYS },
-    Pass { name: "no-gathers", run: |m, _| infallible(no_gathers::run(m)), ..ALWAYS },
+    Pass { name: "no-gathers", run: |m, _| infallible!(no_gathers::run(m)), ..ALWAYS },
 ];
 
 /// The tables, in the order of running.
@@ -242,10 +250,6 @@ pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
     (pass.run)(&module, &Job { entries: &entries, ..Job::after_enzyme(&codegen) })?;
     module.verify().map_err(|e| format!("invalid IR after `{name}`: {}", e.to_string()))?;
     Ok(module.print_to_string().to_string())
-}
-
-fn infallible((): ()) -> Result<()> {
-    Ok(())
 }
 
 fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {

@@ -1,0 +1,201 @@
+"""NumPy references of the conformance table: programs that Enzyme differentiates wrong by itself. Read with ``reference.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def switch_labels(u: Array, kind: Array) -> Array:
+    right = np.roll(u, -1)
+    share = np.select([kind == 0, (kind == 2) | (kind == 5)], [0.5, 1.0], 0.0)
+    return u**2 + share * (right - u) * right
+
+
+def copied_results(x: Array) -> Array:
+    w = x * np.roll(x, -1) + np.eye(6)[0]
+    return x * w * w[0]
+
+
+def repeated_lookup(x: Array, bias: Array) -> Array:
+    return x**2 - np.eye(len(x))[0] * np.tanh(2.5 * bias)
+
+
+def pair_updates(x: Array) -> Array:
+    y, v = list(x), x[1]
+    for i in range(len(x)):
+        for j in range(len(x)):
+            v = v * y[i] * y[j]
+            y[0] = y[0] + v
+    return np.prod([(1 + u * u) * (1 + u) for u in y[::2]]) * x
+
+
+def skipped_break(y: Array) -> Array:
+    y, scale = list(y), 1.5
+    for i in range(0, len(y), 3):
+        y[i] = np.sin(sum(y) * scale)
+        if i > 3:
+            break
+        scale = np.tanh(scale + y[i])
+    y[1] = y[1] * scale
+    return np.array(y)
+
+
+def rows_on_stack(x: Array) -> Array:
+    rows = np.array(x)
+    rows[len(x) // 2] = x[0]
+    return np.sum(x * x) + np.sum(x**3 * rows)
+
+
+def last_iteration(x: Array, y: Array) -> Array:
+    force = 0.4
+    for _ in range(3, len(x), 2):
+        force = 0.9 * force * force
+    return np.array([force, *(x[1:5] * force), *y[5:]])
+
+
+def last_break(x: Array) -> Array:
+    y = list(x)
+    for i in range(20, -1, -1):
+        v = 0.5 * len(x)
+        for j in range(30, -1 if i > 0 else 29, -1):
+            y[0] = y[0] + 0.01 * (1.0 - v * v)
+            v = v * np.sin(y[j % len(x)])
+    return np.array(y)
+
+
+def alike_branches(x: Array) -> Array:
+    t, y = list(x[:5]), list(x)
+    for i in range(len(x)):
+        t[0] = t[0] * -0.5
+        y[3] = y[3] * 0.7 + np.log(1.1 + t[i % 5] ** 2)
+    return np.array(y)
+
+
+def loop_carried(x: Array) -> Array:
+    most, last, share, y = x[0], x[1], x[2], []
+    for u in x:
+        most = u if np.real(u) > np.real(most) else most
+        last = u * u if np.real(u) > 0 else last
+        share = share / 2.5
+        y.append(most * x[0] + last + share * u)
+    return np.array(y)
+
+
+def lagged_phi(x: Array) -> Array:
+    before, now, share, older = x[0], 0.5, x[1] * x[2], x[2]
+    for _ in range(0, len(x), 2):
+        for j in range(len(x) - 1, -1, -3):
+            share = share * 0.7
+            older, before, now = before * x[j], now, np.sin(x[1] * np.log(1.1 + share * share))
+    return before * x + share + now * now + older * older * x
+
+
+def slots(x: Array) -> Array:
+    q, k, y = [1, 2], 0, []
+    for u in x:
+        q[k] = q[1 - k] * u
+        k = 1 - k if np.real(u) < 0 else k
+        y.append(q[0] + q[1])
+    return np.array(y)
+
+
+def _stacked(x: Array, read: Callable[[list[Any]], Any]) -> Array:
+    s, y = [1.0], []
+    for u in x:
+        if np.real(u) > 0 or len(s) < 2:
+            s.append(u * s[-1] + 0.3)
+        else:
+            a = s.pop()
+            s[-1] = np.sin(s[-1]) * a + u
+        y.append(read(s))
+    return np.array(y)
+
+
+def stack(x: Array) -> Array:
+    return _stacked(x, lambda s: s[-1])
+
+
+def vector_stack(x: Array) -> Array:
+    return _stacked(x, lambda s: s[-1] + s[len(s) // 2])
+
+
+def ordered(x: Array) -> Array:
+    return np.sin(x[np.argsort(np.real(x))]) * np.arange(1, len(x) + 1)
+
+
+def around_median(x: Array) -> Array:
+    return (x - x[np.argsort(np.real(x))[len(x) // 2]]) * x
+
+
+def vector_intervals(x: Array) -> Array:
+    def integral(v: Any) -> Any:
+        def g(a: Any) -> Any:
+            return np.sin(a * v) + a * a
+
+        stack, total = [(0.0, 1.0 + v * v * 0.1)], 0.0
+        while stack:
+            a, b = stack.pop()
+            m = 0.5 * (a + b)
+            one = (b - a) * 0.5 * (g(a) + g(b))
+            two = (b - a) * 0.25 * (g(a) + 2 * g(m) + g(b))
+            if abs(np.real(one - two)) < 1e-2:
+                total = total + two
+            else:
+                stack += [(a, m), (m, b)]
+        return total
+
+    return np.array([integral(v) for v in x])
+
+
+def mixed_struct(e: Array, k: Array) -> Array:
+    return np.sum(np.cos(np.outer(e, k)) * e[:, None], axis=1) + e * e
+
+
+def trailing_writes(x: Array) -> Array:
+    n, a = len(x), 0.7
+    t = [0.2 * x[i % n] for i in range(20)]
+    for i in range(2, n + 1):
+        a = np.tanh(a + a * t[i])
+        t[i - 1] = 0.3 * a
+    for i in range(n, 1, -1):
+        a = np.sin(a * t[i] + 1.0)
+        t[i + 1] = 0.5 * a
+    for i in [*range(0, n, 2)] * 3:
+        a = np.tanh(a + a * t[i])
+    t = [u * a if i < n else u for i, u in enumerate(t)]
+    return np.array(t[:n]) + np.array(t[1 : n + 1])
+
+
+def leading_writes(x: Array) -> Array:
+    n, b = len(x), 0.4
+    t = [0.2 * x[i % n] for i in range(16)]
+    for i in range(5):
+        for k in reversed(range(n)):
+            b = np.sin(b * b + x[k])
+        t[i + 1] = np.tanh(t[i] * x[i] * 2.0 + b)
+    for i in range(0, n, 3):
+        t[i + 1] = t[i + 1] * 0.8
+    y = [x[i] + t[i] * b for i in range(n)]
+    for i in range(n - 1):
+        for k in range(n):
+            b = np.sin(b * b + x[k])
+        y[i + 1] = np.tanh(y[i] * x[i] * b)
+    return np.array(y)
+
+
+def chosen_array(u: Array, frame: Array) -> Array:
+    here = np.concatenate([frame[:1], u[1:-1], frame[-1:]])
+    left = np.concatenate([[frame[0]] * 2, u[1:-1]])
+    return here**2 + 0.5 * left * here
+
+
+def chosen_table(u: Array, own: Array) -> Array:
+    table = np.array([1.5, -0.5, 2.0, 0.25])
+    k = np.arange(len(u))
+    read = np.where(own == 1, u, np.where(own == 2, u[0], table[k % 4]))
+    return np.sum(read**2 * (k + 1)) + u.sum()

@@ -1,0 +1,257 @@
+"""NumPy references of the conformance table: OpenMP, BLAS and LAPACK, custom derivatives, special functions. Read with ``reference.py``."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def openmp_map(x: Array, rate: Array) -> tuple[Array, Array]:
+    y = np.sin(rate * x) * x
+    return y, np.exp(-x) * y[::-1]
+
+
+def openmp_dynamic(x: Array) -> tuple[Array, Array, Array]:
+    n = len(x)
+    a = np.array([np.cos(v) * sum(v**k / math.factorial(k) for k in range(1, i + 2)) for i, v in enumerate(x)])
+    b = np.where(np.arange(n) % 2 == 0, a * x[::-1], x - a)
+    return a, b, b * np.roll(b, -1)
+
+
+def openmp_reductions(x: Array) -> tuple[Array, ...]:
+    v = x**2 + np.sin(x)
+    return 0.5 + v.sum(), 1.5 * np.prod(1 + 0.1 * x), v.max(), v.min()
+
+
+def openmp_array_reduction(x: Array, bins: int) -> Array:
+    return np.exp(-8 * (x[:, None] - (np.arange(bins) + 0.5) / bins) ** 2).sum(axis=0)
+
+
+def openmp_critical(x: Array, owner: Array, m: int) -> tuple[Array, Array]:
+    e = x * np.sin(x)
+    return e.sum(), np.bincount(owner, weights=e * x, minlength=m)
+
+
+def openmp_best(x: Array, w: Array) -> Array:
+    v = np.sin(x) * x
+    return v.max() * w[np.argmax(v)]
+
+
+def openmp_firstlast(x: Array) -> Array:
+    n = len(x)
+    table = np.array([x[1], 2.0, x[2]])
+    last = table[np.arange(n) % 3] * x[0] * 0.5 * np.roll(x, -(n // 2))
+    y = last * np.cos(last)
+    y[0] += last[-1] ** 2
+    return y
+
+
+def openmp_phases(u: Array, dt: Array, steps: int) -> Array:
+    for _ in range(steps):
+        left, right = np.concatenate([[0.0], u]), np.concatenate([u, [0.0]])
+        flux, mean = (right - left) * (1 + 0.1 * left * right), u.mean()
+        u = u + dt * np.diff(flux) * mean
+        u[0] += 0.01 * np.sin(mean)
+    return u
+
+
+def openmp_time_loop(u0: Array, rate: Array, steps: int) -> Array:
+    u = u0
+    for _ in range(steps):
+        padded = np.pad(u, 1, mode="edge")
+        u = u + rate * (padded[:-2] - 2 * u + padded[2:]) * (1 + u * u)
+    return u
+
+
+def openmp_called(x: Array, by: Array) -> Array:
+    n = len(x)
+    bent = [np.sin(x), x * np.sin(x / 2), x * (x / 2) * np.sin(x / 4)]
+    y = np.choose(np.arange(n) % 3, bent) * by
+    half = n // 2
+    y[:half] += x[:half] * x[0]
+    y[half : 2 * half] += x[:half] * x[1]
+    return y + 0.5 * x * x
+
+
+def openmp_sections(x: Array) -> Array:
+    a, b, chain, y = np.sum(x * x), np.sum(np.sin(x)), 1.0, []
+    for v in np.cos(x):
+        chain = chain * 0.5 + v
+        y.append(chain)
+    y[0] += a * np.sum(x)
+    y[1] += a * b
+    return np.array(y)
+
+
+def openmp_threads(x: Array) -> Array:
+    return np.sum(x * np.exp(-x * x))
+
+
+def openmp_vectors(x: Array) -> Array:
+    return np.var(np.sin(x) + x)
+
+
+def openmp_matvec(a: Array, x: Array, b: Array) -> tuple[Array, Array]:
+    y = a @ x - b
+    return np.linalg.norm(y), y
+
+
+def blas_gemm(A: Array, B: Array, alpha: Array, beta: Array) -> Array:
+    return (alpha + beta) * np.einsum("ik,jk->ij", A, B)
+
+
+def blas_gemm_fortran(A: Array, B: Array) -> Array:
+    a, b = A.T, B.T  # columns first in memory
+    t = a @ b
+    c = t.T @ a
+    t = 0.5 * c @ b.T
+    return (t.T @ t.T + 0.5 * c).T
+
+
+def blas_gemv(A: Array, x: Array) -> Array:
+    u = x
+    for step in range(4):
+        v = (A.T if step % 2 else A) @ u
+        u = v / np.sqrt(np.sum(v * v))
+    return np.sqrt(np.sum((0.5 * A @ u + 2.0 * u) ** 2))
+
+
+def blas_level1(x: Array, y: Array, a: Array) -> tuple[Array, Array]:
+    y = y.copy()
+    y[4::-2] += a * x[::2]
+    s = np.sum(x[4::-2] * y[::2])
+    y *= s
+    return y, np.sqrt(np.sum(y**2)) + np.sum(x**2)
+
+
+def blas_ger(H: Array, s: Array, y: Array) -> Array:
+    rho = 1.0 / np.sum(s * y)
+    hy = H.T @ y
+    return H + (1.0 + y @ hy * rho) * rho * np.outer(s, s) - rho * (np.outer(s, hy) + np.outer(hy, s))
+
+
+def blas_trsm(A: Array, D: Array, B: Array, alpha: Array) -> Array:
+    B = alpha * np.linalg.inv(np.tril(A)) @ B
+    B = np.linalg.inv(np.triu(A, 1).T + np.eye(len(A))) @ B
+    B = alpha * B @ np.linalg.inv(np.triu(D))
+    # columns first: X op(L) = B for the transposed B; L is the lower triangle of A^T, the upper one of A
+    return (B.T @ np.linalg.inv(np.tril(A.T).T)).T
+
+
+def blas_single(X: Array, W: Array, b: Array) -> tuple[Array, Array]:
+    y = np.tanh(X @ W + b)
+    return y, np.mean(y**2)
+
+
+def lapack_gesv(A: Array, B: Array) -> tuple[Array, Array]:
+    matrix = (A**2 + np.eye(len(A))).T
+    return np.linalg.solve(matrix, B.T).T, np.linalg.det(matrix) ** 2
+
+
+def lapack_solve(K: Array, u: Array, dt: Array) -> Array:
+    step = np.linalg.inv(np.eye(len(u)) + dt * K)
+    return step @ step @ step @ u
+
+
+def lapack_cholesky(S: Array, y: Array) -> Array:
+    # columns first: the lower triangle there is the upper one here
+    S = np.triu(S) + np.triu(S, 1).T
+    return 0.5 * y @ np.linalg.solve(S, y) + 0.5 * np.linalg.slogdet(S)[1]
+
+
+def lapack_single(S: Array, b: Array) -> tuple[Array, Array]:
+    full = (np.tril(S) + np.tril(S, -1).T).astype(np.float64)
+    factor = np.linalg.cholesky(full)
+    return (np.tril(factor) + np.triu(S, 1)).astype(S.dtype), np.linalg.solve(full, b).astype(b.dtype)
+
+
+def rule_lookup(x: Array) -> Array:
+    return np.interp(x, np.arange(6), [0.0, 0.4, 1.1, 1.9, 3.2, 4.0]) * x
+
+
+def rule_saving(x: Array, k: Array) -> Array:
+    total = np.zeros(())
+    for _ in range(3):
+        x = k * x**2
+        total = total + np.sum(x**2)
+    return total
+
+
+def rule_recursion(x: Array) -> Array:
+    def level(x: Array, depth: int) -> Array:
+        b = (1.1 * x + 0.1 * depth) ** 2
+        return np.sum(b * x) + (level(b, depth - 1) if depth > 0 else 0.0)
+
+    return level(x, 2) + level(x, 1)
+
+
+def rule_root(t: Array, e: Array) -> Array:
+    anomaly = t.copy()
+    for _ in range(30):
+        anomaly -= (anomaly - e * np.sin(anomaly) - t) / (1 - e * np.cos(anomaly))
+    return np.stack([np.cos(anomaly) - e, np.sqrt(1 - e**2) * np.sin(anomaly)], axis=1)
+
+
+def rule_sort(x: Array) -> tuple[Array, Array]:
+    y = np.sort(x)
+    return y, np.sum(np.abs(x[:, None] - x)) / (2 * len(x) * np.sum(x))
+
+
+def rule_quadrature(x: Array, p: Array) -> Array:
+    def area(x: Array, p: Array) -> Array:
+        return np.sqrt(np.pi / p) / 2 * np.vectorize(math.erf)(np.sqrt(p) * x)
+
+    return p * area(x, p) + area(np.ones(()), x)
+
+
+def rule_bits(v: Array) -> Array:
+    return v / np.linalg.norm(v)
+
+
+def rule_single(x: Array, s: Array) -> Array:
+    knots = np.array([0.5, 1.0, 2.0], dtype=x.dtype)
+    return s * np.sum(knots * x) + np.tanh(s) * np.sum(x[:-1] * x[1:])
+
+
+def rule_inactive(x: Array) -> Array:
+    y = np.ones(())
+    for _ in range(30):
+        y = 0.5 * (y + np.mean(np.cos(x * y)))
+    return y
+
+
+def rule_namespaces(d: Array) -> Array:
+    speed = np.ones_like(d)
+    for _ in range(6):
+        re = speed * d * 10.0
+        speed = 0.5 * (speed + np.sqrt(d * re / (24.0 * np.where(re < 1.0, 1.0, 1.0 + 0.15 * re**0.687))))
+    return speed
+
+
+def rule_status(x: Array, y: Array) -> Array:
+    return (x**2 + y**2) * np.angle(x + 1j * y)
+
+
+def rule_eigen(k: Array) -> Array:
+    return np.linalg.eigvalsh(np.diag(k + np.append(k[1:], 0.0)) - np.diag(k[1:], 1) - np.diag(k[1:], -1))[-1]
+
+
+def special_gamma(x: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    lgamma, gamma = np.vectorize(math.lgamma), np.vectorize(math.gamma)
+    volume = np.pi ** (3 * x) / gamma(3 * x + 1) + lgamma(-0.5 - x) + gamma(-x)
+    beta = gamma(a) * gamma(b) / gamma(a + b)
+    return volume, np.sum(np.log(x ** (a - 1) * (1 - x) ** (b - 1) / beta))
+
+
+def special_complex(w: Array, r: Array, c: Array) -> Array:
+    s = r * 0.3 + w * 1j
+    h = (1.0 + s * c) / (s * s + r * s + 1.0)
+    z = np.exp(-0.2 * s) * h + np.log(h + 2.0) + np.sqrt(s) / s ** (0.3 + 0.1j)
+    return np.stack([z.real + np.abs(h), z.imag + np.angle(s)], axis=1)
+
+
+def special_angles(x: Array, y: Array) -> Array:
+    return np.tan(0.4 * x) + np.angle(x + 1j * y) * np.arctan(x / 1.5) + np.hypot(x, y) + np.mod(7 * x, 2.0 + y)
