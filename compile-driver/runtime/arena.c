@@ -308,7 +308,7 @@ void ffgrad_arena_leave(void *outer) { own = outer; }
 
 typedef struct Tape {
   Arena arena;
-  void *data; /* the engine's own record */
+  void *data; /* Enzyme's own record */
   struct Tape *next;
 } Tape;
 

@@ -5,7 +5,7 @@
  *   ONE   before differentiation: everything is done by one thread. For forward mode, second derivatives, and what
  *         cannot be reversed in parallel. Nothing of OpenMP is left afterwards.
  *   MANY  before differentiation, for reverse mode: sharing of work becomes arithmetic on a thread's number; the
- *         engine sees plain loops. What is left of OpenMP is a fork, locks and barriers, which the engine reverses.
+ *         engine sees plain loops. What is left of OpenMP is a fork, locks and barriers, which Enzyme reverses.
  *   TEAM  after differentiation: what those locks and barriers do.
  *
  * Where OpenMP would say a global thread number, MANY has a code: the thread's number in its team, the size of the
@@ -42,7 +42,7 @@ extern int64_t ffgrad_omp_wanted(int32_t threads);
 extern void __kmpc_critical(void *loc, int32_t code, void *lock);
 extern void __kmpc_end_critical(void *loc, int32_t code, void *lock);
 extern void __kmpc_barrier(void *loc, int32_t code);
-/* Not locks but turns: threads pass in the order of their numbers, in reverse mode in the opposite one. The engine
+/* Not locks but turns: threads pass in the order of their numbers, in reverse mode in the opposite one. Enzyme
  * reverses `critical(a) .. end_critical(b)` to `critical(b) .. end_critical(a)`, which tells the two apart. */
 extern int32_t ffgrad_turn_forward[8], ffgrad_turn_reverse[8];
 #else

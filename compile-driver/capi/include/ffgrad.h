@@ -87,7 +87,7 @@
 // An array lies on a device that the function was not compiled for.
 #define FFGRAD_ERROR_DEVICE 7
 
-// The engine cannot differentiate the function, or its gradient was proven wrong.
+// Enzyme cannot differentiate the function, or its gradient was proven wrong.
 #define FFGRAD_ERROR_DIFFERENTIATION 8
 
 // The foreign function threw a C++ exception.

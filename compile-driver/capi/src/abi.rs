@@ -57,7 +57,7 @@ pub const FFGRAD_ERROR_SHAPE: i32 = 5;
 pub const FFGRAD_ERROR_DTYPE: i32 = 6;
 /// An array lies on a device that the function was not compiled for.
 pub const FFGRAD_ERROR_DEVICE: i32 = 7;
-/// The engine cannot differentiate the function, or its gradient was proven wrong.
+/// Enzyme cannot differentiate the function, or its gradient was proven wrong.
 pub const FFGRAD_ERROR_DIFFERENTIATION: i32 = 8;
 /// The foreign function threw a C++ exception.
 pub const FFGRAD_ERROR_FOREIGN: i32 = 9;

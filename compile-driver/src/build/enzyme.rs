@@ -266,7 +266,7 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
             diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)
         }
         other => {
-            Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
+            Diagnosis::new("engine-failed", job.function, format!("Enzyme did not run: {other}"))
                 .advise("Run `ffgrad doctor`.")
         }
     };

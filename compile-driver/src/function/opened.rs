@@ -353,7 +353,7 @@ pub(crate) fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainErro
     if language::is_fortran(spec) { toolchain::with_fortran(tools) } else { Ok(tools) }
 }
 
-/// Enzyme meant by the option's text.
+/// The packaging of Enzyme meant by the option's text.
 fn choice(text: &str) -> EngineChoice {
     match text {
         "" | "auto" => EngineChoice::Auto,

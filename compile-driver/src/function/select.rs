@@ -337,9 +337,9 @@ impl Selection<'_> {
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
             .quote(rejected.join("\n"))
-            .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
+            .advise("Give the part that Enzyme cannot treat as a function of its own and mark it inactive,")
             .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
-            .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
+            .advise("or report it: a wrong gradient that is caught is a bug of Enzyme all the same.");
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);
@@ -400,13 +400,13 @@ impl Selection<'_> {
         if pipeline == Pipeline::Serial {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
-                "the gradient of `{function}` runs on one thread: the engine cannot reverse its parallel regions"
+                "the gradient of `{function}` runs on one thread: Enzyme cannot reverse its parallel regions"
             ));
         }
         if pipeline == Pipeline::Loose {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
-                "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
+                "Enzyme had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
     }

@@ -257,7 +257,7 @@ fn engine_check(engine: &Engine) -> Check {
             (Check { version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)), ..check }, command)
         }
     };
-    let out = verdict("the engine", &mut command, AUTODIFF, INSTALL);
+    let out = verdict("Enzyme", &mut command, AUTODIFF, INSTALL);
     check.and(out.and_then(|ir| {
         let ir = String::from_utf8_lossy(&ir);
         let done =

@@ -31,7 +31,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  ffgrad toolchain install            fetch the compiler and the engine that are missing
+  ffgrad toolchain install            fetch the compiler and Enzyme where they are missing
   ffgrad doctor                       try every tool, say how to fix what fails
   ffgrad show test.c f                prototype and call plan of a function
   ffgrad show test.c f --ir after     its gradient as LLVM IR

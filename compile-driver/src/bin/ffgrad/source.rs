@@ -34,7 +34,7 @@ pub struct Source {
     /// The CPU to compile for: native, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4
     #[arg(long, default_value = "native")]
     cpu: String,
-    /// The engine: auto, catalyst, or the path of an Enzyme plugin
+    /// The packaging of Enzyme: auto, catalyst, or the path of an Enzyme plugin
     #[arg(long, default_value = "auto")]
     engine: String,
     /// Seconds that each compiler and engine run may take

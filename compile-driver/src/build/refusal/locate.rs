@@ -58,7 +58,7 @@ impl Refused<'_> {
                         Some(callee) => format!("the call of `{}` there", readable(callee)),
                         None => "that line".to_owned(),
                     };
-                    diagnosis.found_by = Some(format!("found by bisection: without {what} the engine does not fail"));
+                    diagnosis.found_by = Some(format!("found by bisection: without {what} Enzyme does not fail"));
                     if place.callee.as_deref() == Some("realloc") {
                         diagnostics::engine::is_about(diagnosis, "realloc");
                     }
@@ -89,7 +89,7 @@ impl Refused<'_> {
             }
         };
         let how = "no single call there makes the difference, as bisection shows";
-        diagnosis.found_by = Some(format!("the engine was at `{name}` when it crashed; {how}"));
+        diagnosis.found_by = Some(format!("Enzyme was at `{name}` when it crashed; {how}"));
     }
 
     /// The instruction without which Enzyme does not fail as it did.
