@@ -1,7 +1,7 @@
 /* The tape arena: where a derivative's allocations come from.
  *
  * Reverse mode allocates much and briefly: a cache for each loop, a shadow for each buffer of the user's.
- * From here an allocation is a few instructions, and all of it is taken back when the entry point returns,
+ * From here an allocation is a few instructions, and all memory is released when the entry point returns,
  * to be reused by the next call. One arena a thread; nothing is shared, nothing locks. The threads of an OpenMP
  * region have arenas that belong to the call: what one of them allocated in the forward sweep another may read and
  * free in the reverse sweep, and the threads may be gone before the call is over.
@@ -10,7 +10,7 @@
  * Memory asked for outside a call (by constructors of static objects) comes from malloc and stays.
  *
  * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
- * frees its next turn finds again. A block that lies last in its chunk grows and shrinks in place.
+ * frees is reused in the next iteration. The last block of a chunk grows and shrinks in place.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -241,7 +241,7 @@ void *ffgrad_realloc(void *block, size_t size) {
   return grown;
 }
 
-/* operator new: throws where memory is short, by way of the library's own. */
+/* operator new: throws where memory is short, through the library's own. */
 extern void *library_new(size_t) __asm__("_Znwm") __attribute__((weak));
 
 void *ffgrad_new(size_t size) {

@@ -70,7 +70,7 @@ INLINE void mpi_sendrecv_(const void *data, Int count, Int type, Int to, Int tag
   *error = MPI_Wait(&receiving, STATUS);
 }
 
-/* What is under way, for as many messages at a time. */
+/* Pending messages, at most this many at a time. */
 #define MOST 4096
 MPI_Request ffgrad_mpi_requests[MOST], ffgrad_mpi_requests_shadow[MOST];
 static int started;

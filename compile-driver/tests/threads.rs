@@ -66,7 +66,7 @@ fn inner() {
     });
 }
 
-/// Calls the function that all share, and others that are opened anew each time.
+/// Calls the function that all share, and others that are opened again each time.
 fn work(thread: usize, folder: &Path, shared: &Function) {
     for round in 0..ROUNDS {
         assert!(gradient(shared, 2.0).iter().all(|&g| g == 12.0));

@@ -5,7 +5,7 @@
 
 mod callees;
 pub mod codes;
-pub mod engine;
+pub mod enzyme;
 pub mod messages;
 pub mod worker;
 

@@ -30,7 +30,7 @@ pub struct Manifest {
     pub math: Math,
     /// Whether a C++ exception can leave the function.
     pub exceptions: bool,
-    /// Whether the code rounds to single precision on the way; checks are coarser then.
+    /// Whether the code rounds intermediate values to single precision; checks are coarser then.
     pub single_precision: bool,
     /// The discovered prototype.
     pub prototype: Prototype,

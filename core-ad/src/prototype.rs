@@ -1,5 +1,5 @@
 //! The discovered C prototype of a function: what its debug information and LLVM's inferred
-//! attributes say, the same way for every source language.
+//! attributes describe, the same for every source language.
 
 use crate::DType;
 use crate::fortran::{self, Procedure};

@@ -64,7 +64,7 @@ impl Torch {
         Ok(!level.is(&self.outside) && level.ge(0)?)
     }
 
-    /// Whether any is mapped over in the way of `is_grads_batched=True`, which no transform shows.
+    /// Whether any is batched as `is_grads_batched=True` does it, which no transform shows.
     fn any_mapped(&self, values: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let is_mapped = self.is_mapped.bind(values.py());
         for value in values.iter_borrowed() {

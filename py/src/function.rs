@@ -129,7 +129,7 @@ impl Function {
     }
 
     /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`. A batch: how many elements, and
-    /// how many bytes they lie apart in each slot.
+    /// the distance between them in bytes, for each slot.
     #[pyo3(signature = (entry, mask, target, shapes, slots, batch=None))]
     #[allow(clippy::too_many_arguments)]
     fn launch(

@@ -118,7 +118,7 @@ extern "C" fn asked() -> bool {
         return true;
     }
     // Not `Python::try_attach`: below a call of ours a framework may have let go of the interpreter, which PyO3 does not see.
-    // SAFETY: the main thread is inside a call of Python's, so it has a state to go on with; it is given back below.
+    // SAFETY: the main thread is inside a call of Python's, so it has a state to go on with; it is released below.
     let raised = unsafe {
         if ffi::Py_IsInitialized() == 0 {
             return false;

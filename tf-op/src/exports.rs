@@ -24,7 +24,7 @@ pub extern "C" fn ffgrad_tf_on_warning(warn: Option<Warn>) {
 pub fn warn(text: &str) {
     let handler = *WARN.lock().unwrap_or_else(|e| e.into_inner());
     match (handler, CString::new(text.replace('\0', " "))) {
-        // SAFETY: the handler is Python's and lives until it is taken back; the text outlives the call.
+        // SAFETY: the handler is Python's and lives until it is withdrawn; the text outlives the call.
         (Some(handler), Ok(text)) => unsafe { handler(text.as_ptr()) },
         _ => eprintln!("ffgrad: {text}"),
     }
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn ffgrad_tf_embed(host: *const Host) {
     }
 }
 
-/// Opens the function of an attribute now, while its sources are as they were when the caller looked at them.
+/// Opens the function of an attribute now, while its sources are as the caller read them.
 /// Returns 0 if it is open.
 ///
 /// # Safety

@@ -173,7 +173,7 @@ pub unsafe extern "C" fn compute(kernel: *mut c_void, context: *mut Context) {
     unsafe { (api.failure)(context, status.raw()) };
 }
 
-/// An input of the node, held while it is looked at.
+/// An input of the node, held while it is read.
 struct Held<'a> {
     api: &'a Api,
     tensor: *mut Tensor,

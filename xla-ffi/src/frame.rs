@@ -29,7 +29,7 @@ impl<'f> Frame<'f> {
         self.0.rets.size.max(0) as usize
     }
 
-    /// An argument as it lies, or its type's code where no foreign parameter has that.
+    /// An argument in place, or its type's code where no foreign parameter has that.
     pub fn argument(&self, index: usize) -> Result<View<'f>, c_int> {
         // SAFETY: by the promise of `new`.
         unsafe { view(&self.0.args, index) }

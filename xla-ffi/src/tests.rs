@@ -103,7 +103,7 @@ fn only_the_execute_stage_does_anything() {
     for stage in 0..3 {
         assert_eq!(call(stage, "op", "nonsense"), None);
     }
-    // SAFETY: a null frame is looked at, not into.
+    // SAFETY: a null frame is compared, not read.
     assert!(unsafe { handle(ptr::null_mut()) }.is_null());
 }
 

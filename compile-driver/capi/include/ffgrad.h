@@ -84,7 +84,7 @@
 // An array has another element type than its parameter.
 #define FFGRAD_ERROR_DTYPE 6
 
-// An array lies on a device that the function was not compiled for.
+// An array is on a device that the function was not compiled for.
 #define FFGRAD_ERROR_DEVICE 7
 
 // Enzyme cannot differentiate the function, or its gradient was proven wrong.

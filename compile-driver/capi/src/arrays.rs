@@ -263,7 +263,7 @@ impl<'a> Places<'a> {
         Ok(if data.is_null() { std::ptr::NonNull::<u64>::dangling().as_ptr().cast() } else { data })
     }
 
-    /// Ends the call: what lies in memory of our own goes to the caller's. On failure nothing that is accumulated
+    /// Ends the call: results in our own memory are copied to the caller's. On failure nothing that is accumulated
     /// into has changed; other results may hold anything.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl<T> Table<T> {
             place.generation += 1;
             Some(removed)
         });
-        // What it holds is given back after the table is free again.
+        // What it holds is released after the table is unlocked.
         drop(places);
         removed.map(drop).ok_or_else(|| not_open(handle))
     }

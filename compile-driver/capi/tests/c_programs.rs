@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 /// The folder with libffgrad, built together with this test.
 fn library_folder() -> PathBuf {
     let own = std::env::current_exe().expect("this test has a path");
-    let deps = own.parent().expect("this test lies in a folder");
+    let deps = own.parent().expect("this test is in a folder");
     let folders = [Some(deps), deps.parent()];
     let built = folders.into_iter().flatten().find(|folder| folder.join("libffgrad.so").is_file());
     built.expect("libffgrad.so beside this test").to_owned()

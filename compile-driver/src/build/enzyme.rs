@@ -53,12 +53,12 @@ pub const TIMED_OUT: &str = "engine-timeout";
 /// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
-    refusal.code == TIMED_OUT || refusal.code == diagnostics::engine::UNKNOWN || KNOWN.iter().any(known)
+    refusal.code == TIMED_OUT || refusal.code == diagnostics::enzyme::UNKNOWN || KNOWN.iter().any(known)
 }
 
-/// Whether a user, or who mends ffgrad, needs the files of the build to find out why.
+/// Whether a user, or a developer of ffgrad, needs the files of the build to find out why.
 pub fn is_unexplained(refusal: &Diagnosis) -> bool {
-    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::engine::UNKNOWN];
+    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::enzyme::UNKNOWN];
     bugs.contains(&refusal.code.as_str())
 }
 
@@ -246,7 +246,7 @@ pub fn log_of(job: &Job<'_>) -> PathBuf {
 
 fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
     let text = String::from_utf8_lossy(stderr);
-    Error::Differentiation(Box::new(diagnostics::engine::failure(job.function, status, &text)))
+    Error::Differentiation(Box::new(diagnostics::enzyme::failure(job.function, status, &text)))
 }
 
 fn failed(job: &Job<'_>, error: ProcessError) -> Error {
@@ -263,12 +263,10 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
                 .advise("one array for each type, or look at less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
         }
         ProcessError::Signal { signal, stderr, .. } => {
-            diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)
+            diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)
         }
-        other => {
-            Diagnosis::new("engine-failed", job.function, format!("Enzyme did not run: {other}"))
-                .advise("Run `ffgrad doctor`.")
-        }
+        other => Diagnosis::new("engine-failed", job.function, format!("Enzyme did not run: {other}"))
+            .advise("Run `ffgrad doctor`."),
     };
     Error::Differentiation(Box::new(diagnosis))
 }

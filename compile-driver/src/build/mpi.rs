@@ -51,7 +51,7 @@ pub fn require_option(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     ))
 }
 
-/// Enzyme keeps what it must remember of a message under way in the shadow of its request, as an address. MPICH's
+/// Enzyme stores its record of a pending message in the shadow of its request, as an address. MPICH's
 /// requests are integers, too small for one.
 fn requests_must_be_pointers(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
@@ -100,9 +100,9 @@ pub fn fix_header(spec: &Spec, folder: &Path) -> Result<()> {
     let Some(mpi) = wanted(&spec.options)? else { return Ok(()) };
     let headers = mpi.compile.iter().filter_map(|flag| Some(Path::new(flag.strip_prefix("-I")?).join(FORTRAN_HEADER)));
     if let Some(text) = headers.filter_map(|path| std::fs::read_to_string(path).ok()).find(|t| t.contains(UNFIT)) {
-        let mended: String = text.lines().filter(|l| !l.contains(UNFIT)).flat_map(|l| [l, "\n"]).collect();
+        let patched: String = text.lines().filter(|l| !l.contains(UNFIT)).flat_map(|l| [l, "\n"]).collect();
         let path = folder.join(FORTRAN_HEADER);
-        std::fs::write(&path, mended).map_err(crate::cache::io("write", &path))?;
+        std::fs::write(&path, patched).map_err(crate::cache::io("write", &path))?;
     }
     Ok(())
 }

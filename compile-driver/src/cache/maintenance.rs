@@ -1,4 +1,4 @@
-//! Keeping house: what lies in the cache, whether it is whole, and what may go.
+//! Cache maintenance: lists, verifies, prunes and clears entries.
 //!
 //! Nothing that is in use goes: whoever opened an entry holds its lock shared, whoever builds holds the lock of the staging folder,
 //! and both are taken here before anything is removed.

@@ -371,7 +371,7 @@ fn make_private(folder: &Path) -> std::result::Result<(), CacheError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io("create", folder))
 }
 
-/// Turns an I/O error into a [`CacheError`].
+/// Converts an I/O error to a [`CacheError`].
 pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> CacheError {
     let path = path.to_owned();
     move |source| CacheError::Io { action, path, source }

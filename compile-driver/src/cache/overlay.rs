@@ -1,7 +1,7 @@
 //! A cache folder that cannot be written to: an image's, another user's, a full home's.
 //!
-//! What lies there is used as it is. What it lacks is built in a private folder of this user below the system's temporary one, which is
-//! checked as every cache is; entries that are needed are copied there first, because what is built of them later lies beside them.
+//! Its entries are used in place. What it lacks is built in a private folder of this user below the system's temporary one, which is
+//! checked as every cache is; entries that are needed are copied there first, because artifacts built from them later are stored beside them.
 
 use crate::cache::request::Record;
 use crate::cache::{Cache, PLACES, default_root, io, must_be_ours};

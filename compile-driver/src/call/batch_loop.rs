@@ -16,7 +16,7 @@ use core_ad::{CallPlan, DType};
 use std::ffi::c_void;
 use std::ops::Range;
 
-/// How far apart the elements of an array lie, in bytes, for each batch dimension; empty where all share it.
+/// The distance between the elements of an array, in bytes, for each batch dimension; empty where all share it.
 pub(crate) type Stride = Vec<isize>;
 
 /// The array's part for the first element of a batch of `rank` dimensions, and its stride.
@@ -185,7 +185,7 @@ impl Shared<'_> {
     }
 }
 
-/// One thread's walk over its elements.
+/// One thread's loop over its elements.
 struct Worker<'w> {
     job: &'w Job<'w>,
     targets: &'w [Target],

@@ -27,7 +27,7 @@ pub struct Batch<'a> {
     pub separate: u64,
 }
 
-/// The arrays of one kind: their part for the first element, and how the others lie to it.
+/// The arrays of one kind: the slice for the first element, and the strides to the others.
 pub(crate) struct Arrays<T> {
     pub first: Vec<T>,
     pub strides: Vec<Stride>,

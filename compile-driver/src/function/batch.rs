@@ -239,7 +239,7 @@ impl Function {
         }
     }
 
-    /// Takes memory for every result and says where each element's part of it lies.
+    /// Allocates memory for every result and returns where each element's slice of it begins.
     fn targets(
         &self,
         batch: &Batch<'_>,
@@ -265,7 +265,7 @@ impl Function {
                 }
             }
             Entry::Vjp | Entry::Hvp | Entry::Reverse => {
-                let mask = task.mask & self.opened.facts.differentiable;
+                let mask = task.mask & self.opened.plan_flags.differentiable;
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
                     let (lead, own) = &split.inputs.leads[position];

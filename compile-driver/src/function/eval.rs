@@ -80,7 +80,7 @@ impl Function {
 
     /// One call: checked, proven, run.
     pub(crate) fn evaluate(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        if self.opened.facts.batched {
+        if self.opened.plan_flags.batched {
             return self.evaluate_over(&Batch::default(), task, results);
         }
         self.evaluate_by(task, self.wanted(task), results)
@@ -103,7 +103,7 @@ impl Function {
 
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> DerivativeSet {
-        let wanted = task.wanted(self.opened.facts.differentiable);
+        let wanted = task.wanted(self.opened.plan_flags.differentiable);
         // One code for all gradients of a function whose gradients may come from a tape.
         let in_halves = matches!(task.entry, Entry::Primal | Entry::Vjp) && self.is_taped();
         self.opened.serving(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })

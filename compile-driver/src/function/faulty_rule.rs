@@ -35,7 +35,7 @@ pub fn half(record: &CheckRecord) -> &'static str {
 /// # Errors
 ///
 /// What has nothing to do with them, see [`passes_without`].
-pub(crate) fn blame(
+pub(crate) fn find(
     opened: &Opened,
     wanted: DerivativeSet,
     inputs: &[Input<'_>],
@@ -46,16 +46,16 @@ pub(crate) fn blame(
     if rules.is_empty() || !opened.spec.options.ignored_derivatives.is_empty() {
         return Ok(None);
     }
-    let mut guilty = None;
+    let mut faulty = None;
     for rule in rules {
         if passes_without(opened, &rule.symbol, wanted, inputs, resolved)? {
-            guilty = Some(rule);
+            faulty = Some(rule);
             break;
         }
     }
     let function = &opened.spec.function;
     let half = record.map_or("given", half);
-    let diagnosis = match guilty.or(rules.first().filter(|_| rules.len() == 1)) {
+    let diagnosis = match faulty.or(rules.first().filter(|_| rules.len() == 1)) {
         Some(rule) => {
             let name = readable(&rule.symbol);
             let headline = format!(
@@ -64,7 +64,7 @@ pub(crate) fn blame(
             let mut diagnosis = Diagnosis::new(WRONG_DERIVATIVE, function, headline);
             let place = if half == "forward" { &rule.forward } else { &rule.reverse };
             diagnosis.location = place.clone().map(source_text::with_text);
-            match guilty {
+            match faulty {
                 Some(_) => diagnosis.advise(format!("Without it, differentiating `{name}` itself, the gradient passes.")),
                 None => diagnosis,
             }

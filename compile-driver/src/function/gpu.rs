@@ -9,7 +9,7 @@ use crate::gpu::ptx::{Ptx, PtxRequest};
 use core_ad::protocol::{Entry, Pipeline};
 use core_ad::shapes;
 
-/// A batch of calls: how many, and for each slot how far apart the elements lie, in bytes (0: all share it).
+/// A batch of calls: how many, and for each slot the distance between elements, in bytes (0: all share it).
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// How many.

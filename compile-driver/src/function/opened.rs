@@ -33,7 +33,7 @@ pub(crate) struct Opened {
     /// Prototype, plan and everything else known of the function.
     pub manifest: Manifest,
     /// What every call asks of the plan.
-    pub facts: Facts,
+    pub plan_flags: PlanFlags,
     /// Where its entry is.
     pub cache: Cache,
     /// How a kernel is launched.
@@ -62,15 +62,15 @@ impl Opened {
             core_ad::cpu::NATIVE => Vec::new(),
             level => cpu::lacking(&cpu::required(level)),
         };
-        let facts = Facts::of(&manifest.plan);
+        let plan_flags = PlanFlags::of(&manifest.plan);
         let (pack, primal) = (None, OnceLock::new());
-        Opened { spec, manifest, facts, cache, launcher, pack, tools, primal, lacking, _held: held }
+        Opened { spec, manifest, plan_flags, cache, launcher, pack, tools, primal, lacking, _held: held }
     }
 
     /// A function of a pack.
     pub fn of_pack(spec: Spec, manifest: Manifest, loaded: Loaded, launcher: Option<Launcher>) -> Self {
         Opened {
-            facts: Facts::of(&manifest.plan),
+            plan_flags: PlanFlags::of(&manifest.plan),
             spec,
             manifest,
             cache: Cache::unused(),
@@ -242,7 +242,7 @@ impl Opened {
             return Ok(Arc::new(artifact));
         }
         {
-            // Held by whoever searches, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
+            // Held by whoever searches, but for MPI. Released before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
                 build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;
@@ -334,16 +334,16 @@ impl Opened {
 
 /// Properties of a plan that every call asks for.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts {
+pub(crate) struct PlanFlags {
     /// As [`core_ad::CallPlan::is_batched`].
     pub batched: bool,
     /// As [`core_ad::CallPlan::differentiable_mask`].
     pub differentiable: u64,
 }
 
-impl Facts {
+impl PlanFlags {
     fn of(plan: &core_ad::CallPlan) -> Self {
-        Facts { batched: plan.is_batched(), differentiable: plan.differentiable_mask() }
+        PlanFlags { batched: plan.is_batched(), differentiable: plan.differentiable_mask() }
     }
 }
 

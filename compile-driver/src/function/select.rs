@@ -36,19 +36,19 @@ const FINAL: [&str; 6] = [
 /// What a search has met.
 #[derive(Default)]
 pub(crate) struct Search {
-    /// Rungs that serve nobody, and why.
+    /// Pipelines whose derivative was rejected for every call, and why.
     rejected: Vec<String>,
-    /// What Enzyme refused first, and in which pipeline.
+    /// The first refusal by Enzyme, and its pipeline.
     refusal: Option<(Pipeline, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
     /// Whether any was wrong, and not only, under `strict`, doubtful.
     is_wrong: bool,
-    /// The first gradient of which nothing can be said at these arguments, and why.
+    /// The first gradient that could be neither confirmed nor rejected at these arguments, and why.
     undecided: Option<(Arc<Artifact>, String)>,
-    /// Whether a pipeline failed by what the next search need not meet.
+    /// Whether a pipeline failed for a reason that may not recur in the next search.
     retryable: bool,
-    /// CheckedShapes that were refused before.
+    /// Shapes that were refused before.
     refused: Vec<u64>,
 }
 
@@ -83,14 +83,14 @@ impl Search {
         self.wrong.get_or_insert(record);
     }
 
-    /// Notes a gradient of which nothing can be said.
+    /// Notes an inconclusive gradient.
     fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
         self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
         self.undecided.get_or_insert((artifact, text));
     }
 
-    /// Whether only the arguments are to blame: of another pipeline there would be as little to say. After a gradient that is wrong
-    /// there may be.
+    /// Whether the cause is the arguments alone: another pipeline would be as inconclusive. After a wrong gradient it might not
+    /// be.
     fn is_inconclusive(&self) -> bool {
         self.undecided.is_some() && self.wrong.is_none()
     }
@@ -115,7 +115,7 @@ impl Selection<'_> {
             return Ok(known.artifact.clone());
         }
         // One thread builds and checks; others wait for its outcome.
-        let _building = self.trust.building.wait()?;
+        let _building = self.trust.building.lock()?;
         let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if !self.is_check_due(&known, resolved) => Ok(known.artifact.clone()),
@@ -185,7 +185,7 @@ impl Selection<'_> {
         if wanted.mask == 0 || self.opened.spec.options.tune || self.is_known(wanted) {
             return Ok(());
         }
-        let _building = self.trust.building.wait()?;
+        let _building = self.trust.building.lock()?;
         let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
@@ -302,7 +302,7 @@ impl Selection<'_> {
         resolved: &Resolved,
     ) -> Result<Box<Diagnosis>> {
         if let Some(record) = &search.wrong
-            && let Some(diagnosis) = faulty_rule::blame(self.opened, wanted, inputs, resolved, Some(record))?
+            && let Some(diagnosis) = faulty_rule::find(self.opened, wanted, inputs, resolved, Some(record))?
         {
             return Ok(Box::new(diagnosis));
         }
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_lasts_only_if_no_rung_failed_by_what_passes() {
+    fn a_refusal_lasts_only_if_no_pipeline_failed_for_a_passing_reason() {
         let mut search = Search::default();
         assert!(!search.refuse(Pipeline::Inlined, refused("allocation")));
         assert!(!search.retryable);

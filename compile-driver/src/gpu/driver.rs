@@ -61,7 +61,7 @@ pub struct Target {
     pub pool: (u64, u64),
 }
 
-/// A batch: how many elements, how far apart they lie in each slot (bytes; 0 for what they share), and the
+/// A batch: how many elements, the distance between them in each slot (bytes; 0 for what they share), and the
 /// blocks along z of one element's grid.
 #[derive(Clone, Copy)]
 pub struct GridBatch<'a> {

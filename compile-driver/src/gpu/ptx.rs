@@ -43,7 +43,7 @@ impl PtxRequest {
 /// A finished artifact.
 #[derive(Clone, Debug)]
 pub struct Ptx {
-    /// Its folder; the IR of each stage lies there too.
+    /// Its folder, which has the IR of each stage too.
     pub folder: PathBuf,
     /// The PTX.
     pub text: String,

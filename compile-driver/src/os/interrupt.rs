@@ -84,37 +84,37 @@ impl Pauses {
     }
 }
 
-/// A lock between the threads of a process, for work that takes long. Who waits for it can be interrupted, and in a forked
+/// A lock between the threads of a process, for work that takes long. A thread that waits for it can be interrupted, and in a forked
 /// process it is free: the thread that held it is not there.
 #[derive(Default)]
-pub struct Turn {
+pub struct InterruptibleLock {
     /// Process of the holder, 0 where it is free.
     holder: AtomicU32,
 }
 
-/// Holding a [`Turn`].
-pub struct Taken<'a> {
-    turn: &'a Turn,
+/// Held: releases its [`InterruptibleLock`].
+pub struct LockGuard<'a> {
+    lock: &'a InterruptibleLock,
 }
 
 /// The user does not want to wait any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-impl Turn {
-    /// Waits for the turn.
+impl InterruptibleLock {
+    /// Waits until this thread holds the lock.
     ///
     /// # Errors
     ///
     /// [`Interrupted`].
-    pub fn wait(&self) -> Result<Taken<'_>, Interrupted> {
+    pub fn lock(&self) -> Result<LockGuard<'_>, Interrupted> {
         let mut pauses = Pauses::default();
         loop {
             let own = std::process::id();
             let held = self.holder.load(Ordering::Relaxed);
             let is_free = held != own;
             if is_free && self.holder.compare_exchange(held, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return Ok(Taken { turn: self });
+                return Ok(LockGuard { lock: self });
             }
             if !pauses.pause() {
                 return Err(Interrupted);
@@ -123,9 +123,9 @@ impl Turn {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        self.turn.holder.store(0, Ordering::Release);
+        self.lock.holder.store(0, Ordering::Release);
     }
 }
 
@@ -135,13 +135,13 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn one_thread_at_a_time_has_its_turn() {
-        let (turn, inside, passed) = (Turn::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+    fn one_thread_at_a_time_holds_the_lock() {
+        let (lock, inside, passed) = (InterruptibleLock::default(), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let _taken = turn.wait();
+                        let _guard = lock.lock();
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_another_process_held_when_it_forked_is_free() {
-        let turn = Turn { holder: AtomicU32::new(std::process::id() ^ 1) };
-        assert!(turn.wait().is_ok());
+        let lock = InterruptibleLock { holder: AtomicU32::new(std::process::id() ^ 1) };
+        assert!(lock.lock().is_ok());
     }
 }

@@ -18,7 +18,7 @@ use crate::toolchain::install;
 use crate::toolchain::pins::{self, Component};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{self, Place, is_program};
-use crate::toolchain::toolkit::{self, PassedOver, Toolkit};
+use crate::toolchain::toolkit::{self, Rejected, Toolkit};
 use crate::toolchain::version_cache::Memo;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ impl CudaTools {
     pub(super) fn search(
         place: &Place,
         memo: &mut Memo,
-    ) -> Result<(Self, Vec<Result<Toolkit, PassedOver>>), ToolchainError> {
+    ) -> Result<(Self, Vec<Result<Toolkit, Rejected>>), ToolchainError> {
         let mut tools = Self::installed(place)?;
         let toolkits = toolkit::examine(place, || tools.command(&tools.opt), memo);
         if let Some(toolkit) = toolkits.iter().flatten().next() {

@@ -50,7 +50,7 @@ pub enum Status {
     Unusable(String),
 }
 
-/// Tries every tool, starting each anew. Takes a few seconds.
+/// Tries every tool, starting each again. Takes a few seconds.
 pub fn doctor() -> Vec<Check> {
     examine(&Place::here())
 }
@@ -219,7 +219,7 @@ fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, re
     verdict("the compiler", &mut command, program, remedy).map(drop)
 }
 
-/// Links a tiny shared object, the way artifacts are linked.
+/// Links a tiny shared object, as artifacts are linked.
 fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
     let remedy = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
     let folder = tempfile::tempdir().map_err(|e| (e.to_string(), "make the temporary folder writable".to_owned()))?;
@@ -309,7 +309,7 @@ impl Check {
         }
     }
 
-    /// Whether this stands in the way of a build.
+    /// Whether this prevents a build.
     pub fn blocks(&self) -> bool {
         self.required && self.status != Status::Ok
     }

@@ -140,7 +140,7 @@ fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> 
         (have, need) => have.or(need).ok_or_else(|| unusable("its LLVM is not known".to_owned(), "set FFGRAD_OPT"))?,
     };
     let digest = memo.identity(&plugin, || Ok(llvm_major.to_string()))?.digest;
-    // The pair counts as found the way the plugin was.
+    // The pair has the plugin's origin.
     let origin = if opt_origin == Origin::Env { Origin::Env } else { origin };
     let opt = Tool { path: opt, version: asked.version, origin, digest: asked.digest };
     Ok(Engine::Plugin { opt, plugin, llvm_major, digest })

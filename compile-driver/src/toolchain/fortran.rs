@@ -1,7 +1,7 @@
 //! Finding and installing flang, the Fortran compiler, and the runtime library that its code calls.
 //!
 //! No package index of Python has flang, so it is installed from Debian's packages. They run on any Linux of their time
-//! for x86-64: what a machine may lack of libraries lies beside the compiler, in the tool folder.
+//! for x86-64: libraries that a machine may lack are beside the compiler, in the tool folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

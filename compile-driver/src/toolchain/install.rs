@@ -4,7 +4,7 @@
 //! tools/
 //!   pennylane-catalyst-0.15.0/   bin/catalyst, installed.json
 //!   llvm-22.1.8/                 bin/, include/, lib/, share/, installed.json: two wheels in one prefix
-//!   .staging/<component>-XXXX/   an installation under way; what a killed one left is swept by the next
+//!   .staging/<component>-XXXX/   an installation in progress; what a killed one left is removed by the next
 //!   .lock-<component>            held while installing
 //!   identities.json              see `memo`
 //! ```

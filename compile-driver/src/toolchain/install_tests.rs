@@ -42,7 +42,7 @@ fn machine(body: &str) -> Machine {
     machine
 }
 
-/// A machine whose pip brings `wheel.whl`, which lies at its root.
+/// A machine whose pip brings `wheel.whl` from the machine's root.
 fn bringing() -> Machine {
     machine(&format!("cp \"$(dirname \"$0\")/../wheel.whl\" \"$dest/{FILE}\""))
 }

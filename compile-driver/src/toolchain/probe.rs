@@ -40,7 +40,7 @@ pub(super) fn version_text(tool: &str, command: &mut Command, remedy: &str) -> R
     })
 }
 
-/// The version number in `… version 22.1.8 …`, the way clang, opt and lld print it.
+/// The version number in `… version 22.1.8 …`, as clang, opt and lld print it.
 pub(super) fn version_in(text: &str) -> Option<String> {
     text.match_indices("version ").find_map(|(at, word)| {
         let rest = &text[at + word.len()..];

@@ -35,7 +35,7 @@ pub fn add_worker_dir(dir: PathBuf) {
     }
 }
 
-/// The same for the folder of the shared library that an address lies in: packages have the worker beside it.
+/// The same for the folder of the shared library that has an address: packages have the worker beside it.
 pub fn add_worker_dir_beside(address: usize) {
     // SAFETY: all zeros is a valid `Dl_info`.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };

@@ -45,7 +45,7 @@ pub(super) struct Toolkit {
 
 /// A toolkit that was passed over.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PassedOver {
+pub(super) struct Rejected {
     /// Its folder.
     pub root: PathBuf,
     /// What its ptxas says of its version, where it says anything.
@@ -63,11 +63,7 @@ pub(super) fn is_named(place: &Place) -> bool {
 
 /// Every toolkit there is, in the order of preference. `reader` is a command for LLVM 15's opt, with the library path
 /// that it needs.
-pub(super) fn examine(
-    place: &Place,
-    reader: impl Fn() -> Command,
-    memo: &mut Memo,
-) -> Vec<Result<Toolkit, PassedOver>> {
+pub(super) fn examine(place: &Place, reader: impl Fn() -> Command, memo: &mut Memo) -> Vec<Result<Toolkit, Rejected>> {
     let mut roots: Vec<(PathBuf, Origin)> = Vec::new();
     let named = VARIABLES.iter().filter_map(|v| place.var(v)).map(|path| (path, Origin::Env));
     let usual = Some((place.system("/usr/local/cuda"), Origin::System)).filter(|(path, _)| path.is_dir());
@@ -85,9 +81,9 @@ fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut Memo) -> Result<Toolkit, PassedOver> {
+fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut Memo) -> Result<Toolkit, Rejected> {
     let (ptxas, libdevice) = (root.join("bin/ptxas"), root.join("nvvm/libdevice/libdevice.10.bc"));
-    let passed = |version: Option<String>, reason: String| PassedOver { root: root.clone(), version, origin, reason };
+    let passed = |version: Option<String>, reason: String| Rejected { root: root.clone(), version, origin, reason };
     if !root.is_dir() {
         return Err(passed(None, "there is no such folder".to_owned()));
     }
@@ -164,7 +160,7 @@ mod tests {
         machine
     }
 
-    fn found(machine: &Machine, opt: &str) -> Vec<Result<Toolkit, PassedOver>> {
+    fn found(machine: &Machine, opt: &str) -> Vec<Result<Toolkit, Rejected>> {
         let mut memo = Memo::open(&machine.root().join("tools"));
         let old = machine.root().join("opt-15");
         let opt = if old.exists() { old } else { machine.script("opt-15", opt) };
@@ -173,7 +169,7 @@ mod tests {
         found
     }
 
-    fn reason(found: &[Result<Toolkit, PassedOver>]) -> &str {
+    fn reason(found: &[Result<Toolkit, Rejected>]) -> &str {
         match found {
             [Err(passed)] => &passed.reason,
             other => panic!("one that was passed over, not {other:?}"),

@@ -66,7 +66,7 @@ fn loader_folders(place: &Place) -> Vec<PathBuf> {
     by_itself.into_iter().chain(place.folders("LD_LIBRARY_PATH")).collect()
 }
 
-/// The folder libLLVM lies in, whether or not the loader knows it.
+/// The folder of libLLVM, whether or not the loader knows it.
 pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf, ToolchainError> {
     let known = find_llvm(place, tools_dir)?;
     let mut folders = known.into_iter().chain(loader_folders(place));
@@ -112,7 +112,7 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
             Err(missing(&[format!("FFGRAD_WORKER={}", path.display())]))
         };
     }
-    // A test program runs in target/debug/deps; its worker lies one above.
+    // A test program runs in target/debug/deps; its worker is one above.
     let above = place.beside.as_deref().filter(|dir| dir.ends_with("deps")).and_then(Path::parent);
     let dirs: Vec<&Path> = place
         .beside

@@ -1,6 +1,6 @@
 //! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
 //!
-//! [`geometry`] turns the options `grid`, `block` and `shared` into the launch of one call. [`host`] rewrites device
+//! [`geometry`] computes the launch of one call from the options `grid`, `block` and `shared`. [`host`] rewrites device
 //! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what
 //! comes out of it for code generation.
 

@@ -1,7 +1,7 @@
 //! The table of what Enzyme is known to print when it gives up: what it means, and the remedies.
 //!
 //! A row is found by the words that Enzyme prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
-//! what the user reads; the tests of [`super::engine`] hold that no row is without.
+//! what the user reads; the tests of [`super::enzyme`] hold that no row is without.
 
 /// What Enzyme prints, and what ffgrad makes of it.
 pub struct Message {

@@ -1,7 +1,7 @@
 //! The last words of a worker that crashed, read: its own trail and LLVM's stack trace of passes.
 
 use super::Diagnosis;
-use super::engine::shortened;
+use super::enzyme::shortened;
 
 /// Begins the worker's own line: the step follows.
 pub const AT: &str = "ffgrad-llvm: at ";

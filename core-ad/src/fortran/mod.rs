@@ -1,7 +1,7 @@
 //! Fortran procedures: from flang's symbol dump to a [`Prototype`].
 //!
 //! Debug information knows neither `intent` nor bounds such as `x(2*n)`. `flang -fc1 -fdebug-dump-symbols` prints
-//! both, in a text that [`symbols`] reads; [`bounds`] turns its bounds into dimensions of a signature. The joined
+//! both, in a text that [`symbols`] reads; [`bounds`] converts its bounds to dimensions of a signature. The joined
 //! result is a prototype like that of a C function, with a [`Procedure`] beside it.
 
 mod bounds;

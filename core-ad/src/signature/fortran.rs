@@ -243,7 +243,7 @@ impl Known<'_> {
         }
     }
 
-    /// Marks how each argument is passed and lies in memory, and adds the extents of descriptors.
+    /// Marks how each argument is passed and its layout in memory, and adds the extents of descriptors.
     fn with_layout(&self, mut plan: CallPlan) -> CallPlan {
         let mut extents = Vec::new();
         for arg in plan.args.iter_mut().filter(|a| a.role != Role::Return) {

@@ -92,7 +92,7 @@ fn several_problems(problems: &[String]) -> Vec<String> {
     std::iter::once(title).chain(listed).collect()
 }
 
-/// The plan's signature in normal form: one spelling for all ways to write the same plan.
+/// The plan's signature in normal form: one spelling for all texts of the same plan.
 fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     let spelled = |i: &usize| args[*i].spelled();
     let input = |i: &usize| {

@@ -60,7 +60,7 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(usize, Token<'a>)>,
     next: usize,
-    /// Nodes of the dimension under way.
+    /// Nodes of the dimension being parsed.
     nodes: usize,
     problems: Vec<String>,
 }

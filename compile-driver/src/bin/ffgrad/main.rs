@@ -1,6 +1,6 @@
 //! `ffgrad`: the command line of the driver.
 //!
-//! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and turns errors into
+//! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and converts errors to
 //! exit codes: 0 done, 1 failed, 2 used wrongly.
 
 mod build;
@@ -82,7 +82,7 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    // Asked before the arguments are taken apart, because an error has to be told in the same way by every verb.
+    // Read before the arguments are parsed, because every verb reports an error in the same format.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Cli::parse().command {
         Verb::Toolchain(verb) => verb.run(),

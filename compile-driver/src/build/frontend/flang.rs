@@ -2,7 +2,7 @@
 //! that debug information leaves out.
 //!
 //! flang lowers array expressions, `matmul`, `sum` and their kin to loops of its own at -O2; LLVM's passes are kept from
-//! running (as with clang), since each pipeline optimises in its own way. Module files go to the staging
+//! running (as with clang), since each pipeline optimises differently. Module files go to the staging
 //! folder.
 
 use crate::build::frontend::compiler;
@@ -160,7 +160,7 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
     if let Some((at, construct)) = unsupported(stderr) {
         let headline = format!("`{file}` uses what flang 22 does not compile yet: {construct}");
         let mut diagnosis = Diagnosis::new("unsupported-construct", &spec.function, headline)
-            .advise("Write it another way; the rest of the file is not at fault.");
+            .advise("Rewrite that construct; the rest of the file is fine.");
         diagnosis.location = at.map(source_text::with_text);
         return Error::compile(diagnosis);
     }

@@ -98,7 +98,7 @@ pub fn folders(spec: &Spec) -> Vec<PathBuf> {
     found
 }
 
-/// The folders in which the user says that libraries lie, in the linker's order.
+/// The folders in which the user says that libraries are, in the linker's order.
 fn own_folders(spec: &Spec) -> Vec<PathBuf> {
     let variable = std::env::var_os("LIBRARY_PATH").unwrap_or_default();
     let named = std::env::split_paths(&variable).filter_map(|f| std::path::absolute(f).ok());

@@ -1,6 +1,6 @@
 //! Where in the user's source a refusal of Enzyme comes from.
 //!
-//! Enzyme names the innermost line, which may lie in a library's header, or none when it crashes. The worker knows the
+//! Enzyme names the innermost line, which may be in a library's header, or none when it crashes. The worker knows the
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
 //! then half of those, until one is left without which Enzyme does not crash.
 
@@ -60,7 +60,7 @@ impl Refused<'_> {
                     };
                     diagnosis.found_by = Some(format!("found by bisection: without {what} Enzyme does not fail"));
                     if place.callee.as_deref() == Some("realloc") {
-                        diagnostics::engine::is_about(diagnosis, "realloc");
+                        diagnostics::enzyme::is_about(diagnosis, "realloc");
                     }
                 } else if diagnosis.code == CRASH {
                     self.name_function(&places, diagnosis);
@@ -245,7 +245,7 @@ impl Places {
     }
 }
 
-/// The folders that the user's own files lie in.
+/// The folders of the user's own files.
 fn own_folders(spec: &Spec) -> Vec<PathBuf> {
     let folder = |source: &PathBuf| Some(std::path::absolute(source).ok()?.parent()?.to_owned());
     spec.sources.iter().filter_map(folder).collect()

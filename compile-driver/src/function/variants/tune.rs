@@ -1,4 +1,4 @@
-//! Tuning: several ways of building the derivative, timed on the caller's own arguments; the fastest stays.
+//! Tuning: several candidates of building the derivative, timed on the caller's own arguments; the fastest stays.
 //!
 //! A candidate is the same function opened with other options (what stands before differentiation, what Enzyme
 //! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the
@@ -80,7 +80,7 @@ impl Function {
         let winner = match known {
             Some(winner) => winner,
             None => {
-                let _tuning = self.variants.tuning.wait()?;
+                let _tuning = self.variants.tuning.lock()?;
                 let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
                 match known {
                     Some(winner) => winner,
@@ -213,11 +213,11 @@ impl Function {
         best: &Trial,
     ) -> Result<Vec<Trial>> {
         let Some(sizes) = self.sizes_to_fix(resolved) else { return Ok(Vec::new()) };
-        let mut ways = vec![(best.pipeline, best.engine_options.clone()), (PIPELINES[0], Vec::new())];
-        ways.dedup();
+        let mut candidates = vec![(best.pipeline, best.engine_options.clone()), (PIPELINES[0], Vec::new())];
+        candidates.dedup();
         let attempt =
             |(pipeline, options)| self.attempt(wanted, inputs, resolved, pipeline, options, Some(sizes.clone()));
-        ways.into_iter().map(attempt).collect()
+        candidates.into_iter().map(attempt).collect()
     }
 
     fn attempt(

@@ -1,4 +1,4 @@
-//! The one way ffgrad starts another program: arguments and standard input in, status and both outputs out, within limits of time,
+//! Starts every other program that ffgrad runs: arguments and standard input in, status and both outputs out, within limits of time,
 //! memory and output. Compilers, engines, the worker and pip all go through here.
 //!
 //! The child is in a process group of its own ([`group`]), which ends with it, with its time, and with this process, however that ends;

@@ -52,7 +52,7 @@ pub const VERSION: u32 = 1;
 pub struct Index {
     /// [`VERSION`].
     pub version: u32,
-    /// [`core_ad::manifest::FORMAT`] of what lies in it.
+    /// [`core_ad::manifest::FORMAT`] of its content.
     pub format: u32,
     /// ffgrad's version, for people.
     pub ffgrad: String,
@@ -105,7 +105,7 @@ pub struct Variant {
 pub struct Derivatives {
     /// Which, and of what.
     pub wanted: DerivativeSet,
-    /// The ways of preparing the function that are there: the proven one, or all.
+    /// The pipelines whose code it has: the verified one, or all.
     #[serde(alias = "rungs")]
     pub pipelines: Vec<Pipeline>,
     /// The check that has passed before it was packed. Without one the first call checks, from the pack.
@@ -167,7 +167,7 @@ impl Loaded {
         self.derivatives.iter().any(|d| d.wanted == wanted)
     }
 
-    /// The ways of preparing the function that can be tried.
+    /// The pipelines that can be tried.
     pub fn pipelines(&self, wanted: DerivativeSet) -> Vec<Pipeline> {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.pipelines.clone()).unwrap_or_default()
     }
@@ -185,7 +185,7 @@ impl Loaded {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.refused.clone()).unwrap_or_default()
     }
 
-    /// Code of one way of preparing the function.
+    /// Code of one pipeline.
     pub fn code(&self, wanted: DerivativeSet, pipeline: Pipeline) -> Option<Arc<Artifact>> {
         self.code.get(&(wanted, pipeline)).cloned()
     }

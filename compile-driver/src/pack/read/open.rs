@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files of a pack: where they lie, or unpacked for as long as they are read.
+/// The files of a pack: in place, or unpacked for as long as they are read.
 pub(crate) struct Files {
     pub folder: PathBuf,
     _unpacked: Option<tempfile::TempDir>,

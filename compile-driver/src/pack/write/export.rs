@@ -310,7 +310,7 @@ fn readable(file: &Path) -> Result<()> {
     Ok(fs::set_permissions(file, permissions).map_err(cache::io("write", file))?)
 }
 
-/// The libraries that a shared object is linked to: those that lie in folders named in it, or that the user named by path,
+/// The libraries that a shared object is linked to: those in folders named in it, or that the user named by path,
 /// are packed; the others the system must have.
 fn link(packed: &mut Packed, root: &Path, object: &Path, given: &[String], needs: &mut BTreeSet<String>) -> Result<()> {
     let (names, folders) = linked(object)?;

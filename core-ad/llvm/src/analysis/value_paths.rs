@@ -94,7 +94,7 @@ impl Slice {
             Some(Op::LLVMFCmp | Op::LLVMFPToSI | Op::LLVMFPToUI) => true,
             Some(Op::LLVMBitCast) => i.operand(0).holds_floats() && !i.holds_floats(),
             Some(Op::LLVMLoad) => known.memory && !i.holds_floats() && !i.is_pointer(),
-            // Which way led here may depend on values: a function with such branches may choose any number by it.
+            // The path to this point may depend on values: a function with such branches may choose any number by it.
             Some(Op::LLVMPHI) if !i.holds_floats() => self.branches && varies(i) || an_operand(),
             Some(Op::LLVMSelect) if i.holds_floats() => false,
             Some(Op::LLVMCall | Op::LLVMInvoke) if !i.holds_floats() => i.callee().is_none_or(|name| {

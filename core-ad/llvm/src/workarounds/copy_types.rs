@@ -29,7 +29,7 @@ use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
-/// What is looked at for one pointer at most.
+/// Uses that are followed for one pointer at most.
 const MOST: usize = 400;
 
 /// Says so of every copy. To be called before Enzyme, in any order with other passes.

@@ -8,7 +8,7 @@
 //! (`CacheAnalysis::is_load_uncacheable` in EnzymeLogic.cpp, over all followers of the load). For each of these it asks
 //! `writesToMemoryReadBy` (Utils.cpp), and that asks LLVM's alias analysis, `AA.getModRefInfo(writer, MemoryLocation::get(load))`, which takes a
 //! value that both addresses use for one number: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
-//! Enzyme does not turn on). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
+//! Enzyme does not enable). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
 //! in the reverse pass, when the next iteration with another `k` has overwritten it: a wrong gradient without a word
 //! (`tests/cases/enzyme_bugs/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
 //! reverse pass goes anywhere: SIGSEGV (`quick_stack.c`). The smallest IR:

@@ -1,6 +1,6 @@
 //! Forbids vector gathers on x86: LLVM 22 miscompiles them.
 //!
-//! The SLP vectoriser turns loads from a local array at computed indices into a masked gather, and then no longer sees that
+//! The SLP vectoriser combines loads from a local array at computed indices into a masked gather, and then no longer sees that
 //! stores to the array must come before it: its cached alias analysis says that the array's address is not captured, and a
 //! vector of addresses does not count as an access. It sinks the stores below the gather, which reads
 //! uninitialised memory (`tests/cases/enzyme_bugs/stores_below_gather_generated.c`). And for a loop that loads one element under a condition the loop

@@ -6,7 +6,7 @@
 //!     task:  for rank in this thread's share of 0..size(team):  region(&code(team, rank), arguments...)
 //! ```
 //!
-//! What a region only reads through a pointer to a scalar variable of its caller (the usual way of passing shared pointers
+//! What a region only reads through a pointer to a scalar variable of its caller (how shared pointers are usually passed
 //! and sizes) is passed by value: Enzyme then knows which object it points to.
 
 use super::{

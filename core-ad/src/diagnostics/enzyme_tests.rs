@@ -32,7 +32,7 @@ fn every_message_has_a_log_and_reads_as_its_golden() {
             fs::write(file(message.name, "txt"), &text).expect("a golden can be written");
         }
         let golden = fs::read_to_string(file(message.name, "txt")).unwrap_or_default();
-        assert_eq!(text, golden, "{}: FFGRAD_UPDATE_GOLDENS=1 writes it anew", message.name);
+        assert_eq!(text, golden, "{}: FFGRAD_UPDATE_GOLDENS=1 writes it again", message.name);
     }
 }
 

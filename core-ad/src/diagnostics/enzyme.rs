@@ -125,7 +125,7 @@ fn place_of(text: &str) -> Option<Location> {
     (line > 0).then_some(Location { file, line, column, text: None })
 }
 
-/// What of the printed code is under way.
+/// What part of the printed code is being read.
 enum Dump {
     None,
     /// A function, up to its closing brace.
@@ -219,5 +219,5 @@ fn first_word(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "engine_tests.rs"]
+#[path = "enzyme_tests.rs"]
 mod tests;
