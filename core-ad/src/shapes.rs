@@ -308,7 +308,7 @@ impl Call<'_> {
         let (got, reason) = match trouble {
             Trouble::Unbound(name) => (
                 format!("no value of `{name}`"),
-                format!("needs `{name}`, which no shape tells: give sizes={{\"{name}\": ...}}"),
+                format!("needs `{name}`, which follows from no shape: give sizes={{\"{name}\": ...}}"),
             ),
             Trouble::ZeroDivisor => ("a division by zero".to_owned(), format!("divides by zero{told}")),
             Trouble::Overflow => ("an overflow".to_owned(), format!("exceeds 64 bits{told}")),

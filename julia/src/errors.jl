@@ -33,7 +33,7 @@ end
     ("The signature does not fit the prototype, or a call has the wrong number of arguments.", SignatureError)
     ("Shapes contradict each other or the signature. They are told in the source's order of dimensions.", ShapeError)
     ("An argument has another element type than its parameter. Nothing is ever converted silently.", DtypeError)
-    ("An argument lies on a device that the function was not compiled for.", DeviceError)
+    ("An argument is on a device that the function was not compiled for.", DeviceError)
     ("Enzyme cannot differentiate the function, or its gradient was proven wrong.", DifferentiationError)
     ("The foreign function threw a C++ exception.", ForeignError)
     ("The cache folder cannot be used.", CacheError)

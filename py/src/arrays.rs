@@ -186,7 +186,7 @@ fn wrong_device(name: &str, tensor: &DLTensor) -> Error {
         _ => "a device other than the CPU",
     };
     Error::Device(Box::new(
-        Diagnosis::new("device", "", format!("`{name}` lies on {device}, but the function is compiled for the CPU"))
+        Diagnosis::new("device", "", format!("`{name}` is on {device}, but the function is compiled for the CPU"))
             .advise("Move the input to the CPU before the call: x.cpu()."),
     ))
 }

@@ -165,7 +165,7 @@ impl DeviceArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if dl_device.is_some_and(|d| d != self.__dlpack_device__()) || copy == Some(true) {
-            return Err(PyBufferError::new_err("ffgrad's arrays are handed over as they lie, without a copy"));
+            return Err(PyBufferError::new_err("ffgrad exports its arrays in place, without a copy"));
         }
         // -1: the consumer orders the streams itself; none is the legacy default one, as 1.
         if stream != Some(-1) {

@@ -339,7 +339,7 @@ impl Selection<'_> {
             .quote(rejected.join("\n"))
             .advise("Give the part that Enzyme cannot treat as a function of its own and mark it inactive,")
             .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
-            .advise("or report it: a wrong gradient that is caught is a bug of Enzyme all the same.");
+            .advise("or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.");
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);

@@ -46,7 +46,7 @@ fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Eng
         return install::installed_tool(tools_dir, Component::Catalyst, path).map(Engine::Catalyst);
     }
     Err(ToolchainError::Missing {
-        tool: "an Enzyme engine".to_owned(),
+        tool: "Enzyme".to_owned(),
         looked_in: format!("{}, FFGRAD_CATALYST, FFGRAD_ENZYME_PLUGIN", tools_dir.display()),
         remedy: INSTALL.to_owned(),
     })
@@ -74,7 +74,9 @@ fn find_known_plugin(place: &Place, memo: &mut Memo) -> Result<Engine, Toolchain
     Err(first_error.unwrap_or_else(|| ToolchainError::Missing {
         tool: "an Enzyme plugin (LLVMEnzyme-NN.so)".to_owned(),
         looked_in: listed(&looked_in),
-        remedy: "set FFGRAD_ENZYME_PLUGIN to one, or use the default engine: run `ffgrad toolchain install`".to_owned(),
+        remedy:
+            "set FFGRAD_ENZYME_PLUGIN to one, or use the default packaging of Enzyme: run `ffgrad toolchain install`"
+                .to_owned(),
     }))
 }
 
@@ -124,7 +126,7 @@ fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> 
             }
         },
         (None, None) => {
-            let reason = "its name does not tell which LLVM it was built for";
+            let reason = "its name does not have the version of the LLVM that it was built for";
             return Err(unusable(reason.to_owned(), "set FFGRAD_OPT to the `opt` of that LLVM"));
         }
     };

@@ -50,7 +50,7 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
         let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
         return Diagnosis::new("fortran-runtime", function, headline)
             .quote(format!("flang calls its runtime's {name}"))
-            .advise("Write it another way; docs/fortran.md (\"Limits\") says what can be differentiated.")
+            .advise("Rewrite it; docs/fortran.md (\"Limits\") lists what can be differentiated.")
             .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
     }
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);

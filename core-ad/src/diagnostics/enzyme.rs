@@ -109,7 +109,7 @@ fn unknown(function: &str, said: &Said) -> Diagnosis {
     if said.words.len() > SHOWN {
         shown.push(format!("... and {} lines more, in engine.log", said.words.len() - SHOWN));
     }
-    let headline = format!("Enzyme refused `{function}`, with words that ffgrad does not know");
+    let headline = format!("Enzyme refused `{function}`, with a message that ffgrad does not know");
     Diagnosis::new(UNKNOWN, function, headline)
         .quote(shown.join("\n"))
         .advise("Simplify the marked line, or move it into a function that is marked inactive=[...].")

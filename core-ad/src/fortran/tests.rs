@@ -132,7 +132,7 @@ fn intent_decides_and_without_it_the_use_does() {
     let plan = planned("plain", &[Access::Read, Access::Read, Access::Read, Access::ReadWrite], None).unwrap();
     assert_eq!(plan.signature, "a[lda,a_2], b[n] -> b[n]");
     let refusal = planned("plain", &[Access::Read, Access::Read, Access::Read, Access::Write], None).unwrap_err();
-    assert!(refusal.contains("nothing tells the shape of the output `b`"), "{refusal}");
+    assert!(refusal.contains("the shape of the output `b` follows from no declaration"), "{refusal}");
     let refusal = planned("one", &[Access::Read, Access::Write], None).unwrap_err();
     assert!(refusal.contains("sizes={\"n\": ...}"), "{refusal}");
 }

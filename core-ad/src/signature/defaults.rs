@@ -173,7 +173,7 @@ fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Optio
     let counts = prototype.params.iter().filter(|p| is_count(p) && !sizes.contains_key(&p.name));
     let names: Vec<String> = counts.map(|p| format!("`{}`", p.name)).collect();
     (names.len() > 1).then(|| {
-        format!("{} are all integers, and nothing says what each of them counts: give a signature", names.join(", "))
+        format!("{} are all integers, and it is not known what each of them counts: give a signature", names.join(", "))
     })
 }
 
@@ -184,11 +184,11 @@ fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<S
     }
     let unknown = |p: &&Param| is_array(p) || (is_count(p) && !sizes.contains_key(&p.name));
     let doubt = |p: &Param| {
-        let (name, remedy) = (&p.name, "give a signature, and `sizes` for what inputs do not tell");
+        let (name, remedy) = (&p.name, "give a signature, and `sizes` for what does not follow from inputs");
         if is_array(p) {
             format!("the shape of the output `{name}` follows from no input array: {remedy}")
         } else {
-            format!("no input array tells the value of `{name}`: {remedy}")
+            format!("the value of `{name}` follows from no input array: {remedy}")
         }
     };
     prototype.params.iter().filter(unknown).map(doubt).collect()

@@ -233,7 +233,7 @@ impl Known<'_> {
                     Some(like) => *dim = like[i].clone(),
                     None => {
                         doubts.push(format!(
-                            "nothing tells the shape of the output `{}`: give it in a signature",
+                            "the shape of the output `{}` follows from no declaration: give it in a signature",
                             item.name
                         ));
                         break;

@@ -191,7 +191,7 @@ fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location
             "Write `include 'mpif.h'` in its place, below `implicit none`, and pass mpi=True (docs/parallel.md).",
         )
     } else if header && !spec.options.mpi {
-        let headline = format!("`{}` uses MPI, which ffgrad has to be told", spec.function);
+        let headline = format!("`{}` uses MPI, which needs the option `mpi`", spec.function);
         Diagnosis::new("mpi-option", &spec.function, headline)
             .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md).")
     } else {

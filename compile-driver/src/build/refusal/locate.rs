@@ -89,7 +89,7 @@ impl Refused<'_> {
             }
         };
         let how = "no single call there makes the difference, as bisection shows";
-        diagnosis.found_by = Some(format!("Enzyme was at `{name}` when it crashed; {how}"));
+        diagnosis.found_by = Some(format!("Enzyme was processing `{name}` when it crashed; {how}"));
     }
 
     /// The instruction without which Enzyme does not fail as it did.

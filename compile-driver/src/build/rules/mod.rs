@@ -58,7 +58,7 @@ pub fn given(spec: &Spec) -> Result<Vec<Derivative>> {
                         "the forward and the reverse derivative and, if need be, one that saves",
                         other.join(", "),
                     )
-                    .advise("docs/custom-derivatives.md says what they take and do."),
+                    .advise("docs/custom-derivatives.md specifies their arguments and results."),
             ))
         }
     };
