@@ -1,4 +1,4 @@
-/* OpenMP as derivatives see it: the functions that clang and flang call for its constructs, `__kmpc_*`.
+/* OpenMP's runtime functions (`__kmpc_*`, which clang and flang call) in a form that Enzyme can differentiate.
  *
  * Compiled three times and linked in by the worker (core-ad/llvm/src/lowering/openmp/):
  *

@@ -1,5 +1,5 @@
-/* The tape arena (runtime/arena.c) under sanitizers: blocks that never overlap, keep what is written to them, are aligned, and are all given
- * back, from one thread, from many, from the threads of parallel regions, and through tapes. */
+/* The tape arena (runtime/arena.c) under sanitizers: blocks that never overlap, keep what is written to them, are aligned, and are all
+ * freed, from one thread, from many, from the threads of parallel regions, and through tapes. */
 #include "arena.c"
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-//! From what compilers and Enzyme print to what a user needs to read.
+//! Diagnoses: parses the output of compilers and Enzyme, and explains it to the user.
 //!
 //! A [`Diagnosis`] says what happened, where in the user's source, and what to do next. The functions
 //! here read tool output; the driver adds the source line, since only it opens files.

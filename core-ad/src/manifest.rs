@@ -1,4 +1,4 @@
-//! What an artifact in the cache says about itself. Every language binding reads it; none sees LLVM.
+//! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
 use crate::protocol::{Entry, GivenRule, Math, Pipeline};
 use crate::{CallPlan, Prototype};

@@ -1,4 +1,4 @@
-//! What the driver and the worker `ffgrad-llvm` say to each other: one JSON object a line.
+//! The protocol between the driver and the worker `ffgrad-llvm`: one JSON object a line.
 //!
 //! The driver writes a [`Request`] on the worker's standard input and reads one [`Response`] from its
 //! standard output. Modules travel as files in the build's staging folder, so that a failed build

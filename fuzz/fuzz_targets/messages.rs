@@ -1,4 +1,4 @@
-//! Anything that a tool could print: an explanation with a code that `ffgrad explain` knows, of a bounded length.
+//! Fuzzes the parsers of tools' output: each yields an explanation of bounded length, with a code that `ffgrad explain` knows.
 #![no_main]
 
 use core_ad::diagnostics::codes;

@@ -1,4 +1,4 @@
-//! Framework arrays, by DLPack.
+//! Framework arrays on the CPU, exchanged by DLPack.
 //!
 //! | array | in | out | copies |
 //! |---|---|---|---|

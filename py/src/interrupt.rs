@@ -1,4 +1,4 @@
-//! Signals while the driver waits: Ctrl-C during a build is a `KeyboardInterrupt` soon, not when the build is done.
+//! Python's signals while the driver waits: Ctrl-C during a build raises `KeyboardInterrupt` before the build is done.
 //!
 //! Python runs its signal handlers on the main thread between two instructions of a program, so never during a call into native
 //! code. Calls go through [`detached`]; while the driver waits on that thread it asks here, the handlers run, and what they

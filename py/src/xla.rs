@@ -1,4 +1,4 @@
-//! What `ffgrad.jax` needs beside [`Function`]: the handler for XLA, shapes before there are numbers, builds ahead of calls.
+//! Functions for `ffgrad.jax`: the handler for XLA, shapes of abstract values, builds ahead of calls.
 
 use crate::errors;
 use crate::function::Function;

@@ -1,4 +1,4 @@
-//! What `ffgrad/_tf/library.py` calls directly: opening a function, checking the inputs of a node before it runs, and
+//! Functions that `ffgrad/_tf/library.py` calls directly: opening a function, checking the inputs of a node before it runs, and
 //! where warnings go.
 
 use crate::api::from_tensorflow;

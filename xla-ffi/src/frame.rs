@@ -1,4 +1,4 @@
-//! XLA's call frame, read: arguments as the driver's views, results as memory for the driver, attributes.
+//! Reads XLA's call frame: arguments as the driver's views, results as memory for the driver, attributes.
 
 use crate::api::{self, Attrs, Buffer, Buffers, CallFrame};
 use compile_driver::{Error, Results, View};

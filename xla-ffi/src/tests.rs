@@ -1,4 +1,4 @@
-//! The handler against an XLA that is made up here: what it is asked, and what it answers.
+//! Tests of the handler with a mock of XLA.
 
 use super::*;
 use crate::api::{Api, ApiVersion, Attrs, Buffer, Buffers, ByteSpan, ExtensionBase, Metadata};

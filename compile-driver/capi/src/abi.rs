@@ -1,4 +1,4 @@
-//! The types and numbers of the C ABI, as C sees them. `ffgrad.h` is made from this file and `lib.rs`.
+//! The types and constants of the C ABI. `ffgrad.h` is generated from this file and `lib.rs`.
 //!
 //! Any change here that is visible to an existing caller raises [`FFGRAD_ABI_VERSION`].
 

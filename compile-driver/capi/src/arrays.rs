@@ -1,4 +1,4 @@
-//! Arrays of the caller: checked, then lent to the driver. Results go to the caller's memory directly where it is
+//! Checks the caller's arrays and passes them to the driver. Results go to the caller's memory directly where it is
 //! contiguous and nothing else; through memory of our own where they are added to what is there, where the
 //! caller's memory has gaps, or where it overlaps an argument (the compiled code was promised that it does not).
 

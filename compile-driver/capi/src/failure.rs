@@ -1,4 +1,4 @@
-//! What a call answers when it refuses: a status, the text for people, the details as JSON.
+//! The error of a call: a status, a message, the details as JSON.
 //!
 //! In: an [`Error`] of the driver, a misuse of the ABI, a panic. Out: a [`Failure`], which the caller holds as
 //! `ffgrad_error` until it frees it.

@@ -1,4 +1,4 @@
-/* What the C ABI promises, from C: right results, and an error, never a crash, for whatever a caller gets wrong.
+/* Tests of the C ABI, from C: right results, and an error, never a crash, for whatever a caller gets wrong.
  * c_programs.rs compiles this and runs it under AddressSanitizer and valgrind. The argument is the folder tests/cases. */
 
 #include <ffgrad.h>

@@ -1,4 +1,4 @@
-//! Programs that talk to each other by MPI.
+//! Sources that use MPI: include folders and flags, the header check, `mpif.h` for flang.
 //!
 //! The option `mpi` says that a source does. It brings the flags of MPI's compiler wrapper, and it makes the checks of
 //! gradients collective: of a program in which one rank's inputs move another's outputs, no rank can check anything alone,

@@ -1,4 +1,4 @@
-//! A kernel's entry points as PTX.
+//! Builds a kernel's entry points as PTX.
 //!
 //! ```text
 //! k.cu ─ clang 15 ─ core-ad: entry points ─ opt 15 with Enzyme ─ core-ad: libdevice's names ─ clang 15 ─ k.ptx ─ ptxas

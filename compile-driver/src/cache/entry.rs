@@ -1,4 +1,4 @@
-//! What an entry of the cache must have to be used: its manifest, and the bitcode that derivatives are built from.
+//! A usable cache entry: its manifest, and the bitcode that derivatives are built from.
 
 use crate::cache::Cache;
 use crate::error::{CacheError, Error};

@@ -1,4 +1,4 @@
-//! A cache folder that cannot be written to: an image's, another user's, a full home's.
+//! Builds beside a cache folder that is read-only: an image's, another user's, a full disk's.
 //!
 //! Its entries are used in place. What it lacks is built in a private folder of this user below the system's temporary one, which is
 //! checked as every cache is; entries that are needed are copied there first, because artifacts built from them later are stored beside them.

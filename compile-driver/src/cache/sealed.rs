@@ -1,4 +1,4 @@
-//! JSON files of the cache: written at once or not at all, and sealed with a digest of their own text.
+//! JSON files of the cache: written atomically, and sealed with a digest of their own text.
 //!
 //! The seal is the first member, on a line of its own, so that the file stays JSON for every other reader. It tells a file
 //! that a disk or a hand has changed from one that was written here.

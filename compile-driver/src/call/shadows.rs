@@ -1,4 +1,4 @@
-//! What stands behind each slot of an entry point's argument array.
+//! Fills the slots of an entry point's argument array: primals, shadows, cotangents, tangents.
 //!
 //! Shadows of inputs are results, zeroed and added to. Shadows of what the function writes are private copies of the
 //! caller's cotangents, because the reverse mode consumes them.

@@ -1,4 +1,4 @@
-//! Calls over a batch: one loop in here over the elements, each a call of the same entry point.
+//! Calls over a batch: a loop over the elements, each a call of the same entry point.
 //!
 //! An array of such a call has leading batch dimensions, or is shared by all elements. Shapes are checked, memory is
 //! taken and the derivative is proven once; per element only addresses move. The gradient of a shared input is the

@@ -1,6 +1,6 @@
-//! Which of the derivatives that the user gave is wrong, when the gradient of a function that uses them is.
+//! Finds the custom derivative that makes a function's gradient wrong.
 //!
-//! The check of the whole function has said that something is. Here the function is built again with one of the given
+//! The verification of the whole function has failed. Here the function is built again with one of the given
 //! derivatives left aside, so that Enzyme differentiates that function's own code: if the gradient is right then, that
 //! derivative is wrong. Where Enzyme cannot, the numbers still say which half disagrees with finite differences.
 

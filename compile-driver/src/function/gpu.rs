@@ -1,4 +1,4 @@
-//! A kernel's calls on a GPU: what [`Function`] offers beside calls on the CPU.
+//! Calls of a kernel on a GPU.
 
 use crate::build::ptx;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What a function is opened with, which never changes, and what follows from that alone: tools, artifacts, calls.
+//! The immutable part of an opened function: specification, manifest, cache, tools; loads artifacts and runs calls.
 
 use crate::build::context::Context;
 use crate::build::frontend::language;

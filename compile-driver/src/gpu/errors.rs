@@ -1,4 +1,4 @@
-//! What goes wrong on a GPU, as errors with the kernel's line: pure functions of what the driver says, so that they can
+//! Errors of the GPU, with the kernel's line: pure functions of the driver's status, so that they can
 //! be tested where there is no driver.
 
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! A kernel's PTX: what was asked for, and what was built.
+//! A kernel's PTX: the request, and the built file.
 
 use core_ad::protocol::{Entry, Pipeline};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Ctrl-C while ffgrad waits: the host program is asked now and then whether the user wants the call to end.
+//! Interrupts: while ffgrad waits, the host program is polled for Ctrl-C.
 //!
 //! Who embeds the driver is a [`Host`] ([`embed`]); where there is none, nothing is asked and signals do what they do anyway.
 //! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.

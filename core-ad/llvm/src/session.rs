@@ -1,4 +1,4 @@
-//! One build's worth of jobs over one linked module.
+//! Runs the jobs of one build on one linked module.
 
 use crate::entry;
 use crate::ir::{Result, crash_trace};

@@ -1,4 +1,4 @@
-//! What Enzyme made of a kernel's IR, made fit for LLVM 15's back end for GPUs: mathematics from libdevice, atomics
+//! Rewrites Enzyme's output for a kernel for LLVM 15's GPU back end: mathematics from libdevice, atomics
 //! that it can select, and allocations from a pool.
 //!
 //! The pool is memory that the host hands to each launch. Its first 16 bytes say how much of it there is and how much is

@@ -1,4 +1,4 @@
-//! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
+//! CUDA kernels: the parts that need no GPU, computed from IR, options and call plan.
 //!
 //! [`geometry`] computes the launch of one call from the options `grid`, `block` and `shared`. [`host`] rewrites device
 //! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what

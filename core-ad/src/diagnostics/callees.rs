@@ -1,4 +1,4 @@
-//! Functions without a body and a derivative: what to do about those that are known.
+//! Remedies for well-known functions that have neither a body nor a derivative.
 
 use super::Diagnosis;
 use super::messages::Message;

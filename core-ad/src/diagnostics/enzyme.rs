@@ -1,4 +1,4 @@
-//! What Enzyme printed, read: its own words without the code that it prints with them, where they point to, what
+//! Parses Enzyme's error output: its message without the code that it prints, the source location, what
 //! they mean.
 
 use super::messages::{self, KNOWN, Message};

@@ -1,4 +1,4 @@
-//! Every known message of Enzyme, from its error stream to what the user reads.
+//! Tests every known message of Enzyme, from its error stream to what the user reads.
 
 use super::*;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The table of what Enzyme is known to print when it gives up: what it means, and the remedies.
+//! The table of Enzyme's known error messages: meaning and remedies.
 //!
 //! A row is found by the words that Enzyme prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
 //! what the user reads; the tests of [`super::enzyme`] hold that no row is without.

@@ -1,4 +1,4 @@
-//! The last words of a worker that crashed, read: its own trail and LLVM's stack trace of passes.
+//! Parses the output of a crashed worker: its crash trace and LLVM's stack trace of passes.
 
 use super::Diagnosis;
 use super::enzyme::shortened;

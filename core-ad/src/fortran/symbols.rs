@@ -1,4 +1,4 @@
-//! Reading flang's symbol dump (`flang -fc1 -fdebug-dump-symbols`).
+//! Parses flang's symbol dump (`flang -fc1 -fdebug-dump-symbols`).
 //!
 //! The dump is a tree of scopes, two blanks a level, with one symbol a line:
 //!

@@ -1,4 +1,4 @@
-//! What is read of flang's symbol dump, and what becomes of it in a signature.
+//! Tests of flang's symbol dump, from its text to a signature.
 
 use super::*;
 use crate::{CallPlan, Passing, Role, signature};

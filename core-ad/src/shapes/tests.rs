@@ -1,4 +1,4 @@
-//! Shapes that fit, and what is said about those that do not.
+//! Tests of shapes that fit, and of the errors for those that do not.
 
 use super::{Resolved, ShapeError, batch, resolve};
 use crate::{Arg, CallPlan, DType, Dim, Passing, Role};

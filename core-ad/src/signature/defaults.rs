@@ -1,4 +1,4 @@
-//! What a function means without a signature, and the signature suggested where that is in doubt.
+//! The default signature of a prototype, and the signature suggested where that is ambiguous.
 //!
 //! Pointers only read are inputs, only written outputs, read and written updated in place; every
 //! integer is the number of elements of the first input array, whose shape the outputs have.

@@ -1,4 +1,4 @@
-//! Signatures of Fortran procedures: what declarations already say is filled in.
+//! Signatures of Fortran procedures: completed from their declarations.
 //!
 //! A name without brackets has its declared shape, without a signature every name has. An integer that is a bound of an
 //! input follows from that input's shape, as with `f2py`. Dimensions left open (`:`, `*`) are symbols of their own.

@@ -1,4 +1,4 @@
-//! The signature language: what a prototype cannot say (shapes, and which pointers are results).
+//! The signature language: what a prototype cannot express (shapes, and which pointers are results).
 //!
 //! In: the discovered [`Prototype`], the user's signature or none, and the option `sizes`. Out: the
 //! [`CallPlan`], or every problem at once. `lexer` and `parser` read the text, `check` joins it

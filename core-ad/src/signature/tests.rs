@@ -1,4 +1,4 @@
-//! What signatures mean, and what is said about those that are wrong.
+//! Tests of what signatures mean, and of the errors for those that are wrong.
 
 use super::plan;
 use crate::{Access, Arg, CallPlan, DType, Dim, Param, ParamType, Passing, Prototype};

@@ -1,4 +1,4 @@
-//! The table of C functions by which an array type lends and makes arrays, and DLPack's names for dtypes.
+//! DLPack's exchange table of an array type (C functions that export and create arrays), and DLPack's names for dtypes.
 
 use core_ad::DType;
 use dlpark::ffi::{

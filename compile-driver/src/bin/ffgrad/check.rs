@@ -1,4 +1,4 @@
-//! `ffgrad check`: a function's derivatives against finite differences at random arguments.
+//! `ffgrad check`: compares a function's derivatives with finite differences at random arguments.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! `ffgrad doctor`: every tool tried.
+//! `ffgrad doctor`: tries every tool.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! `ffgrad export`: functions into a pack that loads where there is no compiler; `ffgrad contents`: what a pack has.
+//! `ffgrad export`: writes functions to a pack that loads without a compiler; `ffgrad contents`: lists a pack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

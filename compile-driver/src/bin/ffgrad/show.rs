@@ -1,4 +1,4 @@
-//! `ffgrad show`: what ffgrad makes of a function.
+//! `ffgrad show`: prints a function's manifest, artifacts, IR and passes.
 //!
 //! The description is text for people; with `--ir` every line of it begins with `;`, so that the whole output is an IR
 //! file; with `--json` it is the manifest.

@@ -1,4 +1,4 @@
-//! What the verbs that take a function have in common: files, function, signature and the options that change what is compiled.
+//! Arguments that the verbs share: files, function, signature and the options of the build.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is the same for every compiler: the user's flags, how it is run, what its errors and lists of files mean.
+//! Runs a compiler, for every front end: the user's flags, its errors, its list of files read.
 
 use crate::build::openmp;
 use crate::error::{Error, Result};

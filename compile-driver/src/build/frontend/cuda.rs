@@ -1,4 +1,4 @@
-//! From a `.cu` file to textual IR.
+//! The CUDA front end: clang, from a `.cu` file to textual IR.
 //!
 //! clang compiles the device's side alone, with ffgrad's header (`runtime/cuda/ffgrad_cuda.h`) included first. No CUDA
 //! installation takes part: the headers that a source names (`cuda_runtime.h` and its kin) are empty ones of ours.

@@ -1,4 +1,4 @@
-//! Keys: what makes two builds the same.
+//! Cache keys: hashes of everything that a build depends on.
 //!
 //! A *request* is what can be known without running a compiler; its record in the cache lists the
 //! headers that were read, and so leads to the *entry*, whose key is all content.

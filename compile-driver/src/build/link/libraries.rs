@@ -1,4 +1,4 @@
-//! Libraries that a function is linked to, as the linker finds them: which files those are, and what of each a key holds.
+//! Libraries that a function is linked to: finds their files as the linker does, and computes what a key holds of each.
 //!
 //! What is linked statically becomes part of the code, so its content counts. A shared library of the system is not looked into:
 //! it is loaded when the code is, by the name that the linker took from it, and that name counts. Where the user says where to

@@ -1,4 +1,4 @@
-//! The linker: how it is started, and what it says of sources that lack something, or have it twice, as the user is told.
+//! Runs the linker, and explains undefined and duplicate symbols to the user.
 
 pub(crate) mod libraries;
 

@@ -1,4 +1,4 @@
-//! When the worker itself fails: the user's line that it was at, and a folder with what it was given and said.
+//! Crashes of the worker: locates the user's line, and keeps a folder with the worker's input and output.
 //!
 //! A worker that crashes says which function it was at, and so does one whose time is up. Another worker, which does
 //! nothing with the code but read it, knows the lines of that function.

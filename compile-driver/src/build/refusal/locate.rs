@@ -1,4 +1,4 @@
-//! Where in the user's source a refusal of Enzyme comes from.
+//! Locates a refusal of Enzyme in the user's source.
 //!
 //! Enzyme names the innermost line, which may be in a library's header, or none when it crashes. The worker knows the
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,

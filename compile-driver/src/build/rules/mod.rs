@@ -1,4 +1,4 @@
-//! Derivatives that people gave: the user's by option and macro, ours by the rules library.
+//! Custom derivatives (rules): the user's, by option and macro, and the rules library's.
 //!
 //! Here they are gathered while the source is analysed, and a wrong prototype or name is refused then, before anything is
 //! built; the worker (`core-ad/llvm/src/rules/`) puts them in place.

@@ -1,4 +1,4 @@
-//! Tuning: several candidates of building the derivative, timed on the caller's own arguments; the fastest stays.
+//! Tuning: times several variants of the derivative on the caller's own arguments and keeps the fastest.
 //!
 //! A candidate is the same function opened with other options (what stands before differentiation, what Enzyme
 //! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the

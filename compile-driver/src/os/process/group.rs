@@ -1,4 +1,4 @@
-//! A process group that ends with whoever started it.
+//! A process group that ends with the process that started it.
 //!
 //! A child may have children (the linker below clang), and the parent may be killed without a chance to clean up. So
 //! every child joins a group that a guard leads: a shell that waits for the end of a pipe of which this process holds the only other

@@ -1,4 +1,4 @@
-//! The memory that a child may take: a compiler that loses itself must not take the user's own process with it.
+//! The memory limit of a child, so that a compiler out of bounds does not end the user's process.
 //!
 //! The limit is on private memory that can be written to (`RLIMIT_DATA`), which is what allocation takes; large mappings of files
 //! and reserved addresses do not count. It holds for each process by itself, and children of a child inherit it. Linux only: other

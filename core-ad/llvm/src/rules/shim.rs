@@ -1,4 +1,4 @@
-//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` says why.
+//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` explains why.
 
 use super::rule::{Rule, fields, text};
 use crate::ir::Result;

@@ -1,4 +1,4 @@
-//! Copies of memory whose type Enzyme does not find out.
+//! Adds types to memory copies whose type Enzyme does not infer.
 //!
 //! ```text
 //! double *z = malloc(2 * k * 8);  z[k] = a;  memmove(z, v->begin, k * 8);  free(v->begin);  v->begin = z;      // std::vector's growth

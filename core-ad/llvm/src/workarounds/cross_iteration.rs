@@ -1,4 +1,4 @@
-//! Loads that a later iteration of a loop overwrites, at an address that is not affine in induction variables.
+//! Makes Enzyme cache loads that a later iteration overwrites, at addresses that are not affine in induction variables.
 //!
 //! ```text
 //! for (i) { q[k] = q[1 - k] * x[i];  if (x[i] < 0) k = 1 - k; }        s[top] = s[top - 1] * x[i];  top++;

@@ -1,4 +1,4 @@
-//! Values of a loop with a loop inside, used behind it.
+//! Hides exit values of a nested loop nest from Enzyme's recomputation.
 //!
 //! ```text
 //! while (lo < hi) {                                        // A

@@ -1,4 +1,4 @@
-//! First-order recurrences in nested loops: a phi that holds the previous iteration's value.
+//! Hides first-order recurrences in nested loops: phis that hold the previous iteration's value.
 //!
 //! ```text
 //! for (i) for (j) { c = e;  e = sin(x[j]); }   ... c ...

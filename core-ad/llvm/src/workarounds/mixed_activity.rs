@@ -1,4 +1,4 @@
-//! Pointers to constant inputs in memory that holds pointers to numbers with derivatives.
+//! Handles pointers to constant inputs in memory that also holds pointers to active numbers.
 //!
 //! ```text
 //! struct Data { double *k, *w; };   d->k = k;  d->w = malloc(..);   phase(E[i], d);          // reads d->k[j], writes d->w[j]
