@@ -46,7 +46,7 @@ typedef struct Arena {
   Chunk *chunks; /* newest first */
   size_t total;  /* bytes in chunks */
   size_t wanted; /* size of the first chunk of the next call */
-  size_t depth;  /* calls under way on this thread */
+  size_t depth;  /* active calls on this thread */
   struct Arena **team; /* those of the threads of its parallel regions, by their numbers */
   int32_t members;     /* threads of the largest team so far */
   void *free[CLASSES];
@@ -115,7 +115,7 @@ static void thread_ends(void *arena) {
   own = NULL;
 }
 
-/* Where its end cannot be told of, a thread has no arena. */
+/* A thread whose end cannot be observed has no arena. */
 COLD Arena *first_call(void) {
   Arena *a = __cxa_thread_atexit_impl ? calloc(1, sizeof(Arena)) : NULL;
   if (a && __cxa_thread_atexit_impl(thread_ends, a, &__dso_handle) != 0) {
@@ -262,7 +262,7 @@ int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
 
 /* --- parallel regions --------------------------------------------------------------------------------
  *
- * The number of a team (openmp.c) tells which thread forked it, and so whose arena its threads share out.
+ * The number of a team (openmp.c) identifies the thread that forked it, and so whose arena its threads share out.
  */
 extern int32_t omp_get_thread_num(void);
 static Arena *forking[MOST_ROOTS];

@@ -1,6 +1,6 @@
 /* MPI's Fortran procedures on its C functions, which Enzyme can differentiate.
  *
- * Compiled with the user's own mpi.h and linked to Fortran sources that say mpi=True, in derivatives and in the function itself. The
+ * Compiled with the user's own mpi.h and linked to Fortran sources with the option mpi=True, in derivatives and in the function itself. The
  * driver gives the numbers of handles in Fortran as macros, from mpif.h: `F_MPI_SUM` and so on. So the usual handles are
  * constants of C when they reach Enzyme, which wants to see them.
  *

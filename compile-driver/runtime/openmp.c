@@ -8,7 +8,7 @@
  *         engine sees plain loops. What is left of OpenMP is a fork, locks and barriers, which Enzyme reverses.
  *   TEAM  after differentiation: what those locks and barriers do.
  *
- * Where OpenMP would say a global thread number, MANY has a code: the thread's number in its team, the size of the
+ * In place of OpenMP's global thread number, MANY has a code: the thread's number in its team, the size of the
  * team, and the number of the thread that forked it, in bits 10-19, 0-9 and 20-30.
  */
 #include <stddef.h>

@@ -1,4 +1,4 @@
-//! The tape arena of derivatives, compiled with a C program that uses it hard: under AddressSanitizer with
+//! Stress test of the tape arena, compiled with a C program: under AddressSanitizer with
 //! UndefinedBehaviorSanitizer, under ThreadSanitizer, and under valgrind where there is one (`FFGRAD_REQUIRE=valgrind` makes that a must).
 
 use std::path::{Path, PathBuf};

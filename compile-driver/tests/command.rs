@@ -1,4 +1,4 @@
-//! The command `ffgrad` as programs use it: exit statuses, the shape of what `--json` prints, no colour where no terminal is.
+//! Tests of the command `ffgrad`: exit statuses, the shape of what `--json` prints, no colour where no terminal is.
 
 use serde_json::{Map, Value};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Threads that open, build and call at once, over batches that have threads of their own, on one cache that is pruned meanwhile: every
+//! Stress test of threads that open, build and call at once, over batches that have threads of their own, on one cache that is pruned meanwhile: every
 //! gradient is right. A test like any other, and the one that `make tsan` runs under ThreadSanitizer.
 
 use compile_driver::cache::{Cache, maintenance};

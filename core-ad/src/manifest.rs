@@ -92,7 +92,7 @@ pub struct ArtifactRecord {
     /// How the function was prepared; `None` for the primal alone.
     #[serde(alias = "rung")]
     pub pipeline: Option<Pipeline>,
-    /// What Enzyme said on its error stream, noise removed.
+    /// Enzyme's error stream, noise removed.
     pub diagnostics: Vec<String>,
     /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,7 +101,7 @@ pub struct ArtifactRecord {
     pub commands: Vec<String>,
 }
 
-/// Which pipeline serves a set of inputs, and what the check said.
+/// Which pipeline serves a set of inputs, and the result of its check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// [`FORMAT`].

@@ -172,7 +172,7 @@ impl CallPlan {
         })
     }
 
-    /// Whether every index is one of an argument, as in every plan that was made here: a file may say otherwise.
+    /// Whether every index is one of an argument, as in every plan that was made here: a file may differ.
     pub fn is_consistent(&self) -> bool {
         let known = |i: &usize| *i < self.args.len();
         self.inputs.len() <= 64 && self.inputs.iter().all(known) && self.outputs.iter().all(known)

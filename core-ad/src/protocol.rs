@@ -60,7 +60,7 @@ pub const TAPE_DROP: &str = "ffgrad_tape_drop";
 pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 
 /// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
-/// C++ exception says is written there, ended by a zero. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
+/// C++ exception's message is written there, zero-terminated. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
 pub const MESSAGE_BYTES: usize = 512;
 
 /// The LLVM passes before differentiation; pipelines are tried in order until one passes verification.

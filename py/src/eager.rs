@@ -201,7 +201,7 @@ fn by_operators<'py>(node: &Bound<'py, PyAny>, cotangents: &Bound<'py, PyTuple>)
     backward.call1(PyTuple::new(py, arguments)?)
 }
 
-/// Tells autograd which outputs have no gradient.
+/// Marks, for autograd, the outputs without a gradient.
 fn mark_integers<'py>(py: Python<'py>, context: &Bound<'py, PyAny>, outputs: &Bound<'py, PyAny>) -> PyResult<()> {
     let all = match outputs.cast::<PyTuple>() {
         Ok(all) => all.clone(),

@@ -62,7 +62,7 @@ impl Batch {
     }
 }
 
-/// A foreign function, opened. `array_type` and `allocate` say how the framework makes results:
+/// A foreign function, opened. `array_type` and `allocate` make results:
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Function {
@@ -179,7 +179,7 @@ impl Function {
         compile_driver::registry::insert(spec, self.inner.clone());
     }
 
-    /// The PTX of a kernel's entry points, and what ptxas says that they need; the file's folder has every stage. `batched`:
+    /// The PTX of a kernel's entry points, and ptxas's report of their resources; the file's folder has every stage. `batched`:
     /// over a batch, with so many blocks along z an element.
     #[pyo3(signature = (entries, mask, arch, batched=None))]
     fn ptx(

@@ -76,7 +76,7 @@ pub struct Known {
 ///
 /// # Safety
 ///
-/// `attribute` is a C string, the arrays of `known` have the lengths that it tells, `message` has room for `size` bytes.
+/// `attribute` is a C string, the arrays of `known` have the lengths in it, `message` has room for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_tf_check(
     attribute: *const c_char,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn ffgrad_tf_check(
     let (attribute, known) = unsafe { (CStr::from_ptr(attribute), &*known) };
     let Ok(attribute) = attribute.to_str() else { return 0 };
     let entry = registry::entry(attribute);
-    // What does not open is told of when it runs.
+    // A failure to open is reported when it runs.
     let Ok(function) = entry.function(attribute) else { return 0 };
     // SAFETY: promised by the caller.
     let Some(text) = (unsafe { misfit(function, known) }) else { return 0 };
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn ffgrad_tf_check(
 ///
 /// # Safety
 ///
-/// The arrays have the lengths that `known` tells.
+/// The arrays have the lengths in `known`.
 unsafe fn misfit(function: &Function, known: &Known) -> Option<String> {
     let mut inputs = Vec::with_capacity(known.count);
     let mut at = 0;

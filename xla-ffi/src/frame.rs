@@ -49,7 +49,7 @@ impl<'f> Frame<'f> {
 
 /// # Safety
 ///
-/// The arrays have the lengths that they tell and live for `'f`.
+/// The arrays have the lengths beside them and live for `'f`.
 unsafe fn view<'f>(buffers: &Buffers, index: usize) -> Result<View<'f>, c_int> {
     if index >= buffers.size.max(0) as usize {
         return Err(0);
@@ -63,7 +63,7 @@ unsafe fn view<'f>(buffers: &Buffers, index: usize) -> Result<View<'f>, c_int> {
     let buffer: &Buffer = unsafe { &*buffer };
     let shape: &[i64] = match buffer.rank {
         0 => &[],
-        // SAFETY: a buffer has as many dimensions as its rank says.
+        // SAFETY: a buffer has as many dimensions as its rank.
         rank => unsafe { std::slice::from_raw_parts(buffer.dims, rank as usize) },
     };
     let dtype = api::dtype(buffer.dtype).ok_or(buffer.dtype)?;

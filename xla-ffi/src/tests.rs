@@ -39,7 +39,7 @@ fn buffers(types: &mut [c_int], buffers: &mut [*mut Buffer]) -> Buffers {
     }
 }
 
-/// Calls the handler without arguments and results, with one attribute; returns what it told XLA.
+/// Calls the handler without arguments and results, with one attribute; returns what it reported to XLA.
 fn call(stage: c_int, name: &str, text: &str) -> Option<(c_int, String)> {
     let api = api();
     let mut name = ByteSpan { ptr: name.as_ptr(), len: name.len() };

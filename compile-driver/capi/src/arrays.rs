@@ -178,7 +178,7 @@ impl<'a> Places<'a> {
     ///
     /// # Errors
     ///
-    /// A wrong number of arrays, and arrays that are not as `ffgrad.h` says.
+    /// A wrong number of arrays, and arrays that are not as `ffgrad.h` specifies.
     ///
     /// # Safety
     ///

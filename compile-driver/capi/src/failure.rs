@@ -28,7 +28,7 @@ impl Failure {
         Box::new(Failure { status, message: c_text(message), details: c_text(&details.to_string()) })
     }
 
-    /// The ABI was not used as `ffgrad.h` says.
+    /// The ABI was not used as `ffgrad.h` specifies.
     pub fn misuse(code: &str, message: impl AsRef<str>) -> Box<Self> {
         Self::with(abi::FFGRAD_ERROR_MISUSE, code, message.as_ref())
     }

@@ -227,7 +227,7 @@ pub unsafe extern "C" fn ffgrad_copied(copies: *mut Copies) -> i32 {
     unsafe { guard(std::ptr::null_mut(), body) }
 }
 
-/// What an error says, for people: what happened, where, and what to do next. Lives as long as the error.
+/// The message of an error: what happened, where, and what to do next. Lives as long as the error.
 ///
 /// # Safety
 ///

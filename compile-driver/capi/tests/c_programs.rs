@@ -2,7 +2,7 @@
 //! `examples/c/`.
 //!
 //! Without the tools for differentiation or a C compiler nothing can be run: that is a failure. Without valgrind its
-//! test says so and passes, unless `FFGRAD_REQUIRE` names it.
+//! test prints that and passes, unless `FFGRAD_REQUIRE` names it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

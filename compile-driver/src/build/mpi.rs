@@ -1,6 +1,6 @@
 //! Sources that use MPI: include folders and flags, the header check, `mpif.h` for flang.
 //!
-//! The option `mpi` says that a source does. It brings the flags of MPI's compiler wrapper, and it makes the checks of
+//! The option `mpi` declares it. It adds the flags of MPI's compiler wrapper, and it makes the checks of
 //! gradients collective: of a program in which one rank's inputs move another's outputs, no rank can check anything alone,
 //! and a rank that called the function once more than the others would wait for ever. So the numbers that a check
 //! decides by are summed over all ranks, and all come to the same decision; whether a kept check is trusted is decided
@@ -31,7 +31,7 @@ pub fn wanted(options: &Options) -> Result<Option<Mpi>> {
     Ok(if options.mpi { Some(toolchain::mpi()?) } else { None })
 }
 
-/// Refuses a source that includes MPI's header without saying so by option.
+/// Refuses a source that includes MPI's header without the option.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn for_fortran(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path) -
     Ok(Some(bitcode))
 }
 
-/// OpenMPI's `mpif.h` without the part that flang does not compile (`MPI_Sizeof` for kinds of numbers that it does not tell
+/// OpenMPI's `mpif.h` without the part that flang does not compile (`MPI_Sizeof` for kinds of numbers that it does not distinguish
 /// apart), where flang finds it first.
 ///
 /// # Errors

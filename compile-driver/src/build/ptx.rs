@@ -4,7 +4,7 @@
 //! k.cu ─ clang 15 ─ core-ad: entry points ─ opt 15 with Enzyme ─ core-ad: libdevice's names ─ clang 15 ─ k.ptx ─ ptxas
 //! ```
 //!
-//! No GPU takes part: ptxas only checks the PTX, for a GPU of today, and tells what it needs. The driver of the GPU that
+//! No GPU is needed: ptxas only checks the PTX, for a current GPU, and reports its resources. The driver of the GPU that
 //! runs it compiles it for itself.
 
 use crate::build::enzyme::{self, Job};
@@ -148,7 +148,7 @@ impl Build<'_> {
         read_text(&output)
     }
 
-    /// What must hold before second derivatives are asked for; the CPU as a device says the same.
+    /// The conditions for second derivatives; the CPU as a device has the same.
     fn check_entries(&self, source: &str) -> Result<()> {
         let second = self.wanted.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2));
         if !second || !source.lines().any(|l| l.starts_with('@') && l.contains(" addrspace(3) ")) {
@@ -197,7 +197,7 @@ impl Build<'_> {
         compiler::execute(self.spec, &mut command)
     }
 
-    /// Has ptxas assemble the PTX, and returns what it says of registers and memory.
+    /// Has ptxas assemble the PTX, and returns its report of registers and memory.
     fn check(&self, ptx: &Path, commands: &mut Vec<String>) -> Result<Vec<String>> {
         let function = &self.spec.function;
         let mut command = std::process::Command::new(&self.tools.ptxas);

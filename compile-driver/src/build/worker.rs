@@ -49,7 +49,7 @@ pub struct Failure {
     pub request: String,
     /// What it had written to standard error.
     pub said: String,
-    /// Those of its words that tell something.
+    /// The informative lines of it.
     pub words: String,
     /// When those were its last words: `when it crashed`.
     pub when: &'static str,
@@ -145,7 +145,7 @@ impl Worker {
         }
     }
 
-    /// What the machine lacked where the worker says so, else the given error.
+    /// The resource that the machine lacked where the worker reports one, else the given error.
     fn failed(&self, said: &str, otherwise: Error) -> Error {
         match ProcessError::lack(Path::new("ffgrad-llvm"), said) {
             Some(lack) => Error::of_child(lack, &self.function, |_| otherwise),
@@ -154,7 +154,7 @@ impl Worker {
     }
 
     fn crashed(&mut self, request: &Request) -> Error {
-        // What has closed its output and hangs is not waited for; what has crashed has said why by now, or does at once.
+        // A worker that has closed its output and hangs is not waited for; one that crashed has printed the reason by now, or does at once.
         let _ = self.errors_end.recv_timeout(LAST_WORDS);
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.group.kill();
@@ -171,7 +171,7 @@ impl Worker {
         self.failed(&said, broken(&self.function, reason, &words))
     }
 
-    /// A worker whose time is up is made to say what it is at.
+    /// Makes a worker that exceeded its time limit print what it is processing.
     fn late(&mut self, request: &Request) -> Error {
         if let Ok(process) = i32::try_from(self.child.id()) {
             // SAFETY: kill(2) takes plain numbers; the child was not reaped, so the number is its own.
@@ -189,7 +189,7 @@ impl Worker {
         ))
     }
 
-    /// What it said in the end, whole and what of it tells something; remembered for [`Worker::failure`].
+    /// Its last output, whole, and the informative lines of it; remembered for [`Worker::failure`].
     fn last_words(&mut self, request: &Request, when: &'static str) -> (String, String) {
         let said = self.errors.as_ref().map(Capture::take).unwrap_or_default();
         let said = String::from_utf8_lossy(&said).into_owned();
@@ -216,7 +216,7 @@ fn sender_to(stream: Option<ChildStdin>) -> Sender<String> {
         std::thread::spawn(move || {
             block_sigpipe();
             for line in lines {
-                // One that reads no more has crashed, which its missing answer tells.
+                // One that no longer reads has crashed, as its missing answer shows.
                 if writeln!(stream, "{line}").and_then(|()| stream.flush()).is_err() {
                     break;
                 }

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Bytes that the cache may take where `FFGRAD_CACHE_LIMIT` says nothing else.
+/// Bytes that the cache may take by default.
 pub const DEFAULT_LIMIT: u64 = 10 << 30;
 
 /// How often a build looks whether the cache has grown too large.
@@ -176,7 +176,7 @@ pub fn tidy(cache: &Cache) {
     }
 }
 
-/// What `FFGRAD_CACHE_LIMIT` says, else the default.
+/// The value of `FFGRAD_CACHE_LIMIT`, else the default.
 pub fn limit() -> u64 {
     let given = std::env::var("FFGRAD_CACHE_LIMIT").ok();
     given.and_then(|text| size::bytes(&text)).unwrap_or(DEFAULT_LIMIT)
@@ -191,7 +191,7 @@ fn claim(cache: &Cache, key: &str) -> Option<Lock> {
     };
     let path = cache.use_file(key);
     let probe = File::options().create(true).append(true).open(&path).ok()?;
-    // Without locks nobody can say that an entry is in use: only those go that nobody opened for a week.
+    // Without locks it is unknown whether an entry is in use: only those are removed that were not opened for a week.
     if matches!(probe.try_lock(), Err(TryLockError::Error(e)) if no_locks(&e)) {
         let old = age(&cache.entry(key).join("used")).is_some_and(|a| a > Duration::from_secs(7 * 24 * 3600));
         return old.then_some(Lock { file: probe });

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Below {
     /// Nothing where not even reading is possible.
     cache: Option<Arc<Cache>>,
-    /// What the user is told when something has to be built elsewhere.
+    /// The message for a user when something has to be built elsewhere.
     notice: String,
 }
 
@@ -73,11 +73,11 @@ impl Cache {
         Ok(())
     }
 
-    /// Tells once in the process where things are built.
+    /// Prints once in the process where things are built.
     pub(super) fn warn_of_overlay(&self) {
-        static TOLD: AtomicBool = AtomicBool::new(false);
+        static PRINTED: AtomicBool = AtomicBool::new(false);
         if let Some(below) = &self.below
-            && !TOLD.swap(true, Ordering::Relaxed)
+            && !PRINTED.swap(true, Ordering::Relaxed)
         {
             self.warnings.add(below.notice.clone());
         }

@@ -60,7 +60,7 @@ pub trait Results {
     ///
     /// # Errors
     ///
-    /// Whatever the framework says, as an error of this crate.
+    /// The framework's error, as an error of this crate.
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8>;
 
     /// Whether the memory of gradient number `position` holds a sum, to be added to rather than set to zero first.

@@ -88,7 +88,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// `shape` is the whole result's, `lead` tells the batch dimensions among it, `batch` are the call's.
+    /// `shape` is the whole result's, `lead` selects the batch dimensions among it, `batch` are the call's.
     pub(crate) fn new(
         position: usize,
         dtype: DType,

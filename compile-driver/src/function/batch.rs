@@ -47,7 +47,7 @@ impl Function {
     }
 
     /// [`Function::vjp`] for each element of a batch. The gradient of a shared input is summed over the elements,
-    /// unless the batch says `separate`; a batch of no elements has the sum zero.
+    /// unless the batch is `separate`; a batch of no elements has the sum zero.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Function {
         }
         let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
-            // Before anything is proven it is the first element that tells something which counts, however far behind.
+            // Before anything is verified, the first informative element counts, however late it is.
             Some(known)
                 if self.selection().is_each_checked(&known, resolved) || !known.verified.load(Ordering::Acquire) =>
             {

@@ -2,7 +2,7 @@
 //!
 //! The verification of the whole function has failed. Here the function is built again with one of the given
 //! derivatives left aside, so that Enzyme differentiates that function's own code: if the gradient is right then, that
-//! derivative is wrong. Where Enzyme cannot, the numbers still say which half disagrees with finite differences.
+//! derivative is wrong. Where Enzyme cannot, the numbers still show which half disagrees with finite differences.
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ pub(crate) fn find(
 }
 
 /// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
-/// built or differentiated then is a no; an interrupt or a full disk says nothing and is an error.
+/// built or differentiated then is a no; an interrupt or a full disk is inconclusive, and an error.
 fn passes_without(
     opened: &Opened,
     rule: &str,

@@ -203,7 +203,7 @@ impl Function {
     ///
     /// # Errors
     ///
-    /// As the first call, but for what only numbers tell.
+    /// As the first call, except for what depends on values.
     pub fn prepare_values(&self, expected: u64) -> Result<()> {
         if self.opened.spec.options.mpi {
             return Ok(());

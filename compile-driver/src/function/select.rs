@@ -174,7 +174,7 @@ impl Selection<'_> {
     ///
     /// # Errors
     ///
-    /// As the first call of the derivative, but for what only numbers tell.
+    /// As the first call of the derivative, except for what depends on values.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
         let wanted = DerivativeSet { mask: wanted.mask & self.opened.manifest.plan.differentiable_mask(), ..wanted };
         if let Some(pack) = self.opened.pack.as_ref().filter(|_| wanted.mask != 0) {
@@ -348,7 +348,7 @@ impl Selection<'_> {
         Box::new(diagnosis)
     }
 
-    /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or nothing can be said of it.
+    /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or the check inconclusive.
     fn try_pipeline(
         &self,
         wanted: DerivativeSet,

@@ -77,7 +77,7 @@ pub struct GridBatch<'a> {
 ///
 /// # Errors
 ///
-/// A device error that says what is missing.
+/// A device error that names what is missing.
 pub fn devices(kernel: Kernel<'_>) -> Result<i32> {
     // SAFETY: only looks for the library.
     if !unsafe { sys::is_culib_present() } {
@@ -175,7 +175,7 @@ impl Modules {
     ///
     /// # Errors
     ///
-    /// Device errors, with the kernel's line and the driver's own words; what `build` says.
+    /// Device errors, with the kernel's line and the driver's own words; the errors of `build`.
     #[allow(clippy::too_many_arguments)]
     pub fn launch(
         &self,

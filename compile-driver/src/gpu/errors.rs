@@ -66,7 +66,7 @@ pub struct Limits {
     pub blocks: [i32; 3],
 }
 
-/// What a kernel needs, as the driver says after it has compiled it.
+/// A kernel's resources, as the driver reports them after it has compiled it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The most threads that a block of it can have.
@@ -159,7 +159,7 @@ pub fn architecture(kernel: Kernel<'_>, (major, minor): (i32, i32)) -> Result<St
     }
 }
 
-/// Whether a driver takes this PTX. `driver` is what `cuDriverGetVersion` says: 12080 for CUDA 12.8.
+/// Whether a driver takes this PTX. `driver` is the value of `cuDriverGetVersion`: 12080 for CUDA 12.8.
 ///
 /// # Errors
 ///
@@ -180,7 +180,7 @@ pub fn driver_takes(kernel: Kernel<'_>, ptx: &str, driver: i32) -> Result<(), Er
     Err(Error::Device(Box::new(diagnosis)))
 }
 
-/// The version that PTX says it is written in.
+/// The version that PTX declares.
 fn ptx_version(ptx: &str) -> Option<(i32, i32)> {
     let line = ptx.lines().find_map(|l| l.strip_prefix(".version "))?;
     let (major, minor) = line.trim().split_once('.')?;

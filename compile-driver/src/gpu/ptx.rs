@@ -47,6 +47,6 @@ pub struct Ptx {
     pub folder: PathBuf,
     /// The PTX.
     pub text: String,
-    /// What ptxas said of registers, shared and local memory.
+    /// ptxas's report of registers, shared and local memory.
     pub needs: Vec<String>,
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Host {
-    /// Whether the call of the thread that asks is to end. Once it has said yes it says so until that call has returned: what was
+    /// Whether the call of the thread that asks is to end. Once true, it stays true until that call has returned: what was
     /// begun is then given up step by step.
     pub asked: extern "C" fn() -> bool,
     /// A call begins on this thread that does not come from the host itself, see [`Call`].
@@ -34,7 +34,7 @@ thread_local! {
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says of a thread that the driver has started that the host is not to be asked about it.
+/// Marks this thread as started by the driver: the host is not asked about it.
 pub fn ask_nobody_here() {
     IS_OWN.set(true);
 }
@@ -44,13 +44,13 @@ pub fn requested() -> bool {
     !IS_OWN.get() && HOST.get().is_some_and(|host| (host.asked)())
 }
 
-/// A call that a framework makes, of which the host knows nothing. As long as it lives this thread may be told to end.
+/// A call that a framework makes, of which the host knows nothing. As long as it lives this thread's call can be interrupted.
 pub struct Call {
     host: Option<&'static Host>,
 }
 
 impl Call {
-    /// Tells the host.
+    /// Notifies the host.
     pub fn begin() -> Self {
         let host = HOST.get();
         if let Some(host) = host {

@@ -1,4 +1,4 @@
-//! Finding clang, clang++ and ld.lld.
+//! Finds clang, clang++ and ld.lld.
 //!
 //! Of the system only clang 22 is taken: the worker and the default engine read LLVM 22, and each LLVM reads what its
 //! own clang writes. A person who names a clang may name an older one, whose IR LLVM 22 still reads.

@@ -1,4 +1,4 @@
-//! Trying every tool, and saying what to do about each that fails.
+//! `ffgrad doctor`: tries every tool, with a remedy for each that fails.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
 fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
     let (tools, toolkits) = match CudaTools::search(place, memo) {
         Ok((tools, toolkits)) => (Ok(tools), toolkits),
-        // Without LLVM 15 nobody can say whether a toolkit fits; what is missing is said where somebody has one.
+        // Without LLVM 15 it is unknown whether a toolkit fits; what is missing is reported where there is one.
         Err(error) if toolkit::is_named(place) => (Err(error), Vec::new()),
         Err(_) => return Vec::new(),
     };
@@ -202,7 +202,7 @@ fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Chec
 
 const C_PROGRAM: &str = "#include <math.h>\ndouble f(double x) { return sin(x); }\n";
 
-/// What a test says: nothing, or why not and what to do.
+/// The result of a test: nothing, or the reason of its failure and a remedy.
 type Verdict = Result<(), (String, String)>;
 
 fn verdict(tool: &str, command: &mut Command, stdin: &str, remedy: &str) -> Result<Vec<u8>, (String, String)> {

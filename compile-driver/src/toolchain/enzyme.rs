@@ -1,4 +1,4 @@
-//! Finding what differentiates: the catalyst driver, or an Enzyme plugin with the `opt` it was built for.
+//! Finds Enzyme: the catalyst driver, or an Enzyme plugin with the `opt` it was built for.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What can be wrong with the tools, said with where and with what to do about it.
+//! Errors of the toolchain, each with a location and a remedy.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Finding and installing flang, the Fortran compiler, and the runtime library that its code calls.
+//! Finds and installs flang, the Fortran compiler, and the runtime library that its code calls.
 //!
 //! No package index of Python has flang, so it is installed from Debian's packages. They run on any Linux of their time
 //! for x86-64: libraries that a machine may lack are beside the compiler, in the tool folder.

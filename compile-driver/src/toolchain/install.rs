@@ -1,4 +1,4 @@
-//! Installing the pinned builds into the tool folder.
+//! Installs the pinned builds into the tool folder.
 //!
 //! ```text
 //! tools/
@@ -161,7 +161,7 @@ fn install_one(
     })
 }
 
-/// What puts a component together: in a staging folder, into a prefix. It says what it was made from.
+/// What puts a component together: in a staging folder, into a prefix. It returns what it was made from.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&Path, &Path, &mut dyn Progress) -> Result<Vec<Piece>, ToolchainError>;
 
 /// Installs a component under its lock, whole or not at all; `false` where it is there already.

@@ -1,4 +1,4 @@
-//! Installing with a made-up pip and made-up wheels: what goes wrong must leave nothing behind.
+//! Tests of installation with a mock of pip and of wheels: a failure must leave nothing behind.
 
 use std::fs;
 use std::io::Write;

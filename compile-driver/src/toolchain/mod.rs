@@ -1,8 +1,8 @@
-//! The programs ffgrad drives: found, installed, checked.
+//! Finds, installs and checks the programs that ffgrad runs.
 //!
 //! Input: the environment, PATH, the system's folders and ffgrad's own tool folder. Output: [`Tools`], which the build
 //! stages take as given. [`find`] looks and starts nothing when it has seen the same files before; [`install`] fetches
-//! pinned builds through pip, without root; [`doctor`] tries everything and says what to do about what fails.
+//! pinned builds through pip, without root; [`doctor`] tries everything and has a remedy for each failure.
 //!
 //! | tool | looked for in this order |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Downloading one pinned wheel through the user's own pip, with the index and proxy settings the user has made.
+//! Downloads one pinned wheel through the user's pip, with the user's index and proxy settings.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::toolchain::version_cache::digest_of;
 /// An hour: slow lines are slow.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(3600);
 
-/// A way to start pip: `python3 -m pip`.
+/// A command that starts pip: `python3 -m pip`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pip(Vec<OsString>);
 

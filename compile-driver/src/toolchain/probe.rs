@@ -1,4 +1,4 @@
-//! Asking a program which version it is.
+//! Asks a program for its version.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::toolchain::error::ToolchainError;
 /// Long enough for a cold network file system, short enough not to look like a hang.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs `command` and gives its output; where it cannot be started, says so as `tool`'s error.
+/// Runs `command` and gives its output; where it cannot be started, returns `tool`'s error.
 pub(super) fn ask(
     tool: &str,
     command: &mut Command,

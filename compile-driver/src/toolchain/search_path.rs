@@ -1,4 +1,4 @@
-//! Where tools are looked for: the environment, PATH, the system's folders and ffgrad's own tool folder, gathered once
+//! The search path for tools: the environment, PATH, the system's folders and ffgrad's own tool folder, read once
 //! so that the search itself is a pure function of them (and tests can make up a machine of their own).
 
 use std::collections::BTreeMap;

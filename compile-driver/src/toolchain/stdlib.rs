@@ -1,4 +1,4 @@
-//! Which C++ standard library clang++ can use here.
+//! Finds the C++ standard library that clang++ can use.
 //!
 //! The installed clang prefers libc++ and clang's own runtime. Where g++ is installed libstdc++ is the better choice:
 //! it is what the framework's process has loaded already, and with `-rtlib=libgcc` the artifact needs no libunwind.

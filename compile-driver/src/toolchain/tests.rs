@@ -1,4 +1,4 @@
-//! The search, on machines made up of shell scripts.
+//! Tests of the search for tools, on mock machines of shell scripts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

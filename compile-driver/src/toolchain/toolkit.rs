@@ -31,7 +31,7 @@ const REFUSED: &str = "refused: ";
 pub(super) struct Toolkit {
     /// Its folder.
     pub root: PathBuf,
-    /// `12.4`, as its ptxas says.
+    /// `12.4`, as its ptxas reports it.
     pub version: String,
     /// How it was found.
     pub origin: Origin,
@@ -43,12 +43,12 @@ pub(super) struct Toolkit {
     pub digest: String,
 }
 
-/// A toolkit that was passed over.
+/// A toolkit that cannot be used.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rejected {
     /// Its folder.
     pub root: PathBuf,
-    /// What its ptxas says of its version, where it says anything.
+    /// The version that its ptxas reports, if any.
     pub version: Option<String>,
     /// How it was found.
     pub origin: Origin,
@@ -56,7 +56,7 @@ pub(super) struct Rejected {
     pub reason: String,
 }
 
-/// Whether somebody has a toolkit, or says so.
+/// Whether there is a toolkit, or a variable names one.
 pub(super) fn is_named(place: &Place) -> bool {
     VARIABLES.iter().any(|v| place.var(v).is_some()) || place.system("/usr/local/cuda").is_dir()
 }

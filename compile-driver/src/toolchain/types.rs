@@ -24,7 +24,7 @@ pub enum Origin {
 pub struct Tool {
     /// The program's file.
     pub path: PathBuf,
-    /// Its version, as it says itself: `22.1.8`.
+    /// Its version, as it reports it: `22.1.8`.
     pub version: String,
     /// How it was found.
     pub origin: Origin,

@@ -1,4 +1,4 @@
-//! A small memory of what tools answered when asked for their version, so that finding them again starts no process.
+//! A cache of tools' versions, so that finding them again starts no process.
 //!
 //! `identities.json` in the tool folder: file identity (path, size, modification time, inode) → answer. It is only a
 //! shortcut: where it is missing, damaged or cannot be written, the tools are asked again. Nothing in a cache key comes
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::toolchain::error::ToolchainError;
 
-/// What a tool is: its version as it tells it, and the SHA-256 of its file.
+/// The identity of a tool: its version as it reports it, and the SHA-256 of its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub version: String,

@@ -1,4 +1,4 @@
-//! Finding the worker `ffgrad-llvm` and the `libLLVM` it links.
+//! Finds the worker `ffgrad-llvm` and the `libLLVM` it links.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,7 +70,7 @@ fn loader_folders(place: &Place) -> Vec<PathBuf> {
 pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf, ToolchainError> {
     let known = find_llvm(place, tools_dir)?;
     let mut folders = known.into_iter().chain(loader_folders(place));
-    // One of the two holds it, or `find_llvm` would have said so.
+    // One of the two holds it, or `find_llvm` would have failed.
     folders.find(|dir| dir.join(LIBRARY).is_file()).ok_or_else(|| ToolchainError::Missing {
         tool: LIBRARY.to_owned(),
         looked_in: listed(&[tools_dir.display().to_string()]),

@@ -50,7 +50,7 @@ struct Derive<'a> {
     codegen: &'a CodeGen,
 }
 
-/// What is to be said of a derivative.
+/// Notes on a derivative.
 #[derive(Default)]
 struct Notes {
     /// How it was built.
@@ -76,7 +76,7 @@ impl<'ctx> Session<'ctx> {
         Session { context, module: None, plain: None, installed: Vec::new(), refusal: None, openmp: None }
     }
 
-    /// What the last failure says to the user.
+    /// The message of the last failure.
     pub fn take_refusal(&mut self) -> Option<Box<Diagnosis>> {
         self.refusal.take()
     }

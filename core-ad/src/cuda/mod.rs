@@ -23,7 +23,7 @@ pub const SHARED_SHADOW: &str = "enzyme_shared_shadow.";
 /// The part of both names that marks dynamic shared memory.
 pub const DYNAMIC: &str = "dynamic";
 
-/// How the worker says that a kernel reads constant memory without a value; the variable's name follows.
+/// The worker's prefix for a kernel that reads constant memory without a value; the variable's name follows.
 pub const UNSET_CONSTANT: &str = "constant memory without a value: ";
 
 /// Section of constant memory without a value, in the IR for the CPU.

@@ -41,7 +41,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What is said of a function without body and derivative; `message` says what that prevents.
+/// The diagnosis of a function without body and derivative; `message` is what that prevents.
 pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> Diagnosis {
     // Our BLAS has a prefix before the names that the user knows.
     let callee = names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
@@ -57,7 +57,7 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
     let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
     let known = KNOWN.iter().find(|(names, _)| names.contains(&name.as_str()));
     match known {
-        Some((_, way)) => diagnosis.advice.push((*way).to_owned()),
+        Some((_, remedy)) => diagnosis.advice.push((*remedy).to_owned()),
         None => diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect(),
     }
     diagnosis

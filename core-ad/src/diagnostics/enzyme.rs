@@ -10,7 +10,7 @@ const SHOWN: usize = 40;
 
 /// An error stream, taken apart.
 pub struct Said {
-    /// Where Enzyme says that it happened: the innermost place, which may lie in a library's header.
+    /// The location that Enzyme prints: the innermost one, which may be in a library's header.
     pub location: Option<Location>,
     /// Its words, a line each; instructions that it names stand among them.
     pub words: Vec<String>,
@@ -75,7 +75,7 @@ pub fn failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
     diagnosis
 }
 
-/// Makes a diagnosis one of the named row, where something else than words has told that it is.
+/// Makes a diagnosis one of the named row, where that was found by other means than Enzyme's output.
 pub fn is_about(diagnosis: &mut Diagnosis, row: &str) {
     let message = messages::named(row);
     let fill = |text: &str| text.replace("{f}", &diagnosis.function);

@@ -8,7 +8,7 @@ fn file(name: &str, extension: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/diagnostics/logs").join(format!("{name}.{extension}"))
 }
 
-/// The status with which Enzyme ended: that of a log whose last line says so, else 1.
+/// The status with which Enzyme ended: that in the last line of a log, else 1.
 fn rendered(log: &str) -> (Diagnosis, String) {
     let (log, status) = match log.trim_end().rsplit_once("\n[status] ") {
         Some((log, status)) => (log, status),
@@ -26,7 +26,7 @@ fn every_message_has_a_log_and_reads_as_its_golden() {
         let log =
             fs::read_to_string(file(message.name, "log")).unwrap_or_else(|_| panic!("no log of {}", message.name));
         let found = Said::of(&log).known().map(|(m, _)| m.name);
-        assert_eq!(found, Some(message.name), "what the log says is taken for something else");
+        assert_eq!(found, Some(message.name), "the log matches another row");
         let (_, text) = rendered(&log);
         if update {
             fs::write(file(message.name, "txt"), &text).expect("a golden can be written");

@@ -26,7 +26,7 @@ const OR_INACTIVE: &str = "or mark that function inactive=[...] if no derivative
 const REPORT: &str = "This is a bug of ffgrad or of Enzyme: please report it with the source.";
 const LOOSE: &str = "or allow a guess with loose_types=True: the gradient is then checked before it is returned.";
 
-/// All messages. The first that is found counts, so those that tell more stand first.
+/// All messages. The first that is found counts, so the more specific ones stand first.
 pub const KNOWN: &[Message] = &[
     Message {
         name: "inline-assembly",

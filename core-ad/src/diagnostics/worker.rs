@@ -15,7 +15,7 @@ pub const FAILED: &str = "worker-failed";
 /// Code of a worker that did not answer in time.
 pub const TIMED_OUT: &str = "worker-timeout";
 
-/// Whether a refusal is the worker's own failure, not what it says of the user's code.
+/// Whether a refusal is the worker's own failure, not a diagnosis of the user's code.
 pub fn has_failed(refusal: &Diagnosis) -> bool {
     [FAILED, TIMED_OUT].contains(&refusal.code.as_str())
 }
@@ -23,7 +23,7 @@ pub fn has_failed(refusal: &Diagnosis) -> bool {
 /// Lines that are quoted.
 const SHOWN: usize = 12;
 
-/// The words of a crash that tell something.
+/// The informative lines of a crash.
 pub fn words(stderr: &str) -> String {
     let noise = |line: &&str| {
         let line = line.trim();

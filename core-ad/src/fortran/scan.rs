@@ -81,7 +81,7 @@ pub fn order(scans: &[Scan]) -> Vec<usize> {
             let others = open.iter().filter(|o| *o != i);
             scans[*i].uses.iter().any(|u| others.clone().any(|o| scans[*o].modules.contains(u)))
         };
-        // Modules that need each other: the compiler says so in better words.
+        // Modules that need each other: the compiler's error is better.
         let next = open.iter().find(|i| !waits(i)).or(open.first());
         done.extend(next.copied());
     }

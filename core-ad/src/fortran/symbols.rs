@@ -76,7 +76,7 @@ struct Scope {
     kind: ScopeKind,
     name: String,
     head: Option<Head>,
-    /// What it says about the procedures inside it: a function's own scope has its result by that name.
+    /// The declarations of the procedures inside it: a function's own scope has its result by that name.
     inside: HashMap<String, Head>,
     entities: HashMap<String, Entity>,
     result: Option<Entity>,
@@ -91,7 +91,7 @@ enum ScopeKind {
     Other,
 }
 
-/// What a scope says about its own procedure.
+/// A scope's declaration of its own procedure.
 struct Head {
     bind_name: Option<String>,
     dummies: Vec<String>,

@@ -45,7 +45,7 @@ fn found(name: &str) -> Found {
     procedures(DUMP).into_iter().find(|f| f.name == name).unwrap()
 }
 
-/// The prototype of a procedure whose parameters are used as `access` says.
+/// The prototype of a procedure whose parameters are accessed as in `access`.
 fn known(name: &str, access: &[Access]) -> Prototype {
     let found = found(name);
     let param = |access: &Access| Param {

@@ -39,7 +39,7 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     for param in &prototype.params {
         let role = default_role(param)?;
         let shape: &[Dim] = if is_array(param) { &dims } else { &[] };
-        // One integer can be the dimension; nothing says what the others are.
+        // One integer can be the dimension; the others are ambiguous.
         let is_dimension = has_arrays && param.name == symbol;
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
             left.push(spell(&param.name, shape, false));
@@ -53,7 +53,7 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     accepted(prototype, &text, symbol).then_some(text)
 }
 
-/// Whether `text` fits, perhaps with the size of arrays that no input tells.
+/// Whether `text` fits, perhaps with the size of arrays that follows from no input.
 fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     let fits = |sizes: BTreeMap<String, i64>| {
         parser::parse(text).and_then(|tree| check::plan(prototype, &tree, &sizes)).is_ok()
@@ -168,7 +168,7 @@ fn output_doubt(prototype: &Prototype) -> Option<String> {
     ))
 }
 
-/// One integer is the number of elements; of two, nothing says which is what.
+/// One integer is the number of elements; of two, the meaning is ambiguous.
 fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Option<String> {
     let counts = prototype.params.iter().filter(|p| is_count(p) && !sizes.contains_key(&p.name));
     let names: Vec<String> = counts.map(|p| format!("`{}`", p.name)).collect();
@@ -177,7 +177,7 @@ fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Optio
     })
 }
 
-/// Arrays and counts whose size no input array tells.
+/// Arrays and counts whose size follows from no input array.
 fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<String> {
     if prototype.params.iter().any(is_array_input) {
         return Vec::new();

@@ -109,7 +109,7 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     text.trim_start().to_owned()
 }
 
-/// Why a parameter cannot be passed, whatever the signature says.
+/// Why a parameter cannot be passed, whatever the signature.
 fn unsupported(name: &str, spelled: &str) -> String {
     format!(
         "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \

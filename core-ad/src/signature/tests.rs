@@ -6,7 +6,7 @@ use crate::{ReturnType, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A prototype from a C declaration; pointers say their access: `double* r:x`.
+/// A prototype from a C declaration; pointers have their access: `double* r:x`.
 pub(crate) fn prototype(declaration: &str) -> Prototype {
     let (head, params) = declaration.trim_end_matches(')').split_once('(').unwrap();
     let (returns, function) = head.split_once(' ').unwrap();

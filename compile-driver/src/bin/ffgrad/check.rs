@@ -306,7 +306,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Random numbers for an input; integers are what `--value` says.
+/// Random numbers for an input; integers are set by `--value`.
 fn input(
     plan: &CallPlan,
     index: usize,

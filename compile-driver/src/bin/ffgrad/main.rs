@@ -32,14 +32,14 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   ffgrad toolchain install            fetch the compiler and Enzyme where they are missing
-  ffgrad doctor                       try every tool, say how to fix what fails
+  ffgrad doctor                       try every tool, print how to fix what fails
   ffgrad show test.c f                prototype and call plan of a function
   ffgrad show test.c f --ir after     its gradient as LLVM IR
   ffgrad check test.c f               its derivatives against finite differences
   ffgrad export f.ffpack test.c f     into a pack, for machines without a compiler
   ffgrad cache list                   what is built
 
-Every verb that prints data takes --json; then an error is JSON too. docs/command.md says what is in it.
+Every verb that prints data takes --json; then an error is JSON too, as docs/command.md describes.
 
 Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
 
@@ -48,7 +48,7 @@ enum Verb {
     /// Install or locate the programs that ffgrad drives
     #[command(subcommand)]
     Toolchain(toolchain::Verb),
-    /// Try every tool and say what to do about each that fails
+    /// Try every tool and print a remedy for each that fails
     Doctor(doctor::Doctor),
     /// Build a function and its derivatives into the cache, ahead of the first call
     Build(Box<build::Build>),
@@ -63,13 +63,13 @@ enum Verb {
     /// List, prune, clear or verify what is built
     #[command(subcommand)]
     Cache(cache::Verb),
-    /// Say what the code of an error means and what to do
+    /// Explain the code of an error and what to do
     Explain(explain::Explain),
     /// Print a completion script for a shell
     Completions(completions::Completions),
 }
 
-/// What a verb has to say, and whether all is well.
+/// The output of a verb, and whether it succeeded.
 struct Outcome {
     text: String,
     success: bool,
@@ -119,7 +119,7 @@ fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// An error and those of its causes that it does not tell of itself.
+/// An error with those of its causes that its own message does not contain.
 fn explain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -39,7 +39,7 @@ pub struct Show {
     /// How the function is prepared before differentiation, for --ir and --derivative
     #[arg(long, value_enum, default_value = "o1", alias = "rung")]
     pipeline: PipelineName,
-    /// Also print the commands of the derivative and what Enzyme said of it; --ir does too
+    /// Also print the commands of the derivative and Enzyme's messages; --ir does too
     #[arg(long)]
     derivative: bool,
     /// Print the manifest as JSON; with --derivative a member `derivative` is added
@@ -228,7 +228,7 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// Digests cut to what tells them apart; `--json` has them whole.
+/// Digests cut to a distinct prefix; `--json` has them whole.
 fn shortened(version: &str) -> String {
     let is_digest = |word: &str| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '+');
     let short = |word: &str| if is_digest(word) { word[..12].to_owned() } else { word.to_owned() };

@@ -50,7 +50,7 @@ pub fn not_run(spec: &Spec, error: ProcessError) -> Error {
     Error::of_child(error, &spec.function, failed).while_compiling()
 }
 
-/// The error for a source that a compiler refused, from what it said.
+/// The error for a source that a compiler refused, from its output.
 pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let first = diagnostics::compiler_error(stderr);
     let (location, message) = match first {

@@ -42,7 +42,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     for (i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
         let mut command = flang(fortran, spec, &folders, &modules);
-        // With no LLVM pass run, and nothing said about each.
+        // With no LLVM pass run, and no message about each.
         command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
         command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
         result.commands.push(process::command_line(&command));
@@ -179,7 +179,7 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
     compiler::rejected(spec, stderr)
 }
 
-/// What to say of a source whose MPI is not found.
+/// The error for a source whose MPI is not found.
 fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location, String)>) -> Option<Diagnosis> {
     let (at, message) = diagnostics::compiler_error(stderr)?;
     let header = message.to_lowercase().contains(mpi::FORTRAN_HEADER);

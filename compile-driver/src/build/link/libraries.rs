@@ -68,7 +68,7 @@ pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
     places
 }
 
-/// Refuses to keep what was linked to other libraries than those that the key tells of.
+/// Refuses to publish what was linked to other libraries than those in the key.
 ///
 /// # Errors
 ///

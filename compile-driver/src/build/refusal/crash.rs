@@ -1,6 +1,6 @@
 //! Crashes of the worker: locates the user's line, and keeps a folder with the worker's input and output.
 //!
-//! A worker that crashes says which function it was at, and so does one whose time is up. Another worker, which does
+//! A worker that crashes prints the function that it was processing, and so does one that exceeds its time limit. Another worker, which does
 //! nothing with the code but read it, knows the lines of that function.
 
 use crate::build::context::Context;

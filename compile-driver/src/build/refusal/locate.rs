@@ -115,14 +115,14 @@ impl Refused<'_> {
 struct Trial {
     begin: Instant,
     limit: Duration,
-    /// What Enzyme said at first.
+    /// Enzyme's first message.
     code: String,
     input: PathBuf,
     output: PathBuf,
 }
 
 impl Trial {
-    /// Whether Enzyme still fails as it did, without some instructions; `None` where that cannot be told.
+    /// Whether Enzyme still fails as it did, without some instructions; `None` where that is unknown.
     fn fails(&mut self, refused: &mut Refused<'_>, left_out: &[usize]) -> Option<bool> {
         if self.begin.elapsed() > self.limit {
             return None;
@@ -156,7 +156,7 @@ pub fn of_users(name: &str) -> &str {
 }
 
 /// The one of `all` that must be left out so that `fails` is not true. `None` where leaving all out does not help, or where
-/// it cannot be told.
+/// that is unknown.
 fn bisect(all: &[usize], mut fails: impl FnMut(&[usize]) -> Option<bool>) -> Option<usize> {
     if all.is_empty() || fails(all)? {
         return None;

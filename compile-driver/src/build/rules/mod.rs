@@ -130,7 +130,7 @@ fn link_blas(prepared: &mut Prepared, undefined: &[String], needed: bool) -> Res
     let blas = match toolchain::find_blas() {
         Ok(blas) => blas,
         Err(missing) if needed => return Err(missing.into()),
-        // Perhaps the name is not one of BLAS at all; the linker will tell.
+        // The name may not be one of BLAS at all; then the linker reports it.
         Err(_) => return Ok(()),
     };
     let ours: Vec<&String> = undefined.iter().filter(|u| is_blas(u) && blas.has(u)).collect();

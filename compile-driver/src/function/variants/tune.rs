@@ -28,7 +28,7 @@ use std::time::Duration;
 /// What may stand before differentiation.
 const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
-/// What Enzyme may be told about its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
+/// Options of Enzyme for its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
 /// loop before differentiation (see `engine::PIPELINE`).
 const ENGINE_OPTIONS: [&[&str]; 5] = [
     &["enzyme-mincut-cache=0"],
@@ -185,7 +185,7 @@ impl Function {
         }
         bar.finish_and_clear();
         let Some(best) = best else {
-            // None can be built: the plain search says why.
+            // None can be built: the plain search reports the reason.
             return Err(
                 match self
                     .opened_with(self.candidate(Pipeline::Inlined, &[], None))?

@@ -51,7 +51,7 @@ pub enum ProcessError {
         program: PathBuf,
         /// The number of the signal.
         signal: i32,
-        /// What it wrote to standard error before; it often says why.
+        /// What it wrote to standard error before; it often has the reason.
         stderr: String,
     },
     /// The program was allowed less memory than it needs.
@@ -114,7 +114,7 @@ impl ProcessError {
 }
 
 impl ProcessError {
-    /// What a program that failed lacked of the machine, where it says so.
+    /// The resource that a failed program lacked, where its output reports one.
     pub fn lack(program: &Path, said: &str) -> Option<Self> {
         let (program, stderr) = (program.to_owned(), said.to_owned());
         if ["No space left on device", "Disk quota exceeded"].iter().any(|words| said.contains(words)) {
@@ -154,7 +154,7 @@ pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result
     }
 }
 
-/// As [`run`], for downloads: `tick` is called now and then, and what pip or apt says of a full disk is read by who
+/// As [`run`], for downloads: `tick` is called now and then, and pip's or apt's error for a full disk is read by the
 /// called it.
 ///
 /// # Errors

@@ -62,7 +62,7 @@ impl Loaded {
     ///
     /// # Errors
     ///
-    /// A pack error that says what there is, and the command that adds it.
+    /// A pack error that lists what there is, and the command that adds it.
     pub fn ptx(&self, wanted: &PtxRequest, plan: &CallPlan) -> Result<Ptx> {
         self.gpu.as_ref().and_then(|gpu| gpu.find(wanted)).ok_or_else(|| self.lacks_ptx(wanted, plan))
     }

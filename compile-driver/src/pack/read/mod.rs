@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`export`] writes one, [`open`] reads one: it looks at
-//! the machine, compares every digest and loads all of the function at once, so that whatever is missing is told then.
+//! the machine, compares every digest and loads all of the function at once, so that whatever is missing is reported then.
 //! Nothing is written, nothing is built, no process is started.
 
 pub(crate) mod archive;
@@ -47,7 +47,7 @@ pub const INDEX: &str = "pack.json";
 /// Version of a pack's layout.
 pub const VERSION: u32 = 1;
 
-/// What a pack says of itself.
+/// The index of a pack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Index {
     /// [`VERSION`].

@@ -1,4 +1,4 @@
-//! Opening a function of a pack: the machine, the digests, the options; then loading all of it.
+//! Opens a function of a pack: checks the machine, the digests and the options, then loads all of its code.
 
 use crate::build::key;
 use crate::cache::{self, layout};
@@ -86,7 +86,7 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
     let mut manifest: Manifest = cache::read_json(&entry.join("manifest.json"))
         .filter(|m: &Manifest| m.key == packed.key)
         .ok_or_else(|| damaged(pack, "a manifest is not as it was written", function))?;
-    // Front ends tell functions by key, and this one is another where the pack has more of it.
+    // Front ends identify functions by key, and this one is another where the pack has more of it.
     let about = serde_json::to_vec(packed).unwrap_or_default();
     manifest.key = blake3::hash(&about).to_hex().to_string();
     let spec = Spec { options: options(pack, given, packed, &manifest)?, ..packed.spec.clone() };

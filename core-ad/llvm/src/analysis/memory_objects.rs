@@ -47,7 +47,7 @@ impl Objects {
         found
     }
 
-    /// A pointer that may point into an object or somewhere unknown says nothing about either.
+    /// A pointer that may point into an object or elsewhere implies nothing about either.
     fn give_up_mixtures(&mut self) {
         let known = |value: Value| self.of_pointer.contains_key(&value) || value.is_null_or_undefined();
         let pointers = |merge: Value| match merge.is(Op::LLVMSelect) {

@@ -3,7 +3,7 @@
 //! "By sizes": branch conditions, trip counts and addresses come from integers that the caller gives, so two calls of one size take the same path.
 //! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
 //! bits of a number), or an integer or pointer that was chosen, stored or returned on such a condition. Then a derivative that is right at one
-//! point says little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
+//! point implies little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
 //! are computed, and nothing else depends on it.
 //!
 //! What is passed over by purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.

@@ -1,4 +1,4 @@
-//! Crash trace: names the step and the function that the worker was at when it crashed.
+//! Crash trace: names the step and the function that the worker was processing when it crashed.
 //!
 //! LLVM does the same for its own passes (pretty stack trace). Both are written by handlers of the signals that a crash
 //! raises, so that keeping the trace costs a copy of a few bytes. The driver reads it (`core_ad::diagnostics::worker`).

@@ -1,4 +1,4 @@
-//! Hides exit values of a nested loop nest from Enzyme's recomputation.
+//! Hides values of nested loops that are used after them in a call, where Enzyme would recompute them wrongly.
 //!
 //! ```text
 //! while (lo < hi) {                                        // A

@@ -86,7 +86,7 @@ fn word(argument: Value) -> Option<String> {
     }
 }
 
-/// Whether a parameter leads to floating-point numbers: then the wrapper says so.
+/// Whether a parameter points to floating-point numbers: then the wrapper marks it so.
 fn holds_floats(parameter: Value) -> bool {
     let says = |user: Value| {
         user.callee().is_some_and(|name| name.starts_with("__enzyme_double") || name.starts_with("__enzyme_float"))
