@@ -5,7 +5,7 @@
  *   ONE   before differentiation: everything is done by one thread. For forward mode, second derivatives, and what
  *         cannot be reversed in parallel. Nothing of OpenMP is left afterwards.
  *   MANY  before differentiation, for reverse mode: sharing of work becomes arithmetic on a thread's number; the
- *         engine sees plain loops. What is left of OpenMP is a fork, locks and barriers, which Enzyme reverses.
+ *         Enzyme sees plain loops. What is left of OpenMP is a fork, locks and barriers, which Enzyme reverses.
  *   TEAM  after differentiation: what those locks and barriers do.
  *
  * In place of OpenMP's global thread number, MANY has a code: the thread's number in its team, the size of the

@@ -35,9 +35,9 @@ fn threads_that_build_call_and_prune_at_once_get_right_gradients() {
     // A cache of its own: what is pruned is nobody's.
     inner.env("FFGRAD_CACHE_DIR", folder.path().join("cache")).env(FOLDER, folder.path());
     let output = inner.output().expect("it starts");
-    let said = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
-    assert!(output.status.success() && said.contains("1 passed"), "{}\n{said}", output.status);
-    assert!(!said.contains("WARNING: ThreadSanitizer"), "{said}");
+    let printed = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
+    assert!(output.status.success() && printed.contains("1 passed"), "{}\n{printed}", output.status);
+    assert!(!printed.contains("WARNING: ThreadSanitizer"), "{printed}");
 }
 
 #[test]

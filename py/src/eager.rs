@@ -165,7 +165,7 @@ pub struct Backward;
 
 #[pymethods]
 impl Backward {
-    /// What autograd's engine calls: the gradients of the inputs, in their order.
+    /// The function that autograd calls: the gradients of the inputs, in their order.
     #[pyo3(signature = (*cotangents))]
     fn apply<'py>(
         slf: &Bound<'py, Self>,

@@ -87,6 +87,6 @@ unsafe fn define(api: &Api, fragment: *mut Registrar, definition: &Definition) -
 }
 
 fn refused(what: &str) -> bool {
-    eprintln!("ffgrad: PyTorch does not take {what} of the operators ffgrad::*; it said why above");
+    eprintln!("ffgrad: PyTorch does not take {what} of the operators ffgrad::*; it printed the reason above");
     false
 }

@@ -232,6 +232,6 @@ pub fn empty(
 }
 
 fn no_memory() -> Error {
-    let headline = "PyTorch could not allocate a result; it said why above";
+    let headline = "PyTorch could not allocate a result; it printed the reason above";
     Error::Device(Box::new(Diagnosis::new("allocation", "", headline)))
 }

@@ -6,13 +6,13 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 
 thread_local! {
-    static SAID: RefCell<Vec<(c_int, String)>> = const { RefCell::new(Vec::new()) };
+    static REPORTED: RefCell<Vec<(c_int, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 unsafe extern "C" fn error_create(args: *mut ErrorCreateArgs) -> *mut api::Error {
     // SAFETY: the handler's arguments.
     let (code, text) = unsafe { ((*args).code, CStr::from_ptr((*args).message).to_string_lossy().into_owned()) };
-    SAID.with_borrow_mut(|said| said.push((code, text)));
+    REPORTED.with_borrow_mut(|reported| reported.push((code, text)));
     ptr::dangling_mut::<u64>().cast()
 }
 
@@ -64,8 +64,8 @@ fn call(stage: c_int, name: &str, text: &str) -> Option<(c_int, String)> {
     };
     // SAFETY: a whole frame, which lives through the call.
     let error = unsafe { handle(&mut frame) };
-    assert_eq!(error.is_null(), SAID.with_borrow(Vec::is_empty));
-    SAID.with_borrow_mut(Vec::pop)
+    assert_eq!(error.is_null(), REPORTED.with_borrow(Vec::is_empty));
+    REPORTED.with_borrow_mut(Vec::pop)
 }
 
 #[test]

@@ -50,9 +50,9 @@ impl Failure {
 
     /// A panic that was caught at the boundary.
     pub fn panic(payload: &(dyn Any + Send)) -> Box<Self> {
-        let said = payload.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        let message = format!("a defect of ffgrad: {said}\n  Please report it with the source that led to it.");
+        let panic_text = payload.downcast_ref::<String>().map(String::as_str);
+        let panic_text = panic_text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let message = format!("a defect of ffgrad: {panic_text}\n  Please report it with the source that led to it.");
         Self::with(abi::FFGRAD_ERROR_INTERNAL, "panic", &message)
     }
 }

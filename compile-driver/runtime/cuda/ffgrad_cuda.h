@@ -342,12 +342,12 @@ template <class T> FFGRAD_DEVICE T __shfl_xor_sync(unsigned, T v, int mask, int 
   return ffgrad_exchange(v, from > (lane | (width - 1)) ? lane : from);
 }
 FFGRAD_DEVICE unsigned __ballot_sync(unsigned, int predicate) {
-  __shared__ int said[1024];
+  __shared__ int votes[1024];
   int thread = ffgrad_thread(), count = (int)(blockDim.x * blockDim.y * blockDim.z);
-  said[thread] = predicate != 0;
+  votes[thread] = predicate != 0;
   __syncwarp();
   unsigned all = 0;
-  for (int i = 0; i < 32 && (thread & ~31) + i < count; i++) all |= (unsigned)said[(thread & ~31) + i] << i;
+  for (int i = 0; i < 32 && (thread & ~31) + i < count; i++) all |= (unsigned)votes[(thread & ~31) + i] << i;
   __syncwarp();
   return all;
 }

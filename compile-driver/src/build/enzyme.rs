@@ -262,7 +262,7 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
                     4 * seconds.max(1)
                 ))
                 .advise("else type analysis may go on for ever over a large constant table or struct: pass it as a parameter,")
-                .advise("one array for each type, or look at less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
+                .advise("one array for each type, or analyse less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
         }
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)

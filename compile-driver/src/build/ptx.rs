@@ -209,16 +209,16 @@ impl Build<'_> {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
         };
         let output = process::run(&mut command, None, timeout).map_err(|e| Error::of_child(e, function, unfinished))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             let wanted = |l: &&str| l.contains("Used ") || l.contains("stack frame") || l.contains("Compiling entry");
-            return Ok(said
+            return Ok(printed
                 .lines()
                 .filter(wanted)
                 .map(|l| l.trim_start_matches("ptxas info    :").trim().to_owned())
                 .collect());
         }
-        let diagnosis = match said.contains("too much shared data") {
+        let diagnosis = match printed.contains("too much shared data") {
             true => device(
                 "shared-memory",
                 format!("`{function}` and its derivative need more shared memory than a block has"),
@@ -228,7 +228,7 @@ impl Build<'_> {
             false => device("ptxas", format!("the GPU's assembler refused the code of `{function}`"))
                 .advise("This is a bug of ffgrad: please report it with the source."),
         };
-        let shown: Vec<&str> = said.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
+        let shown: Vec<&str> = printed.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
         Err(Error::Device(Box::new(diagnosis.quote(shown.join("\n")))))
     }
 }

@@ -48,7 +48,7 @@ pub struct Failure {
     /// What it was asked for.
     pub request: String,
     /// What it had written to standard error.
-    pub said: String,
+    pub printed: String,
     /// The informative lines of it.
     pub words: String,
     /// When those were its last words: `when it crashed`.
@@ -146,8 +146,8 @@ impl Worker {
     }
 
     /// The resource that the machine lacked where the worker reports one, else the given error.
-    fn failed(&self, said: &str, otherwise: Error) -> Error {
-        match ProcessError::lack(Path::new("ffgrad-llvm"), said) {
+    fn failed(&self, printed: &str, otherwise: Error) -> Error {
+        match ProcessError::lack(Path::new("ffgrad-llvm"), printed) {
             Some(lack) => Error::of_child(lack, &self.function, |_| otherwise),
             None => otherwise,
         }
@@ -167,8 +167,8 @@ impl Worker {
             },
             Err(e) => (format!("was lost: {e}"), "when it was lost"),
         };
-        let (said, words) = self.last_words(request, when);
-        self.failed(&said, broken(&self.function, reason, &words))
+        let (printed, words) = self.last_words(request, when);
+        self.failed(&printed, broken(&self.function, reason, &words))
     }
 
     /// Makes a worker that exceeded its time limit print what it is processing.
@@ -191,12 +191,12 @@ impl Worker {
 
     /// Its last output, whole, and the informative lines of it; remembered for [`Worker::failure`].
     fn last_words(&mut self, request: &Request, when: &'static str) -> (String, String) {
-        let said = self.errors.as_ref().map(Capture::take).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let words = worker::words(&said);
+        let printed = self.errors.as_ref().map(Capture::take).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        let words = worker::words(&printed);
         let request = serde_json::to_string(request).unwrap_or_default();
-        self.failure = Some(Failure { request, said: said.clone(), words: words.clone(), when });
-        (said, words)
+        self.failure = Some(Failure { request, printed: printed.clone(), words: words.clone(), when });
+        (printed, words)
     }
 }
 

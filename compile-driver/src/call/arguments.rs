@@ -393,9 +393,9 @@ impl<'a> Call<'a> {
 }
 
 fn thrown(function: &str, text: &str) -> Error {
-    let said = if text.is_empty() { "an exception without a message".to_owned() } else { format!("\"{text}\"") };
+    let thrown = if text.is_empty() { "an exception without a message".to_owned() } else { format!("\"{text}\"") };
     Error::Foreign(Box::new(
-        Diagnosis::new("foreign-exception", function, format!("`{function}` threw {said}"))
+        Diagnosis::new("foreign-exception", function, format!("`{function}` threw {thrown}"))
             .advise("The exception came from the foreign code itself; its results were dropped."),
     ))
 }

@@ -35,7 +35,7 @@ pub(crate) struct Arrays<T> {
     pub leads: Vec<(Lead, Vec<i64>)>,
 }
 
-/// Every array of a call, taken apart into elements.
+/// Every array of a call, split into elements.
 pub(crate) struct Split<'a> {
     /// The batch dimensions of the call: those that the caller maps over, then those of `...`.
     pub shape: Vec<i64>,

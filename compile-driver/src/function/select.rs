@@ -365,12 +365,12 @@ impl Selection<'_> {
         let here = ShapeRecord::one(checked_shapes::digest(resolved), &search.refused);
         match self.opened.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
-                self.tell(pipeline, &artifact);
+                self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
                 Ok(Some(self.accept(wanted, artifact, true, &here)))
             }
             Outcome::Suspect(record, text) if !self.opened.is_strict() => {
-                self.tell(pipeline, &artifact);
+                self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
                 let artifact = self.accept(wanted, artifact, true, &here);
                 self.warn_suspect(wanted, resolved, &text);
@@ -393,7 +393,7 @@ impl Selection<'_> {
         }
     }
 
-    fn tell(&self, pipeline: Pipeline, artifact: &Artifact) {
+    fn warn_of_losses(&self, pipeline: Pipeline, artifact: &Artifact) {
         for note in artifact.record.diagnostics.iter().filter(|note| note.contains("reversed by one thread")) {
             self.opened.warn(note.clone());
         }

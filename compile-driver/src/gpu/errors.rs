@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_the_driver_says_becomes_a_code_with_the_line_and_an_advice() {
-        let said = [
+        let codes = [
             (Code::CUDA_ERROR_OUT_OF_MEMORY, "out-of-memory"),
             (Code::CUDA_ERROR_NO_BINARY_FOR_GPU, "architecture"),
             (Code::CUDA_ERROR_INVALID_PTX, "driver-version"),
@@ -342,7 +342,7 @@ mod tests {
             (Code::CUDA_ERROR_MISALIGNED_ADDRESS, "illegal-address"),
             (Code::CUDA_ERROR_LAUNCH_FAILED, "kernel-failed"),
         ];
-        for (code, name) in said {
+        for (code, name) in codes {
             let error = explained(KERNEL, "launch the kernel", code, "the driver's words");
             assert_eq!((error.code.as_str(), error.location.map(|l| l.line)), (name, Some(7)), "{code:?}");
             assert!(error.headline.contains("the driver's words") && !error.advice.is_empty(), "{code:?}");

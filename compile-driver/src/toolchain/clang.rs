@@ -1,6 +1,6 @@
 //! Finds clang, clang++ and ld.lld.
 //!
-//! Of the system only clang 22 is taken: the worker and the default engine read LLVM 22, and each LLVM reads what its
+//! Of the system only clang 22 is taken: the worker and Catalyst's Enzyme read LLVM 22, and each LLVM reads what its
 //! own clang writes. A person who names a clang may name an older one, whose IR LLVM 22 still reads.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Origin, Tool};
 use crate::toolchain::version_cache::Memo;
 
-/// The LLVM of the worker and of the default engine.
+/// The LLVM of the worker and of Catalyst's Enzyme.
 pub(super) const LLVM: u32 = 22;
 /// The oldest LLVM whose bitcode LLVM 22 was seen to read.
 const OLDEST: u32 = 15;

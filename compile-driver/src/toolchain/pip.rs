@@ -141,15 +141,15 @@ fn judge(pin: &Pin, folder: &Path, out: Result<Output, ProcessError>) -> Result<
         }
     };
     let text = format!("{}\n{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let detail = tail(&out.stderr);
-    Err(if says(&["No space left on device", "Disk quota exceeded"]) {
+    Err(if contains(&["No space left on device", "Disk quota exceeded"]) {
         ToolchainError::DiskFull { folder: folder.to_owned(), needed: pin.download + pin.unpacked }
-    } else if says(&["DO NOT MATCH THE HASHES"]) {
+    } else if contains(&["DO NOT MATCH THE HASHES"]) {
         let got = text.lines().find_map(|line| line.trim().strip_prefix("Got "));
         let got = got.map_or_else(|| "another one".to_owned(), |digest| digest.trim().to_owned());
         ToolchainError::DigestMismatch { package, expected: pin.sha256.to_owned(), got }
-    } else if says(&[
+    } else if contains(&[
         "(from versions: none)",
         "ConnectionError",
         "Connection to ",

@@ -57,7 +57,7 @@ impl Machine {
         self.script(path, &format!("echo 'clang version {version} (x)'"));
     }
 
-    /// A machine with everything on the system, except an engine.
+    /// A machine with everything on the system, except Enzyme.
     fn complete(self) -> Self {
         self.clang("bin/clang-22", "22.1.8");
         self.clang("bin/clang++-22", "22.1.8");

@@ -111,8 +111,8 @@ fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut 
 /// Its release, `12.4`: of `Cuda compilation tools, release 12.4, V12.4.131`.
 fn release(ptxas: &Path) -> Result<String, String> {
     let mut command = Command::new(ptxas);
-    let said = ask("ptxas", command.arg("--version"), None, "").map_err(|e| in_one_line(&e))?;
-    let text = String::from_utf8_lossy(&said.stdout);
+    let result = ask("ptxas", command.arg("--version"), None, "").map_err(|e| in_one_line(&e))?;
+    let text = String::from_utf8_lossy(&result.stdout);
     let release = text.split("release ").nth(1).and_then(|rest| rest.split([',', '\n']).next());
     let words = || text.lines().next().unwrap_or_default().to_owned();
     release.map(|r| r.trim().to_owned()).ok_or_else(|| format!("its ptxas names no release: {}", words()))
@@ -124,18 +124,18 @@ fn tried(ptxas: &Path, libdevice: &Path, mut reader: Command) -> Result<String, 
     fs::write(file.path(), TRIAL).map_err(|e| e.to_string())?;
     let mut assemble = Command::new(ptxas);
     assemble.arg(format!("-arch={CHECKED_FOR}")).arg(file.path()).args(["-o", "/dev/null"]);
-    let said = ask("ptxas", &mut assemble, None, "").map_err(|e| in_one_line(&e))?;
-    if !said.status.success() {
-        let words = [said.stderr, said.stdout].concat();
+    let result = ask("ptxas", &mut assemble, None, "").map_err(|e| in_one_line(&e))?;
+    if !result.status.success() {
+        let words = [result.stderr, result.stdout].concat();
         return Err(format!(
             "its ptxas does not assemble for {CHECKED_FOR} (CUDA 11.8 and later do): {}",
             tail(&words)
         ));
     }
     reader.args(["-passes=verify", "-disable-output"]).arg(libdevice);
-    let said = ask("opt of LLVM 15", &mut reader, None, "").map_err(|e| in_one_line(&e))?;
-    if !said.status.success() {
-        return Err(format!("LLVM 15 cannot read its libdevice: {}", tail(&said.stderr)));
+    let result = ask("opt of LLVM 15", &mut reader, None, "").map_err(|e| in_one_line(&e))?;
+    if !result.status.success() {
+        return Err(format!("LLVM 15 cannot read its libdevice: {}", tail(&result.stderr)));
     }
     let digest = |path: &Path| digest_of(path).map_err(|e| e.to_string());
     Ok(format!("{}{}", &digest(ptxas)?[..8], &digest(libdevice)?[..8]))
@@ -210,12 +210,12 @@ mod tests {
     fn a_toolkit_that_does_not_fit_is_passed_over_with_the_reason() {
         let old =
             with_toolkit(&[], "usr/local/cuda", "echo 'Value sm_90 is not defined for option gpu-name' >&2; exit 1");
-        let said = found(&old, "exit 0");
-        assert!(reason(&said).starts_with("its ptxas does not assemble for sm_90 (CUDA 11.8"), "{said:?}");
-        assert!(reason(&said).contains("Value sm_90 is not defined"), "{said:?}");
+        let result = found(&old, "exit 0");
+        assert!(reason(&result).starts_with("its ptxas does not assemble for sm_90 (CUDA 11.8"), "{result:?}");
+        assert!(reason(&result).contains("Value sm_90 is not defined"), "{result:?}");
         let new = with_toolkit(&[], "usr/local/cuda", "exit 0");
-        let said = found(&new, "echo 'error: Unknown attribute kind (91)' >&2; exit 1");
-        assert_eq!(reason(&said), "LLVM 15 cannot read its libdevice: error: Unknown attribute kind (91)");
+        let result = found(&new, "echo 'error: Unknown attribute kind (91)' >&2; exit 1");
+        assert_eq!(reason(&result), "LLVM 15 cannot read its libdevice: error: Unknown attribute kind (91)");
         let half = Machine::with(&[("CUDA_HOME", "opt/cuda")]);
         assert_eq!(reason(&found(&half, "exit 0")), "there is no such folder");
         half.file("opt/cuda/version.json", "{}");

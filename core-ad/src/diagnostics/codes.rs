@@ -155,7 +155,7 @@ pub const ALL: &[Code] = codes! {
     "Open the function from its source for that."
     "pack-damaged" "PackError" "A file of a pack is gone or not as it was written. Nothing of it was loaded."
     "Copy the pack again from where it was made."
-    "pack-export" "PackError" "A function cannot be packed, or not for that GPU; the message says why."
+    "pack-export" "PackError" "A function cannot be packed, or not for that GPU; the message has the reason."
     "Open it without that option."
     "pack-format" "PackError" "A pack was made by a version of ffgrad whose files this one does not read."
     "Export it again with the version that is to open it."

@@ -324,7 +324,7 @@ pub fn crash() -> &'static Message {
     named("engine-crash")
 }
 
-/// The row of an engine that was killed.
+/// The row for Enzyme killed by the system.
 pub fn memory() -> &'static Message {
     named("engine-memory")
 }

@@ -95,24 +95,24 @@ mod tests {
 
     #[test]
     fn code_generation_quotes_otherwise() {
-        let said = "Stack dump:\n0.\tRunning pass 'X86 DAG->DAG Instruction Selection' on function '@ffgrad_vjp'\n";
-        assert_eq!(last_function(said).as_deref(), Some("ffgrad_vjp"));
-        assert_eq!(last_step(said).as_deref(), Some("the pass `X86 DAG->DAG Instruction Selection`"));
+        let printed = "Stack dump:\n0.\tRunning pass 'X86 DAG->DAG Instruction Selection' on function '@ffgrad_vjp'\n";
+        assert_eq!(last_function(printed).as_deref(), Some("ffgrad_vjp"));
+        assert_eq!(last_step(printed).as_deref(), Some("the pass `X86 DAG->DAG Instruction Selection`"));
     }
 
     #[test]
     fn a_crash_between_passes_leaves_the_workers_own_trail() {
-        let said = "ffgrad-llvm: at stencil, function diffestep\n";
-        assert_eq!(last_function(said).as_deref(), Some("diffestep"));
-        assert_eq!(last_step(said).as_deref(), Some("the step `stencil`"));
+        let printed = "ffgrad-llvm: at stencil, function diffestep\n";
+        assert_eq!(last_function(printed).as_deref(), Some("diffestep"));
+        assert_eq!(last_step(printed).as_deref(), Some("the step `stencil`"));
         assert_eq!(last_function("ffgrad-llvm: at load\n"), None);
         assert_eq!((last_function(""), last_step("")), (None, None));
     }
 
     #[test]
     fn long_words_keep_their_end() {
-        let said: String = (0..100).map(|i| format!("{i}.\tRunning pass \"p{i}\" on function \"f{i}\"\n")).collect();
-        let words = words(&said);
+        let printed: String = (0..100).map(|i| format!("{i}.\tRunning pass \"p{i}\" on function \"f{i}\"\n")).collect();
+        let words = words(&printed);
         assert!(words.lines().count() <= 13 && words.contains("f99") && words.contains("f0"), "{words}");
         assert_eq!(last_function(&words).as_deref(), Some("f99"));
     }

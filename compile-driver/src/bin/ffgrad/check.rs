@@ -211,7 +211,7 @@ fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
     text.push_str(match (rows.is_empty(), success) {
         (true, _) => "no input can be differentiated\n",
         (false, true) => "every derivative is right at these arguments\n",
-        (false, false) => "a derivative is not what finite differences say\n",
+        (false, false) => "a derivative disagrees with finite differences\n",
     });
     text
 }

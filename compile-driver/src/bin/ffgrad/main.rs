@@ -124,9 +124,9 @@ fn explain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text.push_str(&format!("\n  caused by: {said}"));
+        let text_of_inner = inner.to_string();
+        if !text.contains(&text_of_inner) {
+            text.push_str(&format!("\n  caused by: {text_of_inner}"));
         }
         cause = inner.source();
     }

@@ -37,7 +37,7 @@ pub struct Source {
     /// The packaging of Enzyme: auto, catalyst, or the path of an Enzyme plugin
     #[arg(long, default_value = "auto")]
     engine: String,
-    /// Seconds that each compiler and engine run may take
+    /// Seconds that each run of a compiler or of Enzyme may take
     #[arg(long, default_value_t = Options::default().timeout, value_name = "SECONDS")]
     timeout: u64,
 }

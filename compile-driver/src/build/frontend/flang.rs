@@ -123,8 +123,8 @@ fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, modules: &Path, mu
     let timeout = Duration::from_secs(spec.options.timeout);
     driver.args(["-###", "-fsyntax-only"]).arg(source);
     let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let call = said.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    let call = printed.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
     let mut command = fortran.command();
     command.current_dir(modules);
     // The first word is the program.

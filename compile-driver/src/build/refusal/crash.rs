@@ -98,7 +98,7 @@ impl Scene<'_> {
                 let _ = fs::copy(module, staging.path().join(name));
             }
         }
-        let _ = fs::write(staging.path().join("worker.log"), format!("{}\n{}", failure.request, failure.said));
+        let _ = fs::write(staging.path().join("worker.log"), format!("{}\n{}", failure.request, failure.printed));
         staging.keep_as(&self.name).display().to_string()
     }
 }

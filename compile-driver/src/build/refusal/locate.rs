@@ -1,7 +1,7 @@
 //! Locates a refusal of Enzyme in the user's source.
 //!
 //! Enzyme names the innermost line, which may be in a library's header, or none when it crashes. The worker knows the
-//! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
+//! lines that lead to each instruction. A crash is located by leaving out: half of the instructions on which Enzyme is known to crash,
 //! then half of those, until one is left without which Enzyme does not crash.
 
 use crate::build::enzyme::{self, Engine, Job};
@@ -314,12 +314,12 @@ mod tests {
             places: vec![Place { function: "f".into(), lines, callee: None, removable: false }],
             own: vec!["/home/u/model".into()],
         };
-        let told = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };
+        let printed = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };
         let mut diagnosis = Diagnosis::new("type-conflict", "f", "x");
-        places.describe(places.at(&told).expect("a place"), &mut diagnosis);
+        places.describe(places.at(&printed).expect("a place"), &mut diagnosis);
         let line = |l: &Option<Location>| l.as_ref().map(|l| l.line);
         assert_eq!((line(&diagnosis.location), line(&diagnosis.inside)), (Some(7), Some(239)));
         assert_eq!(diagnosis.callers.iter().map(|l| l.line).collect::<Vec<_>>(), [20]);
-        assert!(places.at(&Location { line: 240, ..told }).is_none());
+        assert!(places.at(&Location { line: 240, ..printed }).is_none());
     }
 }

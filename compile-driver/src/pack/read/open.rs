@@ -138,9 +138,9 @@ fn load(pack: &Path, packed: &Packed, folder: &Path, function: &str) -> Result<A
 }
 
 /// The refusal of a function whose OpenMP runtime is missing, or not fit: what was looked for, and what to install.
-fn without_runtime(pack: &Path, function: &str, said: &str) -> Error {
+fn without_runtime(pack: &Path, function: &str, message: &str) -> Error {
     let headline = format!("`{function}` of the pack `{}` cannot be loaded here", pack.display());
-    let (what, remedy) = said.rsplit_once("\n  ").unwrap_or((said, ""));
+    let (what, remedy) = message.rsplit_once("\n  ").unwrap_or((message, ""));
     let diagnosis = refusal("pack-library", function, headline).quote(what);
     Error::Pack(Box::new(diagnosis.advise(remedy)))
 }

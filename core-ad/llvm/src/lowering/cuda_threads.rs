@@ -163,7 +163,9 @@ fn stop_at_barriers<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resu
                 continue;
             }
             if caller == function {
-                return Err("a function that waits at a barrier calls itself, which cannot be taken apart".to_owned());
+                return Err(
+                    "a function that waits at a barrier calls itself, which cannot be split at the barrier".to_owned()
+                );
             }
             if inlined.insert(caller.as_value_ref()) {
                 open.push(caller);

@@ -37,7 +37,7 @@ pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
     let function = function.trim_end_matches('_');
     let headline = format!(
         "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
-         compiler cannot tell the element type; that has no derivative"
+         compiler does not know the element type; that has no derivative"
     );
     let mut refusal = Diagnosis::new("fortran-runtime", function, headline)
         .advise("Do so component by component, with arrays of numbers (docs/fortran.md).");

@@ -21,7 +21,7 @@
 //!        %next = select i1 %negative, i64 %other, i64 %k
 //! ```
 //!
-//! Such a load gets an offset that is 0, which Enzyme does not know: no relation between its address and another is left, and what says that two
+//! Such a load gets an offset that is 0, which Enzyme does not know: no relation between its address and another is left, and what proves that two
 //! objects are distinct stays. Where both addresses are affine in induction variables, [`super::loop_dependence`] looks at them more closely.
 
 use super::distinct_addresses;

@@ -1,4 +1,4 @@
-//! Handles pointers to constant inputs in memory that also holds pointers to active numbers.
+//! Requests runtime activity of Enzyme where memory holds pointers to constant inputs beside pointers to active numbers.
 //!
 //! ```text
 //! struct Data { double *k, *w; };   d->k = k;  d->w = malloc(..);   phase(E[i], d);          // reads d->k[j], writes d->w[j]
@@ -88,10 +88,10 @@ fn word(argument: Value) -> Option<String> {
 
 /// Whether a parameter points to floating-point numbers: then the wrapper marks it so.
 fn holds_floats(parameter: Value) -> bool {
-    let says = |user: Value| {
+    let is_number_access = |user: Value| {
         user.callee().is_some_and(|name| name.starts_with("__enzyme_double") || name.starts_with("__enzyme_float"))
     };
-    parameter.users().into_iter().any(says)
+    parameter.users().into_iter().any(is_number_access)
 }
 
 /// Whether an address is stored, here or in a function that it is given to.
