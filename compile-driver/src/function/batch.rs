@@ -200,7 +200,7 @@ impl Function {
 
     /// What calls of these sizes still have to be checked for, by the function that serves them.
     fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Check {
-        let wanted = self.opened.serving(wanted);
+        let wanted = self.opened.served_by(wanted);
         if let Some(other) = self.server(wanted, resolved) {
             return other.due(wanted, resolved);
         }
@@ -220,7 +220,7 @@ impl Function {
 
     /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
     fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.served_by(wanted, resolved)) {
             return Some(variant.clone());
         }
         let options = &self.opened.spec.options;

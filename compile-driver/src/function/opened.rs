@@ -210,8 +210,8 @@ impl Opened {
     }
 
     /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
-    pub(crate) fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
+    pub(crate) fn served_by(&self, wanted: DerivativeSet) -> DerivativeSet {
+        self.pack.as_ref().map_or(wanted, |pack| pack.served_by(wanted))
     }
 
     /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.

@@ -45,7 +45,7 @@ pub(crate) struct Search {
     /// Whether any was wrong, and not only, under `strict`, doubtful.
     is_wrong: bool,
     /// The first gradient that could be neither confirmed nor rejected at these arguments, and why.
-    undecided: Option<(Arc<Artifact>, String)>,
+    inconclusive: Option<(Arc<Artifact>, String)>,
     /// Whether a pipeline failed for a reason that may not recur in the next search.
     retryable: bool,
     /// Shapes that were refused before.
@@ -86,13 +86,13 @@ impl Search {
     /// Notes an inconclusive gradient.
     fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
         self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
-        self.undecided.get_or_insert((artifact, text));
+        self.inconclusive.get_or_insert((artifact, text));
     }
 
     /// Whether the cause is the arguments alone: another pipeline would be as inconclusive. After a wrong gradient it might not
     /// be.
     fn is_inconclusive(&self) -> bool {
-        self.undecided.is_some() && self.wrong.is_none()
+        self.inconclusive.is_some() && self.wrong.is_none()
     }
 }
 
@@ -178,7 +178,7 @@ impl Selection<'_> {
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
         let wanted = DerivativeSet { mask: wanted.mask & self.opened.manifest.plan.differentiable_mask(), ..wanted };
         if let Some(pack) = self.opened.pack.as_ref().filter(|_| wanted.mask != 0) {
-            let has = pack.has(pack.serving(wanted));
+            let has = pack.has(pack.served_by(wanted));
             return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.opened.manifest.plan)) };
         }
         // Tuning builds by itself, and only with arguments to time.
@@ -286,7 +286,7 @@ impl Selection<'_> {
         if self.opened.is_strict() {
             return Ok(None);
         }
-        Ok(search.undecided.take().map(|(artifact, text)| {
+        Ok(search.inconclusive.take().map(|(artifact, text)| {
             let artifact = self.accept(wanted, artifact, false, &search.sizes());
             self.warn_inconclusive(wanted, resolved, &text);
             artifact
@@ -306,7 +306,7 @@ impl Selection<'_> {
         {
             return Ok(Box::new(diagnosis));
         }
-        if let Some((_, text)) = search.undecided.as_ref().filter(|_| search.is_inconclusive()) {
+        if let Some((_, text)) = search.inconclusive.as_ref().filter(|_| search.is_inconclusive()) {
             return Ok(self.undecided(text));
         }
         let refused = self.explained(search, wanted)?;

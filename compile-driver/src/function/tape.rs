@@ -168,7 +168,7 @@ impl Function {
         }
         match self.taping_artifact(wanted, inputs, resolved)? {
             Some(artifact) => Ok(artifact),
-            None => self.derivative(self.opened.serving(DerivativeSet::first(wanted.mask)), inputs, resolved),
+            None => self.derivative(self.opened.served_by(DerivativeSet::first(wanted.mask)), inputs, resolved),
         }
     }
 

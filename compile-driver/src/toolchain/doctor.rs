@@ -16,7 +16,7 @@ use crate::toolchain::search_path::{Place, listed};
 use crate::toolchain::stdlib;
 use crate::toolchain::toolkit;
 use crate::toolchain::types::{Engine, EngineChoice, Origin, Tool};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 use crate::toolchain::worker;
 
 /// What was found out about one tool.
@@ -60,10 +60,10 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         Ok(dir) => dir,
         Err(error) => return vec![Check::failed("tool folder", true, &error)],
     };
-    let mut memo = Memo::fresh(&tools_dir);
+    let mut versions = VersionCache::fresh(&tools_dir);
     let mut checks = Vec::new();
-    compilers(place, &tools_dir, &mut memo, &mut checks);
-    checks.push(match enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
+    compilers(place, &tools_dir, &mut versions, &mut checks);
+    checks.push(match enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut versions) {
         Ok(engine) => engine_check(&engine),
         Err(error) => Check::failed("engine", true, &error),
     });
@@ -77,7 +77,7 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         }
         Err(error) => Check::failed("libLLVM", true, error),
     });
-    checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut memo) {
+    checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut versions) {
         Ok(tool) => Check::of("ffgrad-llvm", &tool),
         Err(error) => Check::failed("ffgrad-llvm", true, &error),
     });
@@ -85,14 +85,14 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         Ok(pip) => Check { path: Some(PathBuf::from(pip.to_string())), ..Check::ok("pip", false) },
         Err(error) => Check::failed("pip", false, &error),
     });
-    checks.extend(for_gpus(place, &tools_dir, &mut memo));
-    memo.keep();
+    checks.extend(for_gpus(place, &tools_dir, &mut versions));
+    versions.keep();
     checks
 }
 
 /// The tools for CUDA kernels, where they or a toolkit are there.
-fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
-    let (tools, toolkits) = match CudaTools::search(place, memo) {
+fn for_gpus(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec<Check> {
+    let (tools, toolkits) = match CudaTools::search(place, versions) {
         Ok((tools, toolkits)) => (Ok(tools), toolkits),
         // Without LLVM 15 it is unknown whether a toolkit fits; what is missing is reported where there is one.
         Err(error) if toolkit::is_named(place) => (Err(error), Vec::new()),
@@ -134,12 +134,12 @@ fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
     checks
 }
 
-fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<Check>) {
-    let chosen = match clang::find_clang(place, tools_dir, memo) {
+fn compilers(place: &Place, tools_dir: &Path, versions: &mut VersionCache, checks: &mut Vec<Check>) {
+    let chosen = match clang::find_clang(place, tools_dir, versions) {
         Ok(clang) => clang,
         Err(error) => {
             checks.push(Check::failed("clang", true, &error));
-            checks.extend(unusable_clangs(place, tools_dir, memo));
+            checks.extend(unusable_clangs(place, tools_dir, versions));
             return;
         }
     };
@@ -151,11 +151,11 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
         "install the C library's headers: libc6-dev, glibc-devel or Xcode's tools",
     );
     checks.push(Check::of("clang", &chosen).and(c));
-    checks.extend(unusable_clangs(place, tools_dir, memo));
+    checks.extend(unusable_clangs(place, tools_dir, versions));
 
-    match clang::find_clangxx(place, &chosen, memo) {
+    match clang::find_clangxx(place, &chosen, versions) {
         Ok(clangxx) => {
-            let library = stdlib::choose(place, &clangxx, memo);
+            let library = stdlib::choose(place, &clangxx, versions);
             let mut check = Check::of("clang++", &clangxx);
             check.version = Some(format!("{} with {}", clangxx.version, library.name()));
             let remedy = "install g++ (or libc++ for this clang); C sources work without";
@@ -178,10 +178,10 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
 }
 
 /// The clangs that were rejected.
-fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
+fn unusable_clangs(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec<Check> {
     let mut passed = Vec::new();
     for candidate in clang::candidates(place, tools_dir).into_iter().filter(|c| c.origin == Origin::System) {
-        let (version, reason) = match clang::identify("clang", &candidate, tools_dir, memo) {
+        let (version, reason) = match clang::identify("clang", &candidate, tools_dir, versions) {
             Ok(tool) => match clang::suits(&tool.version, tool.origin) {
                 Ok(()) => continue,
                 Err(reason) => (Some(tool.version), reason),

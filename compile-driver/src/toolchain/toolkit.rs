@@ -12,7 +12,7 @@ use crate::toolchain::error::ToolchainError;
 use crate::toolchain::probe::{ask, tail};
 use crate::toolchain::search_path::{Place, is_program};
 use crate::toolchain::types::Origin;
-use crate::toolchain::version_cache::{Memo, digest_of};
+use crate::toolchain::version_cache::{VersionCache, digest_of};
 
 /// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
 pub const CHECKED_FOR: &str = "sm_90";
@@ -63,7 +63,11 @@ pub(super) fn is_named(place: &Place) -> bool {
 
 /// Every toolkit there is, in the order of preference. `reader` is a command for LLVM 15's opt, with the library path
 /// that it needs.
-pub(super) fn examine(place: &Place, reader: impl Fn() -> Command, memo: &mut Memo) -> Vec<Result<Toolkit, Rejected>> {
+pub(super) fn examine(
+    place: &Place,
+    reader: impl Fn() -> Command,
+    versions: &mut VersionCache,
+) -> Vec<Result<Toolkit, Rejected>> {
     let mut roots: Vec<(PathBuf, Origin)> = Vec::new();
     let named = VARIABLES.iter().filter_map(|v| place.var(v)).map(|path| (path, Origin::Env));
     let usual = Some((place.system("/usr/local/cuda"), Origin::System)).filter(|(path, _)| path.is_dir());
@@ -73,7 +77,7 @@ pub(super) fn examine(place: &Place, reader: impl Fn() -> Command, memo: &mut Me
             roots.push((root, origin));
         }
     }
-    roots.into_iter().map(|(root, origin)| fits(root, origin, &reader, memo)).collect()
+    roots.into_iter().map(|(root, origin)| fits(root, origin, &reader, versions)).collect()
 }
 
 /// `/usr/local/cuda` is often a link to what a variable names too.
@@ -81,7 +85,12 @@ fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut Memo) -> Result<Toolkit, Rejected> {
+fn fits(
+    root: PathBuf,
+    origin: Origin,
+    reader: impl Fn() -> Command,
+    versions: &mut VersionCache,
+) -> Result<Toolkit, Rejected> {
     let (ptxas, libdevice) = (root.join("bin/ptxas"), root.join("nvvm/libdevice/libdevice.10.bc"));
     let passed = |version: Option<String>, reason: String| Rejected { root: root.clone(), version, origin, reason };
     if !root.is_dir() {
@@ -90,7 +99,7 @@ fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut 
     if !is_program(&ptxas) {
         return Err(passed(None, "it has no bin/ptxas".to_owned()));
     }
-    let version = memo.fact("ptxas", &[&ptxas], || release(&ptxas).unwrap_or_else(|e| format!("{REFUSED}{e}")));
+    let version = versions.fact("ptxas", &[&ptxas], || release(&ptxas).unwrap_or_else(|e| format!("{REFUSED}{e}")));
     if let Some(reason) = version.strip_prefix(REFUSED) {
         return Err(passed(None, reason.to_owned()));
     }
@@ -98,7 +107,7 @@ fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut 
         return Err(passed(Some(version), "it has no nvvm/libdevice/libdevice.10.bc".to_owned()));
     }
     let opt = PathBuf::from(reader().get_program());
-    let answer = memo.fact("toolkit", &[&ptxas, &libdevice, &opt], || match tried(&ptxas, &libdevice, reader()) {
+    let answer = versions.fact("toolkit", &[&ptxas, &libdevice, &opt], || match tried(&ptxas, &libdevice, reader()) {
         Ok(digest) => digest,
         Err(reason) => format!("{REFUSED}{reason}"),
     });
@@ -161,11 +170,11 @@ mod tests {
     }
 
     fn found(machine: &Machine, opt: &str) -> Vec<Result<Toolkit, Rejected>> {
-        let mut memo = Memo::open(&machine.root().join("tools"));
+        let mut versions = VersionCache::open(&machine.root().join("tools"));
         let old = machine.root().join("opt-15");
         let opt = if old.exists() { old } else { machine.script("opt-15", opt) };
-        let found = examine(&machine.place, || Command::new(&opt), &mut memo);
-        memo.keep();
+        let found = examine(&machine.place, || Command::new(&opt), &mut versions);
+        versions.keep();
         found
     }
 

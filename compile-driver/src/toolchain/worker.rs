@@ -9,7 +9,7 @@ use crate::toolchain::pins::Component;
 use crate::toolchain::probe::{ask, tail};
 use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Origin, Tool, with_libraries};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
 const WORKER: &str = "ffgrad-llvm";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
@@ -78,9 +78,13 @@ pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf,
     })
 }
 
-pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo) -> Result<Tool, ToolchainError> {
+pub(super) fn find_worker(
+    place: &Place,
+    libraries: &[PathBuf],
+    versions: &mut VersionCache,
+) -> Result<Tool, ToolchainError> {
     let (path, origin) = locate(place)?;
-    let identity = memo.identity(&path, || {
+    let identity = versions.identity(&path, || {
         let mut command = Command::new(&path);
         with_libraries(&mut command, libraries);
         let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, REMEDY)?;

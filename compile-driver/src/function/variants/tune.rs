@@ -60,7 +60,7 @@ impl Winner {
         self.special.iter().map(|special| &special.function).chain([&self.general]).cloned().collect()
     }
 
-    fn serving(&self, resolved: &Resolved) -> &Arc<Function> {
+    fn served_by(&self, resolved: &Resolved) -> &Arc<Function> {
         match &self.special {
             Some(special) if special.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => &special.function,
             _ => &self.general,
@@ -88,11 +88,11 @@ impl Function {
                 }
             }
         };
-        let serving = winner.serving(resolved);
-        let artifact = serving.derivative(wanted, inputs, resolved)?;
-        serving.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
+        let chosen = winner.served_by(resolved);
+        let artifact = chosen.derivative(wanted, inputs, resolved)?;
+        chosen.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
         // A primal in which sizes are constants serves no other call.
-        if Arc::ptr_eq(serving, &winner.general) {
+        if Arc::ptr_eq(chosen, &winner.general) {
             self.opened.share_primal(&artifact);
         }
         Ok(artifact)
@@ -101,7 +101,7 @@ impl Function {
     /// The function that was chosen for these sizes, if one was.
     pub(crate) fn tuned_before(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
         let tuned = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner);
-        tuned.get(&wanted).map(|winner| winner.serving(resolved).clone())
+        tuned.get(&wanted).map(|winner| winner.served_by(resolved).clone())
     }
 
     fn choose(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Winner>> {

@@ -157,9 +157,9 @@ impl Loaded {
     }
 
     /// The derivatives in the pack that serve those wanted at the least cost; the same where there are none.
-    pub fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        let serving = self.derivatives.iter().map(|d| d.wanted).filter(|w| wanted.mask != 0 && w.serves(wanted));
-        serving.min_by_key(|w| (w.entries().len(), w.mask.count_ones())).unwrap_or(wanted)
+    pub fn served_by(&self, wanted: DerivativeSet) -> DerivativeSet {
+        let candidates = self.derivatives.iter().map(|d| d.wanted).filter(|w| wanted.mask != 0 && w.serves(wanted));
+        candidates.min_by_key(|w| (w.entries().len(), w.mask.count_ones())).unwrap_or(wanted)
     }
 
     /// Whether there are such derivatives.
