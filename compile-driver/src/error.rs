@@ -100,7 +100,7 @@ impl Kind {
             Kind::Foreign => "ForeignError",
             Kind::Pack => "PackError",
             Kind::Cache => "CacheError",
-            // Who interrupts raises an exception of their own.
+            // The interrupting host raises its own exception.
             Kind::Interrupted => "Error",
         }
     }

@@ -32,7 +32,7 @@ fn threads_that_build_call_and_prune_at_once_get_right_gradients() {
     std::fs::write(folder.path().join("cube.c"), SOURCE).expect("a source");
     let mut inner = Command::new(std::env::current_exe().expect("this test has a path"));
     inner.args(["--ignored", "--exact", "inner", "--nocapture"]);
-    // A cache of its own: what is pruned is nobody's.
+    // A separate cache: pruning removes nothing of a user's.
     inner.env("FFGRAD_CACHE_DIR", folder.path().join("cache")).env(FOLDER, folder.path());
     let output = inner.output().expect("it starts");
     let printed = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();

@@ -46,7 +46,7 @@ unsafe impl Send for Given<'_> {}
 unsafe impl Sync for Given<'_> {}
 
 impl<'py> Given<'py> {
-    /// Looks at an object.
+    /// Reads the layout of an object.
     ///
     /// # Errors
     ///

@@ -149,7 +149,7 @@ impl Eager {
         };
         save(py, context, inputs)?;
         if function.output_count() > 1 {
-            // A cotangent that nobody asks for is `None`, not zeros that would be computed with.
+            // A cotangent that is not requested is `None`, not zeros that would be computed with.
             context.setattr(intern!(py, "materialize_grads"), PyBool::new(py, false))?;
         }
         if function.has_integer_outputs() {

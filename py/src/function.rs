@@ -38,7 +38,7 @@ impl Batch {
     }
 }
 
-/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or nobody holds it.
+/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or dropped.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Tape {
     inner: Mutex<Option<compile_driver::Tape>>,
@@ -71,7 +71,7 @@ pub struct Function {
     allocate: Py<PyAny>,
     is_torch: bool,
     integer_outputs: bool,
-    /// The manifest as a dict, once somebody has asked for it.
+    /// The manifest as a dict, once it was requested.
     parsed: PyOnceLock<Py<PyAny>>,
 }
 
@@ -383,7 +383,7 @@ fn entry_of(name: &str) -> PyResult<Entry> {
     }
 }
 
-/// Looks at cotangents or tangents.
+/// Reads cotangents or tangents.
 fn look_at_shadows<'py>(objects: &Bound<'py, PyTuple>, what: &str, seen: &mut Few<Given<'py>>) -> PyResult<()> {
     for (i, object) in objects.iter_borrowed().enumerate() {
         seen.push(Given::from_object(&object, &|| format!("{what} {i}"))?);
@@ -469,7 +469,7 @@ impl Function {
         args.iter().map(|&i| plan.args[i].name.clone()).collect()
     }
 
-    /// Looks at the inputs of a call. Into a list of the caller's, because such a list is large to hand back.
+    /// Reads the inputs of a call, into the caller's list, because such a list is large to return.
     fn look_at_inputs<'py>(&self, inputs: &Bound<'py, PyTuple>, given: &mut Few<Given<'py>>) -> PyResult<()> {
         let plan = &self.inner.manifest().plan;
         let name = |i: usize| {

@@ -97,7 +97,7 @@ impl Drop for Inside {
 /// A call begins on this thread.
 extern "C" fn begun() {
     if this_thread() == MAIN.load(Ordering::Relaxed) && INSIDE.fetch_add(1, Ordering::Relaxed) == 0 {
-        // What ended an earlier call that nobody asked about is over.
+        // An interrupt of an earlier call that was never polled is dropped.
         RAISED.store(false, Ordering::Relaxed);
     }
 }

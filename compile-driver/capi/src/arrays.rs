@@ -174,7 +174,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Looks at the memory for results; `lent` is what the call reads.
+    /// Checks the memory for results; `lent` is what the call reads.
     ///
     /// # Errors
     ///

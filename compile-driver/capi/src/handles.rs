@@ -1,4 +1,4 @@
-//! Open functions by number. A number is never used twice, so a closed handle is an error and not somebody
+//! Handles of open functions: numbers. A number is never used twice, so a closed handle is an error and not somebody
 //! else's function.
 //!
 //! A handle is the place in the table (low half, counted from 1) and the place's generation (high half), which closing

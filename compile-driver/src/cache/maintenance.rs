@@ -1,6 +1,6 @@
 //! Cache maintenance: lists, verifies, prunes and clears entries.
 //!
-//! Nothing that is in use goes: whoever opened an entry holds its lock shared, whoever builds holds the lock of the staging folder,
+//! Nothing that is in use is removed: an open function holds the shared lock of its entry, a build holds the lock of the staging folder,
 //! and both are taken here before anything is removed.
 
 use crate::cache::{Cache, Lock, entry, io, layout, locked, no_locks};
@@ -160,7 +160,7 @@ fn damages(entry: &Path) -> Vec<Damage> {
     found
 }
 
-/// Called after a build: now and then, removes what is too much. Its own failure is nobody's concern.
+/// Called after a build: now and then, removes what is too much. Its own failure is ignored.
 pub fn tidy(cache: &Cache) {
     let stamp = cache.root().join("tidied");
     if age(&stamp).is_some_and(|age| age < TIDY_EVERY) {
@@ -182,7 +182,7 @@ pub fn limit() -> u64 {
     given.and_then(|text| size::bytes(&text)).unwrap_or(DEFAULT_LIMIT)
 }
 
-/// The lock under which an entry may be removed; `None` while somebody uses it.
+/// The lock under which an entry may be removed; `None` while it is in use.
 fn claim(cache: &Cache, key: &str) -> Option<Lock> {
     let try_lock = |file: &File| match file.try_lock() {
         Err(TryLockError::Error(e)) => Err(e),
@@ -231,7 +231,7 @@ fn remove_leftovers(cache: &Cache, older: Duration, removed: &mut Removed) {
 /// No file takes so long to write.
 const WRITING: Duration = Duration::from_secs(3600);
 
-/// Requests that lead to no entry any more, and locks that nobody holds.
+/// Requests that lead to no entry any more, and locks that are not held.
 fn remove_traces(cache: &Cache) {
     let requests = fs::read_dir(cache.root().join("requests")).into_iter().flatten().flatten();
     for request in requests.map(|r| r.path()) {

@@ -280,7 +280,7 @@ impl Cache {
         let aside = self.private_folder()?;
         match fs::rename(damaged, aside.path().join("damaged")) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io("remove", damaged)(e).into()),
-            // What somebody else set aside is gone as well.
+            // An entry that another process set aside is gone as well.
             _ => Ok(()),
         }
     }

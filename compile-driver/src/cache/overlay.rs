@@ -106,7 +106,7 @@ fn readable(folder: &Path) -> Option<Cache> {
     Some(Cache { root, warnings: Arc::default(), below: None })
 }
 
-/// This user's cache in the system's temporary folder; none where somebody else has put something there.
+/// This user's cache in the system's temporary folder; none where another user owns that path.
 fn temporary() -> Option<Cache> {
     // SAFETY: geteuid has no preconditions and cannot fail.
     let user = unsafe { libc::geteuid() };

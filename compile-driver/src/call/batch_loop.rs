@@ -169,7 +169,7 @@ pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: 
     Ok(())
 }
 
-/// What the threads of a call look at together.
+/// The state that the threads of a call share.
 struct Shared<'s>(&'s Job<'s>, &'s [Target]);
 
 // SAFETY: the arrays that the pointers inside address are only read, except for the results. Of those each thread

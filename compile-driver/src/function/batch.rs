@@ -134,7 +134,7 @@ impl Function {
         let job = Job {
             plan: &self.opened.manifest.plan,
             function: &self.opened.spec.function,
-            // Where the elements have the threads, an element has one; where nobody asked, the runtime decides.
+            // Where the elements have the threads, an element has one; by default the runtime decides.
             inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
             artifact: &artifact,
             resolved: &resolved,

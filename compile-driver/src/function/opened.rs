@@ -169,7 +169,7 @@ impl Opened {
         Err(Error::Device(Box::new(diagnosis.advise("It can be packed here (`ffgrad export`), and run elsewhere."))))
     }
 
-    /// Builds the primal's artifact, where nobody else does meanwhile.
+    /// Builds the primal's artifact, unless another thread is building it.
     pub(crate) fn build_primal(&self, folder: &Path) -> Result<()> {
         let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
         match layout::is_there(folder) {
@@ -199,7 +199,7 @@ impl Opened {
     }
 
     pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {
-        // Where nobody asked, the runtime and its own variables decide.
+        // By default the runtime and its own variables decide.
         let threads = self.spec.options.threads.unwrap_or(0);
         Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, threads, frame }
     }
@@ -242,7 +242,7 @@ impl Opened {
             return Ok(Arc::new(artifact));
         }
         {
-            // Held by whoever searches, but for MPI. Released before loading, which starts MPI and so waits for the other ranks.
+            // Held by the thread that searches, except with MPI. Released before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
                 build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;

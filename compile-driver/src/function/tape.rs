@@ -92,7 +92,7 @@ impl Function {
         let mut slots = tape.slots.clone();
         let outcome = call.run_with(&tape.artifact, Entry::Augmented, &mut slots, Some(&mut tape.handle));
         outcome?;
-        // What the reverse sweep looks at must not be in the caller's hands.
+        // The caller must not be able to write what the reverse sweep reads.
         let mut writer = ResultWriter::new(results, &call, Entry::Augmented);
         for (position, &arg) in plan.outputs.iter().enumerate() {
             let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;

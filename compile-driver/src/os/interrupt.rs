@@ -1,6 +1,6 @@
 //! Interrupts: while ffgrad waits, the host program is polled for Ctrl-C.
 //!
-//! Who embeds the driver is a [`Host`] ([`embed`]); where there is none, nothing is asked and signals do what they do anyway.
+//! The program that embeds the driver is a [`Host`] ([`embed`]); without one nothing is polled, and signals keep their handlers.
 //! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.
 
 use std::cell::Cell;

@@ -82,7 +82,7 @@ impl VersionCache {
     }
 
     fn learn(&mut self, key: String, identity: Identity) {
-        // Who was interrupted has answered nothing.
+        // An interrupted tool has not answered.
         if crate::os::interrupt::requested() {
             return;
         }

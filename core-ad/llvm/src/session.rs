@@ -59,7 +59,7 @@ struct Notes {
     skipped: Vec<String>,
 }
 
-/// Who runs the parallel regions of an OpenMP program.
+/// Whether one thread or many run the parallel regions of an OpenMP program.
 #[derive(Clone, Copy, PartialEq)]
 enum Team {
     /// There are none.

@@ -88,7 +88,7 @@ pub fn for_back_end(ir: &str) -> String {
     let mut text = String::with_capacity(ir.len() + 4096);
     let mut declared: HashSet<String> = HashSet::new();
     let mut warps = false;
-    // Where nothing is allocated nobody asks for the pool's address.
+    // Where nothing is allocated the pool's address is not used.
     let dropped = |l: &&str| l.starts_with("!llvm.dbg.cu") || (l.contains(POOL) && (!allocates || l.starts_with('@')));
     for line in ir.lines().filter(|l| !dropped(l)) {
         let mut line = with_libdevice(&without(&without_debug(line), " !invariant.group !"));

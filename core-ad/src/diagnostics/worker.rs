@@ -6,7 +6,7 @@ use super::enzyme::shortened;
 /// Begins the worker's own line: the step follows.
 pub const AT: &str = "ffgrad-llvm: at ";
 
-/// Stands between the step and the function that it looks at, where it looks at one.
+/// Separates the step and the function that it processes, where there is one.
 pub const FUNCTION: &str = ", function ";
 
 /// Code of the failures of the worker itself.

@@ -134,7 +134,7 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
         }
     }
     if !doubts.is_empty() {
-        // By itself a pointer that nothing looks at can do no harm.
+        // A pointer that is never dereferenced is harmless by itself.
         doubts.extend(prototype.params.iter().filter(|p| is_unused(p)).map(unused));
     }
     doubts

@@ -323,7 +323,7 @@ fn input(
     Ok(Values::new(arg.dtype, shape, (0..count).map(number).collect()))
 }
 
-/// The value of a dimension; symbols that nobody gave are 5.
+/// The value of a dimension; symbols without a given value are 5.
 fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
     let both = |a: &Dim, b: &Dim| Ok::<_, String>((extent(a, dims)?, extent(b, dims)?));
     let value = match dim {

@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {}", explain(error.as_ref()));
             if json {
-                // Where nobody reads it the exit status has to do.
+                // If the pipe is closed, only the exit status is left.
                 let _ = print(&format!("{:#}\n", failure::as_json(error.as_ref(), &explain(error.as_ref()))));
             }
             ExitCode::FAILURE

@@ -16,7 +16,7 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Derivative, GivenRule, Request, Response};
 use std::path::{Path, PathBuf};
 
-/// What of this goes into the manifest.
+/// The part of this that goes into the manifest.
 #[derive(Debug, Default)]
 pub struct Prepared {
     /// Bitcode of the library's rules, copied into the entry.

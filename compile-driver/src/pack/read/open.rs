@@ -210,7 +210,7 @@ fn whole(pack: &Path, files: &Files, packed: &Packed, function: &str) -> Result<
     Ok(())
 }
 
-/// The options in force: those that concern calls as given, the rest as packed. Others cannot be had from a pack.
+/// The options in effect: those of calls as given, the rest as packed. A pack has no others.
 fn options(pack: &Path, given: &Spec, packed: &Packed, manifest: &Manifest) -> Result<Options> {
     let as_map = |options: &Options| match serde_json::to_value(options) {
         Ok(Value::Object(map)) => map,

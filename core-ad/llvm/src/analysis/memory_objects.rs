@@ -29,7 +29,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn of(function: FunctionValue<'_>) -> Objects {
         let noalias = Attribute::get_named_enum_kind_id("noalias");
         let mut found = Objects { all: Vec::new(), of_pointer: HashMap::new() };

@@ -22,7 +22,7 @@ const ROUNDING: [&str; 8] = ["lround", "llround", "lrint", "llrint", "ilogb", "f
 pub struct ValuePaths {
     /// Source lines of branches, switches, choices and addresses that depend on values, in order; 0 where the line is not known.
     pub lines: BTreeSet<u32>,
-    /// Of these those of branches and switches.
+    /// Those of them that are branches and switches.
     pub branches: BTreeSet<u32>,
 }
 
@@ -33,11 +33,11 @@ impl ValuePaths {
     }
 }
 
-/// Looks at every function of a module. By sizes is what is not in the map.
+/// Analyses every function of a module. Functions that are not in the map depend on sizes alone.
 pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     let functions = ir::functions(module);
     let mut known = Known::default();
-    // Integers that one function leaves in memory or returns another one takes.
+    // Integers that one function stores or returns are inputs of another.
     loop {
         let before = (known.memory, known.returned.len());
         for function in &functions {
@@ -61,7 +61,7 @@ struct Known {
     returned: HashSet<String>,
 }
 
-/// What of a function depends on values.
+/// The parts of a function that depend on values.
 struct Slice {
     blocks: Vec<Block>,
     depends: HashSet<Value>,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 /// Longer names are cut.
 const MOST: usize = 1024;
 
-/// The line: the step, then the function that it looks at. Only the worker's one thread writes it, and reads it in a handler.
+/// The line: the step, then the function that it processes. Only the worker's one thread writes it, and reads it in a handler.
 static LINE: [AtomicU8; MOST] = [const { AtomicU8::new(0) }; MOST];
 static STEP_END: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);

@@ -7,7 +7,7 @@
 //! In reverse mode a copy of numbers moves adjoints back, and a copy of pointers nothing. Which of the two a `memmove` is, Enzyme reads from the types of what its
 //! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a variable offset gives the type of the element stored there
 //! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) but not of the beginning of the memory. Without a type, it prints "failed to deduce type of
-//! copy" to who asked for remarks on speed, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost without a word
+//! copy" as a performance remark, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost silently
 //! (`tests/cases/enzyme_bugs/vector_stack.cpp`). The smallest IR:
 //!
 //! ```text

@@ -9,9 +9,9 @@
 //! `writesToMemoryReadBy` (Utils.cpp), and that asks LLVM's alias analysis, `AA.getModRefInfo(writer, MemoryLocation::get(load))`, which takes a
 //! value that both addresses use for one number: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
 //! Enzyme does not enable). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
-//! in the reverse pass, when the next iteration with another `k` has overwritten it: a wrong gradient without a word
+//! in the reverse pass, when the next iteration with another `k` has overwritten it: a silently wrong gradient
 //! (`tests/cases/enzyme_bugs/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
-//! reverse pass goes anywhere: SIGSEGV (`quick_stack.c`). The smallest IR:
+//! reverse pass reads at arbitrary addresses: SIGSEGV (`quick_stack.c`). The smallest IR:
 //!
 //! ```text
 //! loop:  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
@@ -21,8 +21,8 @@
 //!        %next = select i1 %negative, i64 %other, i64 %k
 //! ```
 //!
-//! Such a load gets an offset that is 0, which Enzyme does not know: no relation between its address and another is left, and what proves that two
-//! objects are distinct stays. Where both addresses are affine in induction variables, [`super::loop_dependence`] looks at them more closely.
+//! Such a load gets an opaque offset of 0: alias analysis then finds no relation between its address and another in the same object, and the fact that two
+//! objects are distinct stays. Where both addresses are affine in induction variables, [`super::loop_dependence`] handles them.
 
 use super::distinct_addresses;
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};

@@ -82,7 +82,7 @@ fn close(function: FunctionValue<'_>) -> Result<()> {
     if error.is_null() {
         return Ok(());
     }
-    // SAFETY: an error that nobody else has.
+    // SAFETY: an error that is owned here.
     unsafe { LLVMConsumeError(error) };
     Err("`lcssa` failed".to_owned())
 }
