@@ -22,7 +22,7 @@ pub const WRONG_DERIVATIVE: &str = "wrong-derivative";
 /// Which half of a rule a failed check speaks against.
 pub fn half(record: &CheckRecord) -> &'static str {
     let gap = |value: f64| (value - record.differences).abs();
-    // Forward and reverse against differences; what is a hundred times closer is taken for right.
+    // Forward and reverse against differences; a value that is a hundred times closer counts as right.
     match (gap(record.forward), gap(record.reverse)) {
         (forward, reverse) if forward < 0.01 * reverse => "reverse",
         (forward, reverse) if reverse < 0.01 * forward => "forward",

@@ -125,7 +125,7 @@ fn for_gpus(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec
                 version: passed.version,
                 path: Some(passed.root),
                 origin: Some(passed.origin),
-                status: Status::Unusable(format!("passed over: {}", passed.reason)),
+                status: Status::Unusable(format!("not used: {}", passed.reason)),
                 remedy: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
                 ..Check::ok("CUDA toolkit", false)
             },

@@ -181,7 +181,7 @@ mod tests {
     fn reason(found: &[Result<Toolkit, Rejected>]) -> &str {
         match found {
             [Err(passed)] => &passed.reason,
-            other => panic!("one that was passed over, not {other:?}"),
+            other => panic!("one that was rejected, not {other:?}"),
         }
     }
 

@@ -6,7 +6,7 @@
 //! point implies little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
 //! are computed, and nothing else depends on it.
 //!
-//! What is passed over by purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
+//! Ignored on purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
 
 use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
