@@ -212,7 +212,7 @@ pub enum CacheError {
     Full {
         /// The tool.
         program: PathBuf,
-        /// What it said.
+        /// Its output.
         stderr: String,
     },
     /// Others could put code there that this process would run.

@@ -2,8 +2,8 @@
 //!
 //! Python runs its signal handlers on the main thread between two instructions of a program, so never during a call into native
 //! code. Calls go through [`detached`]; while the driver waits on that thread it asks here, the handlers run, and what they
-//! raise ends the build and is raised by the call. What a framework calls on that thread, an operator or a kernel, says so
-//! ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
+//! raise ends the build and is raised by the call. An operator or kernel that a framework calls on that thread registers its
+//! call ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
 //! threads nothing can be asked: handlers run on the main thread alone.
 
 use compile_driver::os::interrupt::Host;

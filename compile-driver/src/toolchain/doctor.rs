@@ -121,11 +121,11 @@ fn for_gpus(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec
                 let version = Some(format!("{} ({word})", toolkit.version));
                 Check { version, path, origin, ..Check::ok("CUDA toolkit", false) }
             }
-            Err(passed) => Check {
-                version: passed.version,
-                path: Some(passed.root),
-                origin: Some(passed.origin),
-                status: Status::Unusable(format!("not used: {}", passed.reason)),
+            Err(rejected) => Check {
+                version: rejected.version,
+                path: Some(rejected.root),
+                origin: Some(rejected.origin),
+                status: Status::Unusable(format!("not used: {}", rejected.reason)),
                 remedy: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
                 ..Check::ok("CUDA toolkit", false)
             },

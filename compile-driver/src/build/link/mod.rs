@@ -78,7 +78,7 @@ pub fn defined_twice(spec: &Spec, error: Error) -> Error {
     )
 }
 
-/// The error for an artifact that does not link, from what the linker said.
+/// The error for an artifact that does not link, from its output.
 fn unlinked(spec: &Spec, stderr: &str) -> Error {
     // A linker that cannot be loaded itself speaks of symbols too.
     let of_the_program = |l: &&str| !l.contains("symbol lookup error");
