@@ -1,4 +1,4 @@
-/* Transformational functions that flang leaves to its runtime library, written as loops that the engine can
+/* Transformational functions that flang leaves to its runtime library, written as loops that Enzyme can
  * differentiate. (At -O2 flang inlines most others itself: matmul, dot_product, sum, transpose, cshift, ...)
  *
  * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 16.9: 16.9.141 (norm2), 16.9.144 (pack), 16.9.163 (reshape), 16.9.180 (spread),

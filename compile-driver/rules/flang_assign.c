@@ -1,4 +1,4 @@
-/* What flang's runtime library does for assignment, allocation and copies of arguments, written as loops that the engine
+/* flang's runtime functions for assignment, allocation and copies of arguments, written as loops that Enzyme
  * can differentiate. Elements that are no numbers (derived types, characters) are refused in
  * derivatives.
  *

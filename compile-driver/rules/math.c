@@ -1,4 +1,4 @@
-/* Functions of math.h and complex.h that the engine has no derivative of, or not in the shape in which clang gives them to
+/* Functions of math.h and complex.h that Enzyme has no derivative of, or not in the shape in which clang gives them to
  * it: intrinsics of LLVM (tan, atan2, sincos, modf) and the complex elementary functions.
  *
  * Source: NIST Digital Library of Mathematical Functions, dlmf.nist.gov: 4.21.39 and 4.21.37 (sin and cos of a complex

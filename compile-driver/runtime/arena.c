@@ -1,7 +1,7 @@
 /* The tape arena: where a derivative's allocations come from.
  *
  * Reverse mode allocates much and briefly: a cache for each loop, a shadow for each buffer of the user's.
- * From here an allocation is a few instructions, and all of it is taken back when the entry point returns,
+ * From here an allocation is a few instructions, and all memory is released when the entry point returns,
  * to be reused by the next call. One arena a thread; nothing is shared, nothing locks. The threads of an OpenMP
  * region have arenas that belong to the call: what one of them allocated in the forward sweep another may read and
  * free in the reverse sweep, and the threads may be gone before the call is over.
@@ -10,7 +10,7 @@
  * Memory asked for outside a call (by constructors of static objects) comes from malloc and stays.
  *
  * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
- * frees its next turn finds again. A block that lies last in its chunk grows and shrinks in place.
+ * frees is reused in the next iteration. The last block of a chunk grows and shrinks in place.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ typedef struct Arena {
   Chunk *chunks; /* newest first */
   size_t total;  /* bytes in chunks */
   size_t wanted; /* size of the first chunk of the next call */
-  size_t depth;  /* calls under way on this thread */
+  size_t depth;  /* active calls on this thread */
   struct Arena **team; /* those of the threads of its parallel regions, by their numbers */
   int32_t members;     /* threads of the largest team so far */
   void *free[CLASSES];
@@ -115,7 +115,7 @@ static void thread_ends(void *arena) {
   own = NULL;
 }
 
-/* Where its end cannot be told of, a thread has no arena. */
+/* A thread whose end cannot be observed has no arena. */
 COLD Arena *first_call(void) {
   Arena *a = __cxa_thread_atexit_impl ? calloc(1, sizeof(Arena)) : NULL;
   if (a && __cxa_thread_atexit_impl(thread_ends, a, &__dso_handle) != 0) {
@@ -241,7 +241,7 @@ void *ffgrad_realloc(void *block, size_t size) {
   return grown;
 }
 
-/* operator new: throws where memory is short, by way of the library's own. */
+/* operator new: throws where memory is short, through the library's own. */
 extern void *library_new(size_t) __asm__("_Znwm") __attribute__((weak));
 
 void *ffgrad_new(size_t size) {
@@ -262,7 +262,7 @@ int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
 
 /* --- parallel regions --------------------------------------------------------------------------------
  *
- * The number of a team (openmp.c) tells which thread forked it, and so whose arena its threads share out.
+ * The number of a team (openmp.c) identifies the thread that forked it, and so whose arena its threads share out.
  */
 extern int32_t omp_get_thread_num(void);
 static Arena *forking[MOST_ROOTS];
@@ -308,7 +308,7 @@ void ffgrad_arena_leave(void *outer) { own = outer; }
 
 typedef struct Tape {
   Arena arena;
-  void *data; /* the engine's own record */
+  void *data; /* Enzyme's own record */
   struct Tape *next;
 } Tape;
 

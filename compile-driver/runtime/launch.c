@@ -1,4 +1,4 @@
-/* How a CUDA kernel runs on the CPU: blocks one after another, the threads of a block as a loop.
+/* Runs a CUDA kernel on the CPU: blocks one after another, the threads of a block as a loop.
  *
  * Linked into each entry point of such an artifact. `ffgrad_thread` is the entry point's work for one thread, made by
  * the worker. Without barriers the loop simply calls it. With barriers the worker has made a coroutine of it, cut at

@@ -1,4 +1,4 @@
-/* What ffgrad itself asks of MPI, compiled with the user's own mpi.h and linked into artifacts of MPI programs. */
+/* The MPI calls of ffgrad itself, compiled with the user's own mpi.h and linked into artifacts of MPI programs. */
 #include <mpi.h>
 #include <stdlib.h>
 

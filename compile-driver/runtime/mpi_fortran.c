@@ -1,10 +1,10 @@
-/* MPI's Fortran procedures by its C functions, which the engine knows how to differentiate.
+/* MPI's Fortran procedures on its C functions, which Enzyme can differentiate.
  *
- * Compiled with the user's own mpi.h and linked to Fortran sources that say mpi=True, in derivatives and in the function itself. The
+ * Compiled with the user's own mpi.h and linked to Fortran sources with the option mpi=True, in derivatives and in the function itself. The
  * driver gives the numbers of handles in Fortran as macros, from mpif.h: `F_MPI_SUM` and so on. So the usual handles are
- * constants of C when they reach the engine, which wants to see them.
+ * constants of C when they reach Enzyme, which wants to see them.
  *
- * Fortran's requests are integers, too small for the address that the engine keeps in one: they are places in a table, and
+ * Fortran's requests are integers, too small for the address that Enzyme keeps in one: they are places in a table, and
  * the table has a shadow (core-ad/llvm/src/workarounds/inactive_globals.rs).
  */
 #include <ffgrad/derivatives.h>
@@ -38,7 +38,7 @@ INLINE static MPI_Op op_of(int f) {
   return MPI_Op_f2c(f);
 }
 
-/* MPI_IN_PLACE is a variable of Fortran's. What it stands for is what is received into, copied: the engine has no derivative of
+/* MPI_IN_PLACE is a variable of Fortran's. What it stands for is what is received into, copied: Enzyme has no derivative of
  * the real thing. */
 #define IN_PLACE(data) (&mpi_fortran_in_place_ && (const void *)(data) == (const void *)&mpi_fortran_in_place_)
 
@@ -62,7 +62,7 @@ INLINE void mpi_recv_(void *data, Int count, Int type, Int from, Int tag, Int co
 #ifdef OPEN_MPI
 INLINE void mpi_sendrecv_(const void *data, Int count, Int type, Int to, Int tag, void *received, Int count_received,
                           Int type_received, Int from, Int tag_received, Int comm, int *status, int *error) {
-  /* Both nonblocking: the engine stops where only one of the two is called. */
+  /* Both nonblocking: Enzyme stops where only one of the two is called. */
   MPI_Request receiving, sending;
   MPI_Irecv(received, *count_received, type_of(*type_received), *from, *tag_received, comm_of(*comm), &receiving);
   MPI_Isend(data, *count, type_of(*type), *to, *tag, comm_of(*comm), &sending);
@@ -70,7 +70,7 @@ INLINE void mpi_sendrecv_(const void *data, Int count, Int type, Int to, Int tag
   *error = MPI_Wait(&receiving, STATUS);
 }
 
-/* What is under way, for as many messages at a time. */
+/* Pending messages, at most this many at a time. */
 #define MOST 4096
 MPI_Request ffgrad_mpi_requests[MOST], ffgrad_mpi_requests_shadow[MOST];
 static int started;

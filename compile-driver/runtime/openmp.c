@@ -1,14 +1,14 @@
-/* OpenMP as derivatives see it: the functions that clang and flang call for its constructs, `__kmpc_*`.
+/* OpenMP's runtime functions (`__kmpc_*`, which clang and flang call) in a form that Enzyme can differentiate.
  *
  * Compiled three times and linked in by the worker (core-ad/llvm/src/lowering/openmp/):
  *
  *   ONE   before differentiation: everything is done by one thread. For forward mode, second derivatives, and what
  *         cannot be reversed in parallel. Nothing of OpenMP is left afterwards.
  *   MANY  before differentiation, for reverse mode: sharing of work becomes arithmetic on a thread's number; the
- *         engine sees plain loops. What is left of OpenMP is a fork, locks and barriers, which the engine reverses.
+ *         Enzyme sees plain loops. What is left of OpenMP is a fork, locks and barriers, which Enzyme reverses.
  *   TEAM  after differentiation: what those locks and barriers do.
  *
- * Where OpenMP would say a global thread number, MANY has a code: the thread's number in its team, the size of the
+ * In place of OpenMP's global thread number, MANY has a code: the thread's number in its team, the size of the
  * team, and the number of the thread that forked it, in bits 10-19, 0-9 and 20-30.
  */
 #include <stddef.h>
@@ -42,8 +42,8 @@ extern int64_t ffgrad_omp_wanted(int32_t threads);
 extern void __kmpc_critical(void *loc, int32_t code, void *lock);
 extern void __kmpc_end_critical(void *loc, int32_t code, void *lock);
 extern void __kmpc_barrier(void *loc, int32_t code);
-/* Not locks but turns: threads pass in the order of their numbers, in reverse mode in the opposite one. The engine
- * reverses `critical(a) .. end_critical(b)` to `critical(b) .. end_critical(a)`, which tells the two apart. */
+/* Not locks but an order of entry: threads pass in the order of their numbers, in reverse mode in the opposite one. Enzyme
+ * reverses `critical(a) .. end_critical(b)` to `critical(b) .. end_critical(a)`, which distinguishes the two. */
 extern int32_t ffgrad_turn_forward[8], ffgrad_turn_reverse[8];
 #else
 #define ffgrad_omp_one_thread_only() ((void)0)
@@ -87,7 +87,7 @@ STATIC(8, int64_t, int64_t)
 STATIC(8u, uint64_t, int64_t)
 INLINE void __kmpc_for_static_fini(void *loc, int32_t code) {}
 
-/* Dynamic, guided and runtime schedules: the order is nobody's business, so pieces are dealt out in turn, some eight
+/* Dynamic, guided and runtime schedules: the order is unspecified, so pieces are dealt out round-robin, some eight
  * to a thread. The worker adds the first argument, memory of the thread's own. */
 typedef struct {
   int64_t next, count, piece, hop, base, step;
@@ -248,7 +248,7 @@ static struct {
   const char *source;
 } place = {0, 2, {0, 0}, ";unknown;unknown;0;0;;"};
 
-/* Which thread's turn it is, for each thread that forks teams. */
+/* Number of the thread that enters next, for each thread that forks teams. */
 typedef struct {
   int32_t forward, reverse, padding[14];
 } Turn;
@@ -310,7 +310,7 @@ void ffgrad_omp_lock(void *loc, int32_t code, int32_t *lock) {
 
 void ffgrad_omp_unlock(void *loc, int32_t code, int32_t *lock) {
   int32_t size = SIZE(code), rank = RANK(code);
-  /* The end of a forward turn names the reverse one's lock, and the other way round. */
+  /* The end of a forward section names the reverse one's lock, and vice versa. */
   Turn *t = &turns[ROOT(code)];
   if (lock == ffgrad_turn_reverse) {
     if (size > 1) __atomic_store_n(&t->forward, (rank + 1) % size, __ATOMIC_RELEASE);

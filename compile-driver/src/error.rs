@@ -1,4 +1,4 @@
-//! Every way in which the driver can refuse. One variant a part; each message says what happened,
+//! The driver's error type. One variant for each part of the driver; each message has what happened,
 //! where, and what to do next.
 
 use crate::os::interrupt::Interrupted;
@@ -100,7 +100,7 @@ impl Kind {
             Kind::Foreign => "ForeignError",
             Kind::Pack => "PackError",
             Kind::Cache => "CacheError",
-            // Who interrupts raises an exception of their own.
+            // The interrupting host raises its own exception.
             Kind::Interrupted => "Error",
         }
     }
@@ -182,7 +182,7 @@ impl Error {
 /// Code of the refusal of what takes more memory than it may.
 pub const OUT_OF_MEMORY: &str = "memory-limit";
 
-/// The refusal, with the way to allow more.
+/// The refusal, with how to allow more.
 pub fn out_of_memory(program: &str, function: &str, limit: u64, stderr: &str) -> Diagnosis {
     let limit = size::written(limit);
     let headline = format!("`{program}` got no more memory while it worked on `{function}`: its limit is {limit}");
@@ -212,11 +212,11 @@ pub enum CacheError {
     Full {
         /// The tool.
         program: PathBuf,
-        /// What it said.
+        /// Its output.
         stderr: String,
     },
     /// Others could put code there that this process would run.
-    #[error("the cache folder `{}` can be written to by other users, so what lies there cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
+    #[error("the cache folder `{}` can be written to by other users, so its content cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
     Unsafe(PathBuf),
     /// An artifact does not match its digest.
     #[error("the cached artifact `{}` is damaged: {reason}\n  Remove its folder; it is built again at the next call.", path.display())]

@@ -86,7 +86,7 @@ pub struct Options {
     /// arguments; for at most 16 sets of sizes.
     pub specialize: bool,
     /// Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
-    /// (`ARCHITECTURE.md` says what each does) or, for experts, a workaround. `ffgrad show --passes` lists all names.
+    /// (`ARCHITECTURE.md` describes them) or, for experts, a workaround. `ffgrad show --passes` lists all names.
     pub without: Vec<PassName>,
     /// Threads that a call over a batch (`vmap`, `...` in a signature) runs on (1 where not given; 0 is one a core),
     /// and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).

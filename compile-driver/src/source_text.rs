@@ -1,4 +1,4 @@
-//! The user's source files: refused where they cannot be read, quoted by line, named in messages.
+//! Reads the user's source files: refuses unreadable ones, quotes lines for messages.
 
 use crate::error::{Error, Result};
 use crate::options::Spec;
@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// A compile error that says what stands in the place of the first such file.
+/// A compile error that names what is in the place of the first such file.
 pub fn check(spec: &Spec) -> Result<()> {
     if spec.sources.is_empty() {
         let headline = format!("no source file was given for `{}`", spec.function);

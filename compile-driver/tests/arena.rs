@@ -1,4 +1,4 @@
-//! The tape arena of derivatives, compiled with a C program that uses it hard: under AddressSanitizer with
+//! Stress test of the tape arena, compiled with a C program: under AddressSanitizer with
 //! UndefinedBehaviorSanitizer, under ThreadSanitizer, and under valgrind where there is one (`FFGRAD_REQUIRE=valgrind` makes that a must).
 
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
 
 fn passes(command: &mut Command) {
     let output = command.output().expect("the program starts");
-    let said = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned()).concat();
-    assert!(output.status.success() && said.contains("the arena keeps its promises"), "{said}");
+    let printed = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned()).concat();
+    assert!(output.status.success() && printed.contains("the arena keeps its promises"), "{printed}");
 }
 
 #[test]

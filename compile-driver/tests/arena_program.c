@@ -1,5 +1,5 @@
-/* The tape arena (runtime/arena.c) under sanitizers: blocks that never overlap, keep what is written to them, are aligned, and are all given
- * back, from one thread, from many, from the threads of parallel regions, and through tapes. */
+/* The tape arena (runtime/arena.c) under sanitizers: blocks that never overlap, keep what is written to them, are aligned, and are all
+ * freed, from one thread, from many, from the threads of parallel regions, and through tapes. */
 #include "arena.c"
 #include <pthread.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void threads(int count, void *(*run)(void *)) {
   for (int i = 0; i < count; i++) pthread_join(all[i], NULL);
 }
 
-/* --- a team: what one thread took in the first region another gives back in the second ---------------- */
+/* --- a team: what one thread allocated in the first region another frees in the second ---------------- */
 #define TEAM 5
 static const int64_t team = (int64_t)7 << 20 | TEAM;
 static Block handed[TEAM][16];
@@ -192,7 +192,7 @@ static void *tapes(void *unused) {
 }
 
 int main(void) {
-  /* Outside of calls memory comes from malloc, and may be given back inside. */
+  /* Outside of calls memory comes from malloc, and may be freed inside. */
   void *outside = ffgrad_malloc(100);
   ffgrad_free(ffgrad_realloc(outside, 5000));
   calls((void *)1);

@@ -1,4 +1,4 @@
-//! The command `ffgrad` as programs use it: exit statuses, the shape of what `--json` prints, no colour where no terminal is.
+//! Tests of the command `ffgrad`: exit statuses, the shape of what `--json` prints, no colour where no terminal is.
 
 use serde_json::{Map, Value};
 use std::fs;
@@ -144,12 +144,12 @@ fn errors_go_to_standard_error_and_with_json_to_both() {
     let place = Place::new();
     let plain = place.run("show nothing.c f");
     assert!(plain.stdout.is_empty());
-    let said = String::from_utf8(plain.stderr).unwrap();
-    assert!(said.starts_with("error: there is no file `nothing.c`"), "{said}");
+    let printed = String::from_utf8(plain.stderr).unwrap();
+    assert!(printed.starts_with("error: there is no file `nothing.c`"), "{printed}");
     let (value, status) = place.json("show nothing.c f");
     let error = &value["error"];
     assert_eq!((&error["class"], &error["code"]), (&"CompileError".into(), &"no-such-file".into()));
-    assert!(said.contains(error["message"].as_str().unwrap()));
+    assert!(printed.contains(error["message"].as_str().unwrap()));
     assert_eq!(status, Some(1));
 }
 

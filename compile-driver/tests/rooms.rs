@@ -1,4 +1,4 @@
-//! The layout of the crates: imports between folders go one way, circles of files stay small, files stay short.
+//! The layout of the crates: imports between folders have no circle, circles of files stay small, files stay short.
 //!
 //! Reads the `use` lines and `crate::` paths of the sources, as text, and builds the graph of files from them. Tests inside
 //! the sources do not count.

@@ -1,4 +1,4 @@
-//! Threads that open, build and call at once, over batches that have threads of their own, on one cache that is pruned meanwhile: every
+//! Stress test of threads that open, build and call at once, over batches that have threads of their own, on one cache that is pruned meanwhile: every
 //! gradient is right. A test like any other, and the one that `make tsan` runs under ThreadSanitizer.
 
 use compile_driver::cache::{Cache, maintenance};
@@ -32,12 +32,12 @@ fn threads_that_build_call_and_prune_at_once_get_right_gradients() {
     std::fs::write(folder.path().join("cube.c"), SOURCE).expect("a source");
     let mut inner = Command::new(std::env::current_exe().expect("this test has a path"));
     inner.args(["--ignored", "--exact", "inner", "--nocapture"]);
-    // A cache of its own: what is pruned is nobody's.
+    // A separate cache: pruning removes nothing of a user's.
     inner.env("FFGRAD_CACHE_DIR", folder.path().join("cache")).env(FOLDER, folder.path());
     let output = inner.output().expect("it starts");
-    let said = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
-    assert!(output.status.success() && said.contains("1 passed"), "{}\n{said}", output.status);
-    assert!(!said.contains("WARNING: ThreadSanitizer"), "{said}");
+    let printed = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
+    assert!(output.status.success() && printed.contains("1 passed"), "{}\n{printed}", output.status);
+    assert!(!printed.contains("WARNING: ThreadSanitizer"), "{printed}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn inner() {
     });
 }
 
-/// Calls the function that all share, and others that are opened anew each time.
+/// Calls the function that all share, and others that are opened again each time.
 fn work(thread: usize, folder: &Path, shared: &Function) {
     for round in 0..ROUNDS {
         assert!(gradient(shared, 2.0).iter().all(|&g| g == 12.0));

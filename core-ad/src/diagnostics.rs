@@ -1,11 +1,11 @@
-//! From what compilers and Enzyme print to what a user needs to read.
+//! Diagnoses: parses the output of compilers and Enzyme, and explains it to the user.
 //!
-//! A [`Diagnosis`] says what happened, where in the user's source, and what to do next. The functions
+//! A [`Diagnosis`] has what happened, where in the user's source, and what to do next. The functions
 //! here read tool output; the driver adds the source line, since only it opens files.
 
 mod callees;
 pub mod codes;
-pub mod engine;
+pub mod enzyme;
 pub mod messages;
 pub mod worker;
 
@@ -61,7 +61,7 @@ pub struct Diagnosis {
     pub found: Option<String>,
     /// What to do next, a sentence each.
     pub advice: Vec<String>,
-    /// What the tool itself said.
+    /// The tool's own output.
     pub output: Option<String>,
     /// Folder with every intermediate file of the failed build.
     pub kept: Option<String>,

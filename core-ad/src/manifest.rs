@@ -1,4 +1,4 @@
-//! What an artifact in the cache says about itself. Every language binding reads it; none sees LLVM.
+//! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
 use crate::protocol::{Entry, GivenRule, Math, Pipeline};
 use crate::{CallPlan, Prototype};
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub math: Math,
     /// Whether a C++ exception can leave the function.
     pub exceptions: bool,
-    /// Whether the code rounds to single precision on the way; checks are coarser then.
+    /// Whether the code rounds intermediate values to single precision; checks are coarser then.
     pub single_precision: bool,
     /// The discovered prototype.
     pub prototype: Prototype,
@@ -92,7 +92,7 @@ pub struct ArtifactRecord {
     /// How the function was prepared; `None` for the primal alone.
     #[serde(alias = "rung")]
     pub pipeline: Option<Pipeline>,
-    /// What Enzyme said on its error stream, noise removed.
+    /// Enzyme's error stream, noise removed.
     pub diagnostics: Vec<String>,
     /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,7 +101,7 @@ pub struct ArtifactRecord {
     pub commands: Vec<String>,
 }
 
-/// Which pipeline serves a set of inputs, and what the check said.
+/// Which pipeline serves a set of inputs, and the result of its check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// [`FORMAT`].

@@ -57,7 +57,7 @@ pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype,
     };
     let is_fortran = |unit: &str| field(unit, "language").is_some_and(|l| l.starts_with("DW_LANG_Fortran"));
     if nodes.field(subprogram, "unit").is_some_and(is_fortran) {
-        // The source's declarations say the rest (see `fortran`).
+        // The source's declarations have the rest (see `fortran`).
         return Ok(described(ReturnType::Void, attributes.iter().enumerate().map(unnamed).collect()));
     }
     let source_params = types.get(1..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Function names: from what the user asked for to the symbol in the object code.
+//! Function names: resolves the user's spelling to a symbol in the object code.
 //!
 //! In: a wanted name and the symbols that a module defines. Out: the one symbol meant, or what the
 //! user needs to choose. C names are their own symbols; C++ names are looked up by their demangled

@@ -148,7 +148,7 @@ pub const PASSES: [PassInfo; 29] = [
     PassInfo {
         name: "copy-types",
         file: "workarounds/copy_types.rs",
-        why: "Enzyme takes copies of unknown type for copies of pointers, and drops adjoints; says what is copied",
+        why: "Enzyme takes copies of unknown type for copies of pointers, and drops adjoints; marks copies with their type",
         test: "cases/enzyme_bugs/vector_stack.cpp",
         ..WORKAROUND
     },
@@ -194,7 +194,7 @@ pub const PASSES: [PassInfo; 29] = [
     PassInfo {
         name: "pair-predecessors",
         file: "workarounds/three_predecessors.rs",
-        why: "Enzyme reads an uninitialised branch condition to tell three predecessors apart; merges two of them",
+        why: "Enzyme reads an uninitialised branch condition to distinguish three predecessors; merges two of them",
         test: "cases/enzyme_bugs/skipped_break_generated.c",
         after: &["split-switch-edges"],
         ..WORKAROUND
@@ -254,7 +254,7 @@ pub const PASSES: [PassInfo; 29] = [
     PassInfo {
         name: "mark-contract",
         file: "optimize/fast_math.rs",
-        why: "marks the user's operations `contract`, which tells them from those that Enzyme adds",
+        why: "marks the user's operations `contract`, which distinguishes them from those that Enzyme adds",
         when: "math is not `strict`",
         stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
@@ -468,8 +468,8 @@ mod tests {
         let mut made = there.clone();
         for (name, workarounds) in [("workarounds", true), ("optimizations", false)] {
             let (begin, end) = (format!("<!-- passes: {name} -->\n"), format!("<!-- end of passes: {name} -->"));
-            let start = made.find(&begin).expect("the document says where the table is") + begin.len();
-            let stop = start + made[start..].find(&end).expect("the document says where the table ends");
+            let start = made.find(&begin).expect("the document marks the beginning of the table") + begin.len();
+            let stop = start + made[start..].find(&end).expect("the document marks the end of the table");
             made.replace_range(start..stop, &markdown(workarounds));
         }
         if std::env::var_os("FFGRAD_BLESS").is_some() {

@@ -120,7 +120,7 @@ pub struct CallPlan {
     pub signature: String,
 }
 
-/// What of an argument stands in a slot.
+/// The part of an argument that is in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The argument itself.
@@ -138,7 +138,7 @@ pub enum Part {
 pub struct Slot {
     /// Index into [`CallPlan::args`].
     pub arg: usize,
-    /// What of it.
+    /// Which part of it.
     pub part: Part,
 }
 
@@ -172,7 +172,7 @@ impl CallPlan {
         })
     }
 
-    /// Whether every index is one of an argument, as in every plan that was made here: a file may say otherwise.
+    /// Whether every index is one of an argument, as in every plan that was made here: a file may differ.
     pub fn is_consistent(&self) -> bool {
         let known = |i: &usize| *i < self.args.len();
         self.inputs.len() <= 64 && self.inputs.iter().all(known) && self.outputs.iter().all(known)

@@ -1,4 +1,4 @@
-//! What the driver and the worker `ffgrad-llvm` say to each other: one JSON object a line.
+//! The protocol between the driver and the worker `ffgrad-llvm`: one JSON object a line.
 //!
 //! The driver writes a [`Request`] on the worker's standard input and reads one [`Response`] from its
 //! standard output. Modules travel as files in the build's staging folder, so that a failed build
@@ -53,17 +53,17 @@ pub mod status {
     pub const EXCEPTION: i32 = 1;
 }
 
-/// Gives back a tape that [`Entry::Augmented`] made, used or not: `void ffgrad_tape_drop(void *tape)`.
+/// Releases a tape that [`Entry::Augmented`] made, used or not: `void ffgrad_tape_drop(void *tape)`.
 pub const TAPE_DROP: &str = "ffgrad_tape_drop";
 
 /// Bytes that a tape holds: `size_t ffgrad_tape_bytes(void *tape)`.
 pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 
 /// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
-/// C++ exception says is written there, ended by a zero. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
+/// C++ exception's message is written there, zero-terminated. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
 pub const MESSAGE_BYTES: usize = 512;
 
-/// One way of preparing a function for differentiation; tried in order until one is proven right.
+/// The LLVM passes before differentiation; pipelines are tried in order until one passes verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pipeline {

@@ -1,5 +1,5 @@
 //! The discovered C prototype of a function: what its debug information and LLVM's inferred
-//! attributes say, the same way for every source language.
+//! attributes describe, the same for every source language.
 
 use crate::DType;
 use crate::fortran::{self, Procedure};
@@ -87,7 +87,7 @@ pub struct Prototype {
     pub returns: ReturnType,
     /// Parameters in source order.
     pub params: Vec<Param>,
-    /// What a Fortran declaration says beyond this; `None` for other languages.
+    /// The facts of a Fortran declaration beyond this; `None` for other languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fortran: Option<Procedure>,
 }

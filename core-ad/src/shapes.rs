@@ -272,18 +272,18 @@ impl Call<'_> {
             }
         });
         let known = seen.iter().filter_map(|name| self.binding(name));
-        let told: Vec<String> =
+        let where_text: Vec<String> =
             known.map(|(name, value, source)| format!("`{name}` is {value} in {}", self.place(*source))).collect();
-        if told.is_empty() { String::new() } else { format!(", where {}", told.join(" and ")) }
+        if where_text.is_empty() { String::new() } else { format!(", where {}", where_text.join(" and ")) }
     }
 
     fn wrong_dimension(&self, i: usize, at: usize, dim: &Dim, expected: i64, got: i64) -> ShapeError {
         let arg = &self.plan.args[i];
         let here = self.place(Source::Input { arg: i, dim: at });
-        let told = self.where_symbols(dim);
+        let where_text = self.where_symbols(dim);
         let expectation = match dim {
             Dim::Int(_) => format!("{expected}"),
-            _ => format!("`{dim}` = {expected}{told}"),
+            _ => format!("`{dim}` = {expected}{where_text}"),
         };
         let message = format!("{here} is {got}, expected {expectation}");
         error(&arg.name, expected, got, message)
@@ -304,15 +304,15 @@ impl Call<'_> {
     }
 
     fn no_value(&self, arg: &Arg, dim: &Dim, trouble: Trouble) -> ShapeError {
-        let told = self.where_symbols(dim);
+        let where_text = self.where_symbols(dim);
         let (got, reason) = match trouble {
             Trouble::Unbound(name) => (
                 format!("no value of `{name}`"),
-                format!("needs `{name}`, which no shape tells: give sizes={{\"{name}\": ...}}"),
+                format!("needs `{name}`, which follows from no shape: give sizes={{\"{name}\": ...}}"),
             ),
-            Trouble::ZeroDivisor => ("a division by zero".to_owned(), format!("divides by zero{told}")),
-            Trouble::Overflow => ("an overflow".to_owned(), format!("exceeds 64 bits{told}")),
-            Trouble::NoSolution => ("no solution".to_owned(), format!("has no solution{told}")),
+            Trouble::ZeroDivisor => ("a division by zero".to_owned(), format!("divides by zero{where_text}")),
+            Trouble::Overflow => ("an overflow".to_owned(), format!("exceeds 64 bits{where_text}")),
+            Trouble::NoSolution => ("no solution".to_owned(), format!("has no solution{where_text}")),
         };
         let message = format!("`{dim}` of `{}` {reason}", arg.name);
         error(&arg.name, format!("`{dim}`"), got, message)

@@ -1,4 +1,4 @@
-//! Any bytes as a file of the cache: `None`, or what was written. And any JSON under a right seal, as whoever can write to the
+//! Fuzzes sealed files with any bytes: the result is `None`, or what was written. And any JSON under a right seal, as whoever can write to the
 //! cache could leave it: read or refused, and what is read can be used without a panic.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any dimensions with any extents and sizes: shapes that are possible, or an error; never an overflow.
+//! Fuzzes dimensions with any extents and sizes: the result is possible shapes, or an error; never an overflow.
 #![no_main]
 
 use arbitrary::Arbitrary;

@@ -1,4 +1,4 @@
-//! Any text as a signature of several functions: a plan or problems, never a panic; a plan's own spelling means the same plan.
+//! Fuzzes signatures with any text: the result is a plan or problems, never a panic; a plan's own spelling means the same plan.
 #![no_main]
 
 use core_ad::{Access, DType, Param, ParamType, Passing, Prototype, ReturnType, signature};

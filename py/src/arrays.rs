@@ -1,4 +1,4 @@
-//! Framework arrays, by DLPack.
+//! Framework arrays on the CPU, exchanged by DLPack.
 //!
 //! | array | in | out | copies |
 //! |---|---|---|---|
@@ -46,7 +46,7 @@ unsafe impl Send for Given<'_> {}
 unsafe impl Sync for Given<'_> {}
 
 impl<'py> Given<'py> {
-    /// Looks at an object.
+    /// Reads the layout of an object.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ fn wrong_device(name: &str, tensor: &DLTensor) -> Error {
         _ => "a device other than the CPU",
     };
     Error::Device(Box::new(
-        Diagnosis::new("device", "", format!("`{name}` lies on {device}, but the function is compiled for the CPU"))
+        Diagnosis::new("device", "", format!("`{name}` is on {device}, but the function is compiled for the CPU"))
             .advise("Move the input to the CPU before the call: x.cpu()."),
     ))
 }

@@ -1,4 +1,4 @@
-//! Arrays on a GPU, by DLPack: others' taken as they lie, results handed over.
+//! Arrays on a GPU through DLPack: imports a framework's arrays without a copy, exports results.
 //!
 //! | array | in | out |
 //! |---|---|---|
@@ -34,7 +34,7 @@ pub struct DeviceView {
     /// Extents.
     #[pyo3(get)]
     shape: Vec<i64>,
-    /// Whether the elements lie one after another.
+    /// Whether the elements are contiguous.
     #[pyo3(get)]
     contiguous: bool,
     /// Element type, as in NumPy; `None` for one that no parameter has.
@@ -154,7 +154,7 @@ impl DeviceArray {
         (DLDeviceType::CUDA.0 as i32, self.device)
     }
 
-    /// A capsule for a consumer that works on `stream`; that one waits for what is under way here.
+    /// A capsule for a consumer that works on `stream`; that one waits for the work that is pending here.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -165,7 +165,7 @@ impl DeviceArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if dl_device.is_some_and(|d| d != self.__dlpack_device__()) || copy == Some(true) {
-            return Err(PyBufferError::new_err("ffgrad's arrays are handed over as they lie, without a copy"));
+            return Err(PyBufferError::new_err("ffgrad exports its arrays in place, without a copy"));
         }
         // -1: the consumer orders the streams itself; none is the legacy default one, as 1.
         if stream != Some(-1) {

@@ -64,7 +64,7 @@ impl Torch {
         Ok(!level.is(&self.outside) && level.ge(0)?)
     }
 
-    /// Whether any is mapped over in the way of `is_grads_batched=True`, which no transform shows.
+    /// Whether any is batched as `is_grads_batched=True` does it, which no transform shows.
     fn any_mapped(&self, values: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let is_mapped = self.is_mapped.bind(values.py());
         for value in values.iter_borrowed() {
@@ -149,7 +149,7 @@ impl Eager {
         };
         save(py, context, inputs)?;
         if function.output_count() > 1 {
-            // A cotangent that nobody asks for is `None`, not zeros that would be computed with.
+            // A cotangent that is not requested is `None`, not zeros that would be computed with.
             context.setattr(intern!(py, "materialize_grads"), PyBool::new(py, false))?;
         }
         if function.has_integer_outputs() {
@@ -165,7 +165,7 @@ pub struct Backward;
 
 #[pymethods]
 impl Backward {
-    /// What autograd's engine calls: the gradients of the inputs, in their order.
+    /// The function that autograd calls: the gradients of the inputs, in their order.
     #[pyo3(signature = (*cotangents))]
     fn apply<'py>(
         slf: &Bound<'py, Self>,
@@ -201,7 +201,7 @@ fn by_operators<'py>(node: &Bound<'py, PyAny>, cotangents: &Bound<'py, PyTuple>)
     backward.call1(PyTuple::new(py, arguments)?)
 }
 
-/// Tells autograd which outputs have no gradient.
+/// Marks, for autograd, the outputs without a gradient.
 fn mark_integers<'py>(py: Python<'py>, context: &Bound<'py, PyAny>, outputs: &Bound<'py, PyAny>) -> PyResult<()> {
     let all = match outputs.cast::<PyTuple>() {
         Ok(all) => all.clone(),

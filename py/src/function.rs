@@ -38,7 +38,7 @@ impl Batch {
     }
 }
 
-/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or nobody holds it.
+/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or dropped.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Tape {
     inner: Mutex<Option<compile_driver::Tape>>,
@@ -62,7 +62,7 @@ impl Batch {
     }
 }
 
-/// A foreign function, opened. `array_type` and `allocate` say how the framework makes results:
+/// A foreign function, opened. `array_type` and `allocate` make results:
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Function {
@@ -71,7 +71,7 @@ pub struct Function {
     allocate: Py<PyAny>,
     is_torch: bool,
     integer_outputs: bool,
-    /// The manifest as a dict, once somebody has asked for it.
+    /// The manifest as a dict, once it was requested.
     parsed: PyOnceLock<Py<PyAny>>,
 }
 
@@ -129,7 +129,7 @@ impl Function {
     }
 
     /// Puts an entry point on a stream of a GPU; see `compile_driver::Function::launch_on_gpu`. A batch: how many elements, and
-    /// how many bytes they lie apart in each slot.
+    /// the distance between them in bytes, for each slot.
     #[pyo3(signature = (entry, mask, target, shapes, slots, batch=None))]
     #[allow(clippy::too_many_arguments)]
     fn launch(
@@ -179,7 +179,7 @@ impl Function {
         compile_driver::registry::insert(spec, self.inner.clone());
     }
 
-    /// The PTX of a kernel's entry points, and what ptxas says that they need; the file's folder has every stage. `batched`:
+    /// The PTX of a kernel's entry points, and ptxas's report of their resources; the file's folder has every stage. `batched`:
     /// over a batch, with so many blocks along z an element.
     #[pyo3(signature = (entries, mask, arch, batched=None))]
     fn ptx(
@@ -383,7 +383,7 @@ fn entry_of(name: &str) -> PyResult<Entry> {
     }
 }
 
-/// Looks at cotangents or tangents.
+/// Reads cotangents or tangents.
 fn look_at_shadows<'py>(objects: &Bound<'py, PyTuple>, what: &str, seen: &mut Few<Given<'py>>) -> PyResult<()> {
     for (i, object) in objects.iter_borrowed().enumerate() {
         seen.push(Given::from_object(&object, &|| format!("{what} {i}"))?);
@@ -469,7 +469,7 @@ impl Function {
         args.iter().map(|&i| plan.args[i].name.clone()).collect()
     }
 
-    /// Looks at the inputs of a call. Into a list of the caller's, because such a list is large to hand back.
+    /// Reads the inputs of a call, into the caller's list, because such a list is large to return.
     fn look_at_inputs<'py>(&self, inputs: &Bound<'py, PyTuple>, given: &mut Few<Given<'py>>) -> PyResult<()> {
         let plan = &self.inner.manifest().plan;
         let name = |i: usize| {

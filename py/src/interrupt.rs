@@ -1,9 +1,9 @@
-//! Signals while the driver waits: Ctrl-C during a build is a `KeyboardInterrupt` soon, not when the build is done.
+//! Python's signals while the driver waits: Ctrl-C during a build raises `KeyboardInterrupt` before the build is done.
 //!
 //! Python runs its signal handlers on the main thread between two instructions of a program, so never during a call into native
 //! code. Calls go through [`detached`]; while the driver waits on that thread it asks here, the handlers run, and what they
-//! raise ends the build and is raised by the call. What a framework calls on that thread, an operator or a kernel, says so
-//! ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
+//! raise ends the build and is raised by the call. An operator or kernel that a framework calls on that thread registers its
+//! call ([`HOST`]); its failure reaches Python as the framework's own, in whose place [`interruption`] gives what was raised. On other
 //! threads nothing can be asked: handlers run on the main thread alone.
 
 use compile_driver::os::interrupt::Host;
@@ -97,7 +97,7 @@ impl Drop for Inside {
 /// A call begins on this thread.
 extern "C" fn begun() {
     if this_thread() == MAIN.load(Ordering::Relaxed) && INSIDE.fetch_add(1, Ordering::Relaxed) == 0 {
-        // What ended an earlier call that nobody asked about is over.
+        // An interrupt of an earlier call that was never polled is dropped.
         RAISED.store(false, Ordering::Relaxed);
     }
 }
@@ -118,7 +118,7 @@ extern "C" fn asked() -> bool {
         return true;
     }
     // Not `Python::try_attach`: below a call of ours a framework may have let go of the interpreter, which PyO3 does not see.
-    // SAFETY: the main thread is inside a call of Python's, so it has a state to go on with; it is given back below.
+    // SAFETY: the main thread is inside a call of Python's, so it has a state to go on with; it is released below.
     let raised = unsafe {
         if ffi::Py_IsInitialized() == 0 {
             return false;

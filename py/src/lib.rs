@@ -47,7 +47,7 @@ fn torch_register() -> bool {
 #[pyfunction]
 fn torch_failure<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
     let error = ffgrad_torch::take_failure()?;
-    // Another failure may have been left behind where nobody asked for it.
+    // An earlier failure may not have been read.
     let headline = error.to_string();
     let is_own = text.contains(headline.lines().next().unwrap_or_default());
     let function = error.diagnosis().map(|d| d.function.clone());

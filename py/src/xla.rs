@@ -1,4 +1,4 @@
-//! What `ffgrad.jax` needs beside [`Function`]: the handler for XLA, shapes before there are numbers, builds ahead of calls.
+//! Functions for `ffgrad.jax`: the handler for XLA, shapes of abstract values, builds ahead of calls.
 
 use crate::errors;
 use crate::function::Function;
@@ -21,7 +21,7 @@ pub fn xla_handler(py: Python<'_>) -> PyResult<Bound<'_, PyCapsule>> {
     unsafe { PyCapsule::new_with_pointer(py, handler, c"xla._CUSTOM_CALL_TARGET") }
 }
 
-/// From a thread of XLA's. Where a filter turns warnings into exceptions, its text is the error of the call.
+/// From a thread of XLA's. Where a filter raises warnings as exceptions, its text is the error of the call.
 fn warn(text: &str) -> Result<(), String> {
     let outcome = Python::try_attach(|py| errors::warn(py, text).map_err(|e| e.value(py).to_string()));
     // An executable may run on while Python ends.

@@ -155,7 +155,7 @@ pub struct OwnStatus<'a> {
 }
 
 impl<'a> OwnStatus<'a> {
-    /// A status that says all is well.
+    /// A status of success.
     pub fn new(api: &'a Api) -> Self {
         // SAFETY: no preconditions.
         OwnStatus { api, raw: unsafe { (api.new_status)() } }
@@ -173,7 +173,7 @@ impl<'a> OwnStatus<'a> {
         unsafe { (self.api.set_status)(self.raw, code as c_int, text.as_ptr()) };
     }
 
-    /// What the last call said, if it failed.
+    /// The message of the last call, if it failed.
     pub fn error(&self) -> Option<String> {
         // SAFETY: the status is live.
         if unsafe { (self.api.get_code)(self.raw) } == Code::Ok as c_int {

@@ -1,4 +1,4 @@
-//! What `ffgrad/_tf/library.py` calls directly: opening a function, checking the inputs of a node before it runs, and
+//! Functions that `ffgrad/_tf/library.py` calls directly: opening a function, checking the inputs of a node before it runs, and
 //! where warnings go.
 
 use crate::api::from_tensorflow;
@@ -24,7 +24,7 @@ pub extern "C" fn ffgrad_tf_on_warning(warn: Option<Warn>) {
 pub fn warn(text: &str) {
     let handler = *WARN.lock().unwrap_or_else(|e| e.into_inner());
     match (handler, CString::new(text.replace('\0', " "))) {
-        // SAFETY: the handler is Python's and lives until it is taken back; the text outlives the call.
+        // SAFETY: the handler is Python's and lives until it is withdrawn; the text outlives the call.
         (Some(handler), Ok(text)) => unsafe { handler(text.as_ptr()) },
         _ => eprintln!("ffgrad: {text}"),
     }
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn ffgrad_tf_embed(host: *const Host) {
     }
 }
 
-/// Opens the function of an attribute now, while its sources are as they were when the caller looked at them.
+/// Opens the function of an attribute now, while its sources are as the caller read them.
 /// Returns 0 if it is open.
 ///
 /// # Safety
@@ -76,7 +76,7 @@ pub struct Known {
 ///
 /// # Safety
 ///
-/// `attribute` is a C string, the arrays of `known` have the lengths that it tells, `message` has room for `size` bytes.
+/// `attribute` is a C string, the arrays of `known` have the lengths in it, `message` has room for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_tf_check(
     attribute: *const c_char,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn ffgrad_tf_check(
     let (attribute, known) = unsafe { (CStr::from_ptr(attribute), &*known) };
     let Ok(attribute) = attribute.to_str() else { return 0 };
     let entry = registry::entry(attribute);
-    // What does not open is told of when it runs.
+    // A failure to open is reported when it runs.
     let Ok(function) = entry.function(attribute) else { return 0 };
     // SAFETY: promised by the caller.
     let Some(text) = (unsafe { misfit(function, known) }) else { return 0 };
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn ffgrad_tf_check(
 ///
 /// # Safety
 ///
-/// The arrays have the lengths that `known` tells.
+/// The arrays have the lengths in `known`.
 unsafe fn misfit(function: &Function, known: &Known) -> Option<String> {
     let mut inputs = Vec::with_capacity(known.count);
     let mut at = 0;

@@ -31,7 +31,7 @@ enum Kernel {
     Refuse { message: String },
 }
 
-/// A failure, as TensorFlow is told of it.
+/// A failure, as TensorFlow's status.
 struct Failure {
     code: Code,
     text: String,
@@ -96,7 +96,7 @@ fn create(node: *mut Construction, read: impl FnOnce(&Attributes<'_>) -> Kernel)
     let attributes = Attributes { api, node, status: OwnStatus::new(api) };
     let kernel = catch_unwind(AssertUnwindSafe(|| read(&attributes)));
     if attributes.status.error().is_some() {
-        // SAFETY: TensorFlow's node and a status that says why.
+        // SAFETY: TensorFlow's node and a status with the reason.
         unsafe { (api.construction_failure)(node, attributes.status.raw()) };
         return ptr::null_mut();
     }
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn compute(kernel: *mut c_void, context: *mut Context) {
     unsafe { (api.failure)(context, status.raw()) };
 }
 
-/// An input of the node, held while it is looked at.
+/// An input of the node, held while it is read.
 struct Held<'a> {
     api: &'a Api,
     tensor: *mut Tensor,

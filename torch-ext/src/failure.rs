@@ -1,4 +1,4 @@
-//! How a kernel fails: as a C++ exception, which PyTorch turns into a `RuntimeError`.
+//! Reports a kernel's failure as a C++ exception, which PyTorch converts to a `RuntimeError`.
 //!
 //! The text reaches the caller whatever stands between. The error itself waits in the thread until Python, which knows
 //! our exceptions, fetches it ([`take`]) and raises the right one instead.

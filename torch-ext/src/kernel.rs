@@ -38,7 +38,7 @@ struct Arguments<'a> {
 
 impl From<Refused> for Failure {
     fn from(_: Refused) -> Self {
-        Failure::plain("a function of PyTorch's stable ABI failed; it said why above")
+        Failure::plain("a function of PyTorch's stable ABI failed; it printed the reason above")
     }
 }
 

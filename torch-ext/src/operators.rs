@@ -8,7 +8,7 @@ use std::ptr;
 /// The version of LibTorch whose conventions for arguments this was written for: 2.10.
 const WRITTEN_FOR: u64 = (2 << 56) | (10 << 48);
 
-/// The kernels serve every backend: that foreign code runs on the CPU alone is for them to say, in words.
+/// The kernels serve every backend: they report that foreign code runs on the CPU alone.
 const BACKEND: &CStr = c"CompositeExplicitAutograd";
 
 struct Definition {
@@ -77,7 +77,7 @@ pub fn register(api: &Api) -> bool {
 /// `fragment` is a live handle.
 unsafe fn define(api: &Api, fragment: *mut Registrar, definition: &Definition) -> c_int {
     match &api.tagged {
-        // SAFETY: the array has as many tags as told.
+        // SAFETY: the array has as many tags as passed.
         Some((function, tags)) => unsafe {
             function(fragment, definition.schema.as_ptr(), tags.as_ptr(), tags.len() as i32)
         },
@@ -87,6 +87,6 @@ unsafe fn define(api: &Api, fragment: *mut Registrar, definition: &Definition) -
 }
 
 fn refused(what: &str) -> bool {
-    eprintln!("ffgrad: PyTorch does not take {what} of the operators ffgrad::*; it said why above");
+    eprintln!("ffgrad: PyTorch does not take {what} of the operators ffgrad::*; it printed the reason above");
     false
 }

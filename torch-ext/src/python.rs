@@ -1,4 +1,4 @@
-//! Tensors for Python, made without a detour: of 2.14 and later, whose stable ABI converts between its handles and Python's objects.
+//! Creates Python's tensor objects through the stable ABI, with PyTorch 2.14 and later.
 
 use crate::api::{self, Api, Tensor};
 use crate::tensors;

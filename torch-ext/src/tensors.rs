@@ -47,7 +47,7 @@ pub struct Seen<'a> {
 }
 
 impl Held<'_> {
-    /// Looks at the tensor.
+    /// Reads the tensor's layout.
     pub fn look(&self) -> Result<Seen<'_>, Refused> {
         let api = self.api;
         let (mut rank, mut dtype, mut device, mut layout) = (0_i64, 0, 0, 0);
@@ -232,6 +232,6 @@ pub fn empty(
 }
 
 fn no_memory() -> Error {
-    let headline = "PyTorch could not allocate a result; it said why above";
+    let headline = "PyTorch could not allocate a result; it printed the reason above";
     Error::Device(Box::new(Diagnosis::new("allocation", "", headline)))
 }

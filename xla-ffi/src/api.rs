@@ -1,5 +1,5 @@
 //! The part of XLA's FFI C API that the handler uses, declared by hand from `xla/ffi/api/c_api.h`
-//! (`jax.ffi.include_dir()`); that header says what each thing is.
+//! (`jax.ffi.include_dir()`); that header documents each type.
 //!
 //! XLA only ever adds to the ends of these structs, and each begins with its size; what is read here has been there
 //! since version 0.1 of the API.

@@ -1,4 +1,4 @@
-//! XLA's call frame, read: arguments as the driver's views, results as memory for the driver, attributes.
+//! Reads XLA's call frame: arguments as the driver's views, results as memory for the driver, attributes.
 
 use crate::api::{self, Attrs, Buffer, Buffers, CallFrame};
 use compile_driver::{Error, Results, View};
@@ -29,7 +29,7 @@ impl<'f> Frame<'f> {
         self.0.rets.size.max(0) as usize
     }
 
-    /// An argument as it lies, or its type's code where no foreign parameter has that.
+    /// An argument in place, or its type's code where no foreign parameter has that.
     pub fn argument(&self, index: usize) -> Result<View<'f>, c_int> {
         // SAFETY: by the promise of `new`.
         unsafe { view(&self.0.args, index) }
@@ -49,7 +49,7 @@ impl<'f> Frame<'f> {
 
 /// # Safety
 ///
-/// The arrays have the lengths that they tell and live for `'f`.
+/// The arrays have the lengths beside them and live for `'f`.
 unsafe fn view<'f>(buffers: &Buffers, index: usize) -> Result<View<'f>, c_int> {
     if index >= buffers.size.max(0) as usize {
         return Err(0);
@@ -63,7 +63,7 @@ unsafe fn view<'f>(buffers: &Buffers, index: usize) -> Result<View<'f>, c_int> {
     let buffer: &Buffer = unsafe { &*buffer };
     let shape: &[i64] = match buffer.rank {
         0 => &[],
-        // SAFETY: a buffer has as many dimensions as its rank says.
+        // SAFETY: a buffer has as many dimensions as its rank.
         rank => unsafe { std::slice::from_raw_parts(buffer.dims, rank as usize) },
     };
     let dtype = api::dtype(buffer.dtype).ok_or(buffer.dtype)?;

@@ -16,7 +16,7 @@ pub fn handler() -> *mut c_void {
     handle as unsafe extern "C" fn(*mut CallFrame) -> *mut api::Error as *mut c_void
 }
 
-/// A failure, as XLA is told of it.
+/// A failure, as XLA's error.
 struct Failure {
     code: Code,
     text: String,
@@ -79,7 +79,7 @@ unsafe extern "C" fn handle(frame: *mut CallFrame) -> *mut api::Error {
     unsafe { refuse(frame, &failure) }
 }
 
-/// Before XLA uses a handler it asks for the version of the API that the handler needs. Says whether this was that.
+/// Before XLA uses a handler it asks for the version of the API that the handler needs. Returns whether this call did.
 ///
 /// # Safety
 ///
@@ -244,7 +244,7 @@ impl<'f> Arguments<'f> {
         })
     }
 
-    /// Those that the mask says are there.
+    /// Those present in the mask.
     fn some(&mut self, plan: &CallPlan, args: &[usize], mask: u64) -> Result<Vec<Option<View<'f>>>, Error> {
         let one = |(p, &arg): (usize, &usize)| match mask >> p & 1 {
             1 => self.take(plan, arg).map(Some),

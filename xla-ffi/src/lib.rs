@@ -6,7 +6,7 @@
 //!                          attribute `op` ───────────┘
 //! ```
 //!
-//! XLA's buffers go to the entry point as they lie, and results are written where XLA wants them. What is to be computed stands in
+//! XLA's buffers go to the entry point without a copy, and results are written where XLA wants them. What is to be computed stands in
 //! the attribute `op` ([`op`]): a digest and JSON that names the sources, so that an executable that outlives the
 //! Python objects, or was read from XLA's compilation cache, needs nothing else.
 //!

@@ -75,7 +75,7 @@ struct Text {
     batch: Batch,
 }
 
-/// What of a function's name is looked at here.
+/// The part of a function's name that is read here.
 #[derive(Deserialize)]
 struct Named {
     /// Key of the manifest when the operation was made.
@@ -153,7 +153,7 @@ pub fn find(attribute: &str) -> Result<Arc<Op>, Trouble> {
 }
 
 impl Op {
-    /// The function; opened now if this process has not yet done so. A failure is not remembered: the user may mend
+    /// The function; opened now if this process has not yet done so. A failure is not remembered: the user may fix
     /// what is wrong.
     ///
     /// # Errors

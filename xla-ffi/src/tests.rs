@@ -1,4 +1,4 @@
-//! The handler against an XLA that is made up here: what it is asked, and what it answers.
+//! Tests of the handler with a mock of XLA.
 
 use super::*;
 use crate::api::{Api, ApiVersion, Attrs, Buffer, Buffers, ByteSpan, ExtensionBase, Metadata};
@@ -6,13 +6,13 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 
 thread_local! {
-    static SAID: RefCell<Vec<(c_int, String)>> = const { RefCell::new(Vec::new()) };
+    static REPORTED: RefCell<Vec<(c_int, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 unsafe extern "C" fn error_create(args: *mut ErrorCreateArgs) -> *mut api::Error {
     // SAFETY: the handler's arguments.
     let (code, text) = unsafe { ((*args).code, CStr::from_ptr((*args).message).to_string_lossy().into_owned()) };
-    SAID.with_borrow_mut(|said| said.push((code, text)));
+    REPORTED.with_borrow_mut(|reported| reported.push((code, text)));
     ptr::dangling_mut::<u64>().cast()
 }
 
@@ -39,7 +39,7 @@ fn buffers(types: &mut [c_int], buffers: &mut [*mut Buffer]) -> Buffers {
     }
 }
 
-/// Calls the handler without arguments and results, with one attribute; returns what it told XLA.
+/// Calls the handler without arguments and results, with one attribute; returns what it reported to XLA.
 fn call(stage: c_int, name: &str, text: &str) -> Option<(c_int, String)> {
     let api = api();
     let mut name = ByteSpan { ptr: name.as_ptr(), len: name.len() };
@@ -64,8 +64,8 @@ fn call(stage: c_int, name: &str, text: &str) -> Option<(c_int, String)> {
     };
     // SAFETY: a whole frame, which lives through the call.
     let error = unsafe { handle(&mut frame) };
-    assert_eq!(error.is_null(), SAID.with_borrow(Vec::is_empty));
-    SAID.with_borrow_mut(Vec::pop)
+    assert_eq!(error.is_null(), REPORTED.with_borrow(Vec::is_empty));
+    REPORTED.with_borrow_mut(Vec::pop)
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn only_the_execute_stage_does_anything() {
     for stage in 0..3 {
         assert_eq!(call(stage, "op", "nonsense"), None);
     }
-    // SAFETY: a null frame is looked at, not into.
+    // SAFETY: a null frame is compared, not read.
     assert!(unsafe { handle(ptr::null_mut()) }.is_null());
 }
 

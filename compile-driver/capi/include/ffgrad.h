@@ -84,10 +84,10 @@
 // An array has another element type than its parameter.
 #define FFGRAD_ERROR_DTYPE 6
 
-// An array lies on a device that the function was not compiled for.
+// An array is on a device that the function was not compiled for.
 #define FFGRAD_ERROR_DEVICE 7
 
-// The engine cannot differentiate the function, or its gradient was proven wrong.
+// Enzyme cannot differentiate the function, or its gradient was proven wrong.
 #define FFGRAD_ERROR_DIFFERENTIATION 8
 
 // The foreign function threw a C++ exception.
@@ -208,7 +208,7 @@ int32_t ffgrad_take_warnings(ffgrad_function function, char **json, struct ffgra
 // `copies` can be written to.
 int32_t ffgrad_copied(struct ffgrad_copies *copies);
 
-// What an error says, for people: what happened, where, and what to do next. Lives as long as the error.
+// The message of an error: what happened, where, and what to do next. Lives as long as the error.
 //
 // # Safety
 //
@@ -265,12 +265,12 @@ int32_t ffgrad_sizes(ffgrad_function function,
 // Computes the function: its values are written to `outputs`, in the order of the description's outputs.
 // `FFGRAD_NONE` stands for an output that is not wanted.
 //
-// Bit i of `expected` says that a gradient for input i will be asked for: it is built and proven now, so that a
+// Bit i of `expected`: a gradient for input i will be requested; it is built and verified now, so that a
 // function without one is refused before time is spent on it. 0 is always right.
 //
 // # Safety
 //
-// As `ffgrad_output_shapes`; the outputs have memory for what it tells.
+// As `ffgrad_output_shapes`; the outputs have memory for the shapes that it returns.
 int32_t ffgrad_call(ffgrad_function function,
                     const struct ffgrad_array *inputs,
                     size_t input_count,
@@ -359,12 +359,12 @@ int32_t ffgrad_sizes(ffgrad_function function,
 // Computes the function: its values are written to `outputs`, in the order of the description's outputs.
 // `FFGRAD_NONE` stands for an output that is not wanted.
 //
-// Bit i of `expected` says that a gradient for input i will be asked for: it is built and proven now, so that a
+// Bit i of `expected`: a gradient for input i will be requested; it is built and verified now, so that a
 // function without one is refused before time is spent on it. 0 is always right.
 //
 // # Safety
 //
-// As `ffgrad_output_shapes`; the outputs have memory for what it tells.
+// As `ffgrad_output_shapes`; the outputs have memory for the shapes that it returns.
 int32_t ffgrad_call(ffgrad_function function,
                     const struct ffgrad_array *inputs,
                     size_t input_count,

@@ -1,6 +1,6 @@
-//! The types and numbers of the C ABI, as C sees them. `ffgrad.h` is made from this file and `lib.rs`.
+//! The types and constants of the C ABI. `ffgrad.h` is generated from this file and `lib.rs`.
 //!
-//! Whatever changes here in a way that an old caller would notice raises [`FFGRAD_ABI_VERSION`].
+//! Any change here that is visible to an existing caller raises [`FFGRAD_ABI_VERSION`].
 
 use core_ad::DType;
 use std::ffi::c_void;
@@ -55,9 +55,9 @@ pub const FFGRAD_ERROR_SIGNATURE: i32 = 4;
 pub const FFGRAD_ERROR_SHAPE: i32 = 5;
 /// An array has another element type than its parameter.
 pub const FFGRAD_ERROR_DTYPE: i32 = 6;
-/// An array lies on a device that the function was not compiled for.
+/// An array is on a device that the function was not compiled for.
 pub const FFGRAD_ERROR_DEVICE: i32 = 7;
-/// The engine cannot differentiate the function, or its gradient was proven wrong.
+/// Enzyme cannot differentiate the function, or its gradient was proven wrong.
 pub const FFGRAD_ERROR_DIFFERENTIATION: i32 = 8;
 /// The foreign function threw a C++ exception.
 pub const FFGRAD_ERROR_FOREIGN: i32 = 9;

@@ -1,4 +1,4 @@
-//! Arrays of the caller: checked, then lent to the driver. Results go to the caller's memory directly where it is
+//! Checks the caller's arrays and passes them to the driver. Results go to the caller's memory directly where it is
 //! contiguous and nothing else; through memory of our own where they are added to what is there, where the
 //! caller's memory has gaps, or where it overlaps an argument (the compiled code was promised that it does not).
 
@@ -174,11 +174,11 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Looks at the memory for results; `lent` is what the call reads.
+    /// Checks the memory for results; `lent` is what the call reads.
     ///
     /// # Errors
     ///
-    /// A wrong number of arrays, and arrays that are not as `ffgrad.h` says.
+    /// A wrong number of arrays, and arrays that are not as `ffgrad.h` specifies.
     ///
     /// # Safety
     ///
@@ -263,7 +263,7 @@ impl<'a> Places<'a> {
         Ok(if data.is_null() { std::ptr::NonNull::<u64>::dangling().as_ptr().cast() } else { data })
     }
 
-    /// Ends the call: what lies in memory of our own goes to the caller's. On failure nothing that is accumulated
+    /// Ends the call: results in our own memory are copied to the caller's. On failure nothing that is accumulated
     /// into has changed; other results may hold anything.
     ///
     /// # Errors

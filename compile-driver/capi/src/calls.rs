@@ -152,12 +152,12 @@ pub unsafe extern "C" fn ffgrad_sizes(
 /// Computes the function: its values are written to `outputs`, in the order of the description's outputs.
 /// `FFGRAD_NONE` stands for an output that is not wanted.
 ///
-/// Bit i of `expected` says that a gradient for input i will be asked for: it is built and proven now, so that a
+/// Bit i of `expected`: a gradient for input i will be requested; it is built and verified now, so that a
 /// function without one is refused before time is spent on it. 0 is always right.
 ///
 /// # Safety
 ///
-/// As `ffgrad_output_shapes`; the outputs have memory for what it tells.
+/// As `ffgrad_output_shapes`; the outputs have memory for the shapes that it returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_call(
     function: Handle,

@@ -1,4 +1,4 @@
-//! What a call answers when it refuses: a status, the text for people, the details as JSON.
+//! The error of a call: a status, a message, the details as JSON.
 //!
 //! In: an [`Error`] of the driver, a misuse of the ABI, a panic. Out: a [`Failure`], which the caller holds as
 //! `ffgrad_error` until it frees it.
@@ -28,7 +28,7 @@ impl Failure {
         Box::new(Failure { status, message: c_text(message), details: c_text(&details.to_string()) })
     }
 
-    /// The ABI was not used as `ffgrad.h` says.
+    /// The ABI was not used as `ffgrad.h` specifies.
     pub fn misuse(code: &str, message: impl AsRef<str>) -> Box<Self> {
         Self::with(abi::FFGRAD_ERROR_MISUSE, code, message.as_ref())
     }
@@ -50,9 +50,9 @@ impl Failure {
 
     /// A panic that was caught at the boundary.
     pub fn panic(payload: &(dyn Any + Send)) -> Box<Self> {
-        let said = payload.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        let message = format!("a defect of ffgrad: {said}\n  Please report it with the source that led to it.");
+        let panic_text = payload.downcast_ref::<String>().map(String::as_str);
+        let panic_text = panic_text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let message = format!("a defect of ffgrad: {panic_text}\n  Please report it with the source that led to it.");
         Self::with(abi::FFGRAD_ERROR_INTERNAL, "panic", &message)
     }
 }

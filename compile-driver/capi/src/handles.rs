@@ -1,4 +1,4 @@
-//! Open functions by number. A number is never used twice, so a closed handle is an error and not somebody
+//! Handles of open functions: numbers. A number is never used twice, so a closed handle is an error and not somebody
 //! else's function.
 //!
 //! A handle is the place in the table (low half, counted from 1) and the place's generation (high half), which closing
@@ -62,7 +62,7 @@ impl<T> Table<T> {
             place.generation += 1;
             Some(removed)
         });
-        // What it holds is given back after the table is free again.
+        // What it holds is released after the table is unlocked.
         drop(places);
         removed.map(drop).ok_or_else(|| not_open(handle))
     }

@@ -1,4 +1,4 @@
-//! The caller's wish to end a build: a function of the caller's, asked now and then while a call waits.
+//! Interrupts: a function of the caller's, polled while a call waits, that can end the call.
 //!
 //! It is asked on the thread that made the call, and on no other: a language's own threads are the only ones that may run its code.
 

@@ -227,7 +227,7 @@ pub unsafe extern "C" fn ffgrad_copied(copies: *mut Copies) -> i32 {
     unsafe { guard(std::ptr::null_mut(), body) }
 }
 
-/// What an error says, for people: what happened, where, and what to do next. Lives as long as the error.
+/// The message of an error: what happened, where, and what to do next. Lives as long as the error.
 ///
 /// # Safety
 ///
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn ffgrad_error_details(error: *const Failure) -> *const c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_error_free(error: *mut Failure) {
     if !error.is_null() {
-        // SAFETY: from `Box::into_raw` in `guard`, and given back once.
+        // SAFETY: from `Box::into_raw` in `guard`, and released once.
         drop(unsafe { Box::from_raw(error) });
     }
 }
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn ffgrad_error_free(error: *mut Failure) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_free_text(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: from `CString::into_raw`, and given back once.
+        // SAFETY: from `CString::into_raw`, and released once.
         drop(unsafe { CString::from_raw(text) });
     }
 }

@@ -2,7 +2,7 @@
 //! `examples/c/`.
 //!
 //! Without the tools for differentiation or a C compiler nothing can be run: that is a failure. Without valgrind its
-//! test says so and passes, unless `FFGRAD_REQUIRE` names it.
+//! test prints that and passes, unless `FFGRAD_REQUIRE` names it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -14,13 +14,13 @@ fn root() -> PathBuf {
 /// The folder with libffgrad, built together with this test.
 fn library_folder() -> PathBuf {
     let own = std::env::current_exe().expect("this test has a path");
-    let deps = own.parent().expect("this test lies in a folder");
+    let deps = own.parent().expect("this test is in a folder");
     let folders = [Some(deps), deps.parent()];
     let built = folders.into_iter().flatten().find(|folder| folder.join("libffgrad.so").is_file());
     built.expect("libffgrad.so beside this test").to_owned()
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -33,15 +33,15 @@ fn compile(folder: &Path, source: &Path, flags: &[&str]) -> PathBuf {
     cc.arg("-I").arg(root().join("compile-driver/capi/include")).arg(source).arg("-o").arg(&program);
     cc.arg("-L").arg(&library).arg(format!("-Wl,-rpath,{}", library.display())).args(["-lffgrad", "-lm", "-lpthread"]);
     let output = cc.output().expect("a C compiler (gcc)");
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     program
 }
 
 /// Runs a command with a cache of its own and returns what it printed.
 fn run(command: &mut Command, folder: &Path) -> String {
     let output = command.env("FFGRAD_CACHE_DIR", folder.join("cache")).output().expect("the program starts");
-    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, said(&output));
-    said(&output)
+    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, printed(&output));
+    printed(&output)
 }
 
 fn suite() -> PathBuf {
@@ -54,8 +54,8 @@ const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-rec
 fn the_suite_passes_under_address_sanitizer() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = compile(folder.path(), &suite(), &SANITIZED);
-    let said = run(Command::new(program).arg(root().join("tests/cases")), folder.path());
-    assert!(said.contains("the C ABI keeps its promises"), "{said}");
+    let printed = run(Command::new(program).arg(root().join("tests/cases")), folder.path());
+    assert!(printed.contains("the C ABI keeps its promises"), "{printed}");
 }
 
 /// A worker that compiles for a processor that valgrind knows: it has no AVX-512, which this machine's code may use.
@@ -89,8 +89,8 @@ fn the_suite_passes_under_valgrind() {
         valgrind.env("FFGRAD_WORKER", worker);
     }
     valgrind.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
-    let said = run(valgrind.arg(program).arg(root().join("tests/cases")), folder.path());
-    assert!(said.contains("the C ABI keeps its promises"), "{said}");
+    let printed = run(valgrind.arg(program).arg(root().join("tests/cases")), folder.path());
+    assert!(printed.contains("the C ABI keeps its promises"), "{printed}");
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn every_c_example_runs_under_address_sanitizer() {
     for (name, words) in EXAMPLES {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let program = compile(folder.path(), &examples.join(name), &SANITIZED);
-        let said = run(Command::new(program).arg(examples.join("valley.c")), folder.path());
-        assert!(said.contains(words), "{name}: {said}");
+        let printed = run(Command::new(program).arg(examples.join("valley.c")), folder.path());
+        assert!(printed.contains(words), "{name}: {printed}");
     }
 }
 

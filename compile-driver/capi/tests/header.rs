@@ -1,4 +1,4 @@
-//! `ffgrad.h` is what cbindgen makes of the sources. `FFGRAD_BLESS=1 cargo test -p ffgrad-capi --test header` writes it.
+//! Tests that `ffgrad.h` is what cbindgen generates from the sources. `FFGRAD_BLESS=1 cargo test -p ffgrad-capi --test header` writes it.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-/* What the C ABI promises, from C: right results, and an error, never a crash, for whatever a caller gets wrong.
+/* Tests of the C ABI, from C: right results, and an error, never a crash, for whatever a caller gets wrong.
  * c_programs.rs compiles this and runs it under AddressSanitizer and valgrind. The argument is the folder tests/cases. */
 
 #include <ffgrad.h>
@@ -350,7 +350,7 @@ static void a_build_ends_where_the_caller_wants_it(void) {
   ffgrad_on_interrupt(go_on);
   EXPECT(FFGRAD_OK, NULL, ffgrad_open(spec, &f, &error));
   CHECK(asked > 1);
-  /* In the middle of a call; the memory of the result is not looked at. */
+  /* In the middle of a call; the memory of the result is not read. */
   double y[2] = {7, 7}, dx[3];
   ffgrad_array in[] = {array(A, 2, two_three), array(x, 1, three)}, out = array(y, 1, two), cot = array(w, 1, two);
   ffgrad_array gradients[] = {none, array(dx, 1, three)};

@@ -1,10 +1,10 @@
-/* CUDA C++ as ffgrad compiles it: what a kernel may use, defined so that the engine can differentiate it.
+/* CUDA C++ as ffgrad compiles it: what a kernel may use, defined so that Enzyme can differentiate it.
  *
  * Included before every .cu file, for the GPU and for the CPU as a device, in place of NVIDIA's headers: no CUDA
  * installation is needed, and the same source means the same on both. clang itself knows __global__ and <<<>>>; here
  * are the built-in types, variables and functions.
  *
- * Rules that the engine lacks are given by definition: rsqrt is 1/sqrt, __expf is expf, __ldg reads, a warp shuffle is
+ * Rules that Enzyme lacks are given by definition: rsqrt is 1/sqrt, __expf is expf, __ldg reads, a warp shuffle is
  * an exchange through shared memory between two warp barriers. What is not here (inline PTX, textures, cooperative
  * groups, half precision) is a compile error at the user's line.
  *
@@ -71,7 +71,7 @@ struct dim3 {
 /* --- barriers and fences --------------------------------------------------------------------------------------- */
 
 #ifdef FFGRAD_CPU_DEVICE
-/* The engine repeats these two in the reverse sweep; afterwards the worker splits the thread loop at them. */
+/* Enzyme repeats these two in the reverse sweep; afterwards the worker splits the thread loop at them. */
 #define __syncthreads() __nvvm_membar_gl()
 FFGRAD_DEVICE void __threadfence() {}
 FFGRAD_DEVICE void __threadfence_system() {}
@@ -84,7 +84,7 @@ FFGRAD_DEVICE void __threadfence_block() {}
 
 /* --- mathematics ----------------------------------------------------------------------------------------------- */
 
-/* Functions of the C library by their own names, which the engine knows. */
+/* Functions of the C library by their own names, which Enzyme knows. */
 #define FFGRAD_MATH1(name)                                                                                             \
   __device__ __attribute__((const)) double ffgrad_##name(double) __asm__(#name);                                       \
   __device__ __attribute__((const)) float ffgrad_##name##f(float) __asm__(#name "f");                                  \
@@ -342,12 +342,12 @@ template <class T> FFGRAD_DEVICE T __shfl_xor_sync(unsigned, T v, int mask, int 
   return ffgrad_exchange(v, from > (lane | (width - 1)) ? lane : from);
 }
 FFGRAD_DEVICE unsigned __ballot_sync(unsigned, int predicate) {
-  __shared__ int said[1024];
+  __shared__ int votes[1024];
   int thread = ffgrad_thread(), count = (int)(blockDim.x * blockDim.y * blockDim.z);
-  said[thread] = predicate != 0;
+  votes[thread] = predicate != 0;
   __syncwarp();
   unsigned all = 0;
-  for (int i = 0; i < 32 && (thread & ~31) + i < count; i++) all |= (unsigned)said[(thread & ~31) + i] << i;
+  for (int i = 0; i < 32 && (thread & ~31) + i < count; i++) all |= (unsigned)votes[(thread & ~31) + i] << i;
   __syncwarp();
   return all;
 }

@@ -1,4 +1,4 @@
-//! What every step of a build works with: the request, the tools, the cache.
+//! The context of a build: the request, the tools, the cache.
 
 use crate::cache::Cache;
 use crate::options::Spec;

@@ -1,4 +1,4 @@
-//! The differentiation engines: a module in that asks for derivatives, a module out that has them.
+//! Runs Enzyme, as the `catalyst` driver or as a plugin of `opt`: a module with requests for derivatives in, their code out.
 
 use crate::error::{Error, Result};
 use crate::os::process::{self, ProcessError};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What an engine is asked to do.
+/// One run of Enzyme: input, output and options.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The user's function, for messages.
@@ -29,7 +29,7 @@ pub struct Job<'a> {
     pub timeout: Duration,
 }
 
-/// What an engine did.
+/// The result of a run.
 pub struct Done {
     /// The command line.
     pub command: String,
@@ -47,18 +47,18 @@ pub trait Engine {
     fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
 }
 
-/// Code of the refusal of an engine that did not come to an end.
+/// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
 
 /// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
-    refusal.code == TIMED_OUT || refusal.code == diagnostics::engine::UNKNOWN || KNOWN.iter().any(known)
+    refusal.code == TIMED_OUT || refusal.code == diagnostics::enzyme::UNKNOWN || KNOWN.iter().any(known)
 }
 
-/// Whether a user, or who mends ffgrad, needs the files of the build to find out why.
+/// Whether a user, or a developer of ffgrad, needs the files of the build to find out why.
 pub fn is_unexplained(refusal: &Diagnosis) -> bool {
-    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::engine::UNKNOWN];
+    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::enzyme::UNKNOWN];
     bugs.contains(&refusal.code.as_str())
 }
 
@@ -92,24 +92,26 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Options of LLVM for the pipeline around Enzyme, where the user gives no other value. The worker's own pipeline does what is switched off
-/// here, later or earlier.
+/// LLVM options for the passes that run around Enzyme, where the user gives no other value. The worker's own pipeline does what is
+/// disabled here, before or after.
 ///
-/// Values carried from one turn of a loop to the next, in place of a load, become carried values of the reverse loop, which can then neither
-/// be vectorised nor recognised as a stencil. Ways that depend on a condition are not threaded through the turns of an unrolled loop: that
-/// leaves pointers merged of equal ones, of which Enzyme does not know where they point (the worker's `merged.rs`).
+/// `enable-load-pre`, `max-dependences`: PRE replaces a load by a loop-carried phi, which becomes a loop-carried value of the reverse
+/// loop; that loop can then neither be vectorised nor recognised as a stencil. `jump-threading-threshold`: jump threading through the
+/// iterations of an unrolled loop leaves phis of equal pointers, whose object Enzyme does not find (the worker's `phi_pointers.rs`).
 ///
-/// The three that follow keep loads apart. Enzyme says of loads that it could repeat in the reverse sweep that nothing ever changes what they read
-/// (`!invariant.group`), each for itself; LLVM takes it for all loads by that address, and what one read for what another reads after a
-/// store (`tests/cases/enzyme_bugs/repeated_lookup.c`). The worker takes the claim back (`drop_attributes.rs`), but LLVM has run in Enzyme by then. (What
-/// leaves a loop for being read first in each turn cannot be kept in it so; Enzyme has not been seen to say it of such a load.)
+/// The next three keep loads separate. Enzyme marks each load that it could repeat in the reverse sweep as invariant
+/// (`!invariant.group`). LLVM applies that to all loads of the address, and reuses the value of one load for another that follows a
+/// store (`tests/cases/enzyme_bugs/repeated_lookup.c`). The worker drops the metadata (`drop_attributes.rs`), but by then LLVM has run
+/// inside Enzyme. (A load that is hoisted because it comes first in each iteration is not covered; Enzyme has not been seen to mark
+/// such a load.)
 ///
-/// The next leaves stores in their loops. A store of which only the last turn of two nested loops counts is moved behind both, and with it the
-/// use of what they carried: Enzyme then looks that value up at a turn of the outer loop that is not defined
-/// (`tests/cases/enzyme_bugs/last_iteration.c`).
+/// `licm-mssa-max-acc-promotion` leaves stores in their loops. LICM sinks a store of which only the last iteration of two nested loops
+/// counts behind both, and with it the use of their loop-carried value: Enzyme then looks that value up with an undefined outer
+/// induction variable (`tests/cases/enzyme_bugs/last_iteration.c`).
 ///
-/// The last leaves loads where they are. Of what two branches do alike LLVM makes one behind them, and of their loads one through a pointer to
-/// either place. Enzyme reads that once more in the reverse sweep, though one of the places was written to since (`tests/cases/enzyme_bugs/alike_branches.c`).
+/// `sink-common-insts` leaves loads where they are. Sinking merges equal instructions of two branches, and their loads into one load
+/// through a phi of the two pointers. Enzyme repeats that load in the reverse sweep, though one of the two objects has been written
+/// to since (`tests/cases/enzyme_bugs/alike_branches.c`).
 const PIPELINE: [(&str, u32); 8] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),
@@ -121,13 +123,13 @@ const PIPELINE: [(&str, u32); 8] = [
     ("sink-common-insts", 0),
 ];
 
-/// Options of Enzyme's for a CPU, where the user gives no other value. Memory that is local to a loop's turn it can fill anew for the
-/// reverse sweep, by repeating the stores with what their operands are then: where those came from memory that has
-/// been overwritten since, the gradient is wrong (`tests/cases/enzyme_bugs/loop_local_memory_generated.c`). So what the reverse sweep needs is kept.
-/// On a GPU memory to keep it in is dear, and such kernels are rare.
+/// Enzyme's options for a CPU, where the user gives no other value. Enzyme can fill memory that is local to an iteration again in the
+/// reverse sweep, by repeating the stores with the current values of their operands: where those were loaded from memory that has
+/// been overwritten since, the gradient is wrong (`tests/cases/enzyme_bugs/loop_local_memory_generated.c`). So the values that the
+/// reverse sweep needs are cached. On a GPU memory for that cache is scarce, and such kernels are rare.
 const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
 
-/// What engines are asked for by default, for keys.
+/// Enzyme's default options, for keys.
 pub fn defaults() -> String {
     format!("{PIPELINE:?} {ON_CPU:?}")
 }
@@ -216,7 +218,7 @@ struct Executed {
 
 fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<Executed> {
     let line = process::command_line(&command);
-    // The names of Enzyme's own functions on the stack tell a user nothing, and finding them takes seconds.
+    // The names of Enzyme's own functions on the stack do not help a user, and finding them takes seconds.
     command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
     let output = process::run(&mut command, input, job.timeout).map_err(|e| {
         keep_log(job, &line, e.stderr());
@@ -239,14 +241,14 @@ fn keep_log(job: &Job<'_>, command: &str, stderr: &str) {
     let _ = std::fs::write(log_of(job), &text.as_bytes()[..text.len().min(MOST)]);
 }
 
-/// The file with what an engine printed that failed.
+/// The file with the output of Enzyme where it failed.
 pub fn log_of(job: &Job<'_>) -> PathBuf {
     job.output.with_file_name("engine.log")
 }
 
 fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
     let text = String::from_utf8_lossy(stderr);
-    Error::Differentiation(Box::new(diagnostics::engine::failure(job.function, status, &text)))
+    Error::Differentiation(Box::new(diagnostics::enzyme::failure(job.function, status, &text)))
 }
 
 fn failed(job: &Job<'_>, error: ProcessError) -> Error {
@@ -260,15 +262,13 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
                     4 * seconds.max(1)
                 ))
                 .advise("else type analysis may go on for ever over a large constant table or struct: pass it as a parameter,")
-                .advise("one array for each type, or look at less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
+                .advise("one array for each type, or analyse less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
         }
         ProcessError::Signal { signal, stderr, .. } => {
-            diagnostics::engine::failure(job.function, &format!("signal {signal}"), &stderr)
+            diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)
         }
-        other => {
-            Diagnosis::new("engine-failed", job.function, format!("the differentiation engine did not run: {other}"))
-                .advise("Run `ffgrad doctor`.")
-        }
+        other => Diagnosis::new("engine-failed", job.function, format!("Enzyme did not run: {other}"))
+            .advise("Run `ffgrad doctor`."),
     };
     Error::Differentiation(Box::new(diagnosis))
 }

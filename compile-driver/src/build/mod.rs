@@ -250,7 +250,7 @@ impl<'a> Build<'a> {
         let Context { spec, tools, cache } = *self.context;
         let done = std::thread::scope(|scope| {
             if spec.options.arena {
-                // Compiled once for a cache, meanwhile. What goes wrong is said where the arena is needed.
+                // Compiled once for a cache, meanwhile. A failure is reported where the arena is needed.
                 scope.spawn(|| {
                     interrupt::ask_nobody_here();
                     crate::build::runtime::arena(tools, cache).map(drop)
@@ -351,7 +351,7 @@ impl<'a> Build<'a> {
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() || enzyme::is_unexplained(refusal) {
             if !costly {
-                // Once more, for what it says in full; that it fails is known.
+                // Once more, for its full output; it is known to fail.
                 let _ = engine.differentiate(&job);
             }
             let name = format!("refused-{}-{}", &self.manifest.key[..16], wanted.name());

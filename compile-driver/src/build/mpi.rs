@@ -1,6 +1,6 @@
-//! Programs that talk to each other by MPI.
+//! Sources that use MPI: include folders and flags, the header check, `mpif.h` for flang.
 //!
-//! The option `mpi` says that a source does. It brings the flags of MPI's compiler wrapper, and it makes the checks of
+//! The option `mpi` declares it. It adds the flags of MPI's compiler wrapper, and it makes the checks of
 //! gradients collective: of a program in which one rank's inputs move another's outputs, no rank can check anything alone,
 //! and a rank that called the function once more than the others would wait for ever. So the numbers that a check
 //! decides by are summed over all ranks, and all come to the same decision; whether a kept check is trusted is decided
@@ -31,7 +31,7 @@ pub fn wanted(options: &Options) -> Result<Option<Mpi>> {
     Ok(if options.mpi { Some(toolchain::mpi()?) } else { None })
 }
 
-/// Refuses a source that includes MPI's header without saying so by option.
+/// Refuses a source that includes MPI's header without the option.
 ///
 /// # Errors
 ///
@@ -44,14 +44,14 @@ pub fn require_option(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     if !uses {
         return Ok(());
     }
-    let headline = format!("`{}` uses MPI, which ffgrad has to be told", spec.function);
+    let headline = format!("`{}` uses MPI, which needs the option `mpi`", spec.function);
     Err(Error::compile(
         Diagnosis::new("mpi-option", &spec.function, headline)
             .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md)."),
     ))
 }
 
-/// Enzyme keeps what it must remember of a message under way in the shadow of its request, as an address. MPICH's
+/// Enzyme stores its record of a pending message in the shadow of its request, as an address. MPICH's
 /// requests are integers, too small for one.
 fn requests_must_be_pointers(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
@@ -89,7 +89,7 @@ pub fn for_fortran(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path) -
     Ok(Some(bitcode))
 }
 
-/// OpenMPI's `mpif.h` without the part that flang does not compile (`MPI_Sizeof` for kinds of numbers that it does not tell
+/// OpenMPI's `mpif.h` without the part that flang does not compile (`MPI_Sizeof` for kinds of numbers that it does not distinguish
 /// apart), where flang finds it first.
 ///
 /// # Errors
@@ -100,9 +100,9 @@ pub fn fix_header(spec: &Spec, folder: &Path) -> Result<()> {
     let Some(mpi) = wanted(&spec.options)? else { return Ok(()) };
     let headers = mpi.compile.iter().filter_map(|flag| Some(Path::new(flag.strip_prefix("-I")?).join(FORTRAN_HEADER)));
     if let Some(text) = headers.filter_map(|path| std::fs::read_to_string(path).ok()).find(|t| t.contains(UNFIT)) {
-        let mended: String = text.lines().filter(|l| !l.contains(UNFIT)).flat_map(|l| [l, "\n"]).collect();
+        let patched: String = text.lines().filter(|l| !l.contains(UNFIT)).flat_map(|l| [l, "\n"]).collect();
         let path = folder.join(FORTRAN_HEADER);
-        std::fs::write(&path, mended).map_err(crate::cache::io("write", &path))?;
+        std::fs::write(&path, patched).map_err(crate::cache::io("write", &path))?;
     }
     Ok(())
 }

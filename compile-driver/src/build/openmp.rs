@@ -1,4 +1,4 @@
-//! Sources with OpenMP, when they are built: whether a source is one, and what the worker and the compiler need for it.
+//! Sources that use OpenMP: detects them, and computes what the worker and the compiler need for them.
 
 use crate::build::context::Context;
 use crate::build::runtime;

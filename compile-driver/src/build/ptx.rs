@@ -1,10 +1,10 @@
-//! A kernel's entry points as PTX.
+//! Builds a kernel's entry points as PTX.
 //!
 //! ```text
 //! k.cu ─ clang 15 ─ core-ad: entry points ─ opt 15 with Enzyme ─ core-ad: libdevice's names ─ clang 15 ─ k.ptx ─ ptxas
 //! ```
 //!
-//! No GPU takes part: ptxas only checks the PTX, for a GPU of today, and tells what it needs. The driver of the GPU that
+//! No GPU is needed: ptxas only checks the PTX, for a current GPU, and reports its resources. The driver of the GPU that
 //! runs it compiles it for itself.
 
 use crate::build::enzyme::{self, Job};
@@ -148,7 +148,7 @@ impl Build<'_> {
         read_text(&output)
     }
 
-    /// What must hold before second derivatives are asked for; the CPU as a device says the same.
+    /// The conditions for second derivatives; the CPU as a device has the same.
     fn check_entries(&self, source: &str) -> Result<()> {
         let second = self.wanted.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2));
         if !second || !source.lines().any(|l| l.starts_with('@') && l.contains(" addrspace(3) ")) {
@@ -197,7 +197,7 @@ impl Build<'_> {
         compiler::execute(self.spec, &mut command)
     }
 
-    /// Has ptxas assemble the PTX, and returns what it says of registers and memory.
+    /// Has ptxas assemble the PTX, and returns its report of registers and memory.
     fn check(&self, ptx: &Path, commands: &mut Vec<String>) -> Result<Vec<String>> {
         let function = &self.spec.function;
         let mut command = std::process::Command::new(&self.tools.ptxas);
@@ -209,16 +209,16 @@ impl Build<'_> {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))
         };
         let output = process::run(&mut command, None, timeout).map_err(|e| Error::of_child(e, function, unfinished))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             let wanted = |l: &&str| l.contains("Used ") || l.contains("stack frame") || l.contains("Compiling entry");
-            return Ok(said
+            return Ok(printed
                 .lines()
                 .filter(wanted)
                 .map(|l| l.trim_start_matches("ptxas info    :").trim().to_owned())
                 .collect());
         }
-        let diagnosis = match said.contains("too much shared data") {
+        let diagnosis = match printed.contains("too much shared data") {
             true => device(
                 "shared-memory",
                 format!("`{function}` and its derivative need more shared memory than a block has"),
@@ -228,7 +228,7 @@ impl Build<'_> {
             false => device("ptxas", format!("the GPU's assembler refused the code of `{function}`"))
                 .advise("This is a bug of ffgrad: please report it with the source."),
         };
-        let shown: Vec<&str> = said.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
+        let shown: Vec<&str> = printed.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
         Err(Error::Device(Box::new(diagnosis.quote(shown.join("\n")))))
     }
 }

@@ -1,4 +1,4 @@
-//! Which symbol of the compiled sources a user's name means.
+//! Resolves a user's function name to a symbol of the compiled sources.
 
 use crate::error::{Error, Result};
 use crate::options::Spec;

@@ -48,8 +48,8 @@ pub struct Failure {
     /// What it was asked for.
     pub request: String,
     /// What it had written to standard error.
-    pub said: String,
-    /// Those of its words that tell something.
+    pub printed: String,
+    /// The informative lines of it.
     pub words: String,
     /// When those were its last words: `when it crashed`.
     pub when: &'static str,
@@ -145,16 +145,16 @@ impl Worker {
         }
     }
 
-    /// What the machine lacked where the worker says so, else the given error.
-    fn failed(&self, said: &str, otherwise: Error) -> Error {
-        match ProcessError::lack(Path::new("ffgrad-llvm"), said) {
+    /// The resource that the machine lacked where the worker reports one, else the given error.
+    fn failed(&self, printed: &str, otherwise: Error) -> Error {
+        match ProcessError::lack(Path::new("ffgrad-llvm"), printed) {
             Some(lack) => Error::of_child(lack, &self.function, |_| otherwise),
             None => otherwise,
         }
     }
 
     fn crashed(&mut self, request: &Request) -> Error {
-        // What has closed its output and hangs is not waited for; what has crashed has said why by now, or does at once.
+        // A worker that has closed its output and hangs is not waited for; one that crashed has printed the reason by now, or does at once.
         let _ = self.errors_end.recv_timeout(LAST_WORDS);
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.group.kill();
@@ -167,11 +167,11 @@ impl Worker {
             },
             Err(e) => (format!("was lost: {e}"), "when it was lost"),
         };
-        let (said, words) = self.last_words(request, when);
-        self.failed(&said, broken(&self.function, reason, &words))
+        let (printed, words) = self.last_words(request, when);
+        self.failed(&printed, broken(&self.function, reason, &words))
     }
 
-    /// A worker whose time is up is made to say what it is at.
+    /// Makes a worker that exceeded its time limit print what it is processing.
     fn late(&mut self, request: &Request) -> Error {
         if let Ok(process) = i32::try_from(self.child.id()) {
             // SAFETY: kill(2) takes plain numbers; the child was not reaped, so the number is its own.
@@ -189,14 +189,14 @@ impl Worker {
         ))
     }
 
-    /// What it said in the end, whole and what of it tells something; remembered for [`Worker::failure`].
+    /// Its last output, whole, and the informative lines of it; remembered for [`Worker::failure`].
     fn last_words(&mut self, request: &Request, when: &'static str) -> (String, String) {
-        let said = self.errors.as_ref().map(Capture::take).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let words = worker::words(&said);
+        let printed = self.errors.as_ref().map(Capture::take).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        let words = worker::words(&printed);
         let request = serde_json::to_string(request).unwrap_or_default();
-        self.failure = Some(Failure { request, said: said.clone(), words: words.clone(), when });
-        (said, words)
+        self.failure = Some(Failure { request, printed: printed.clone(), words: words.clone(), when });
+        (printed, words)
     }
 }
 
@@ -216,7 +216,7 @@ fn sender_to(stream: Option<ChildStdin>) -> Sender<String> {
         std::thread::spawn(move || {
             block_sigpipe();
             for line in lines {
-                // One that reads no more has crashed, which its missing answer tells.
+                // One that no longer reads has crashed, as its missing answer shows.
                 if writeln!(stream, "{line}").and_then(|()| stream.flush()).is_err() {
                     break;
                 }

@@ -1,4 +1,4 @@
-//! What an entry of the cache must have to be used: its manifest, and the bitcode that derivatives are built from.
+//! A usable cache entry: its manifest, and the bitcode that derivatives are built from.
 
 use crate::cache::Cache;
 use crate::error::{CacheError, Error};
@@ -26,7 +26,7 @@ pub fn sound(cache: &Cache, key: &str) -> Option<Manifest> {
     None
 }
 
-/// Takes an entry out of use because of one of its files, and says that something is compiled again.
+/// Takes an entry out of use because of one of its files, and prints that something is compiled again.
 fn give_up(cache: &Cache, entry: &Path, file: &Path, what: &str) {
     if cache.set_aside(entry).is_ok() {
         cache

@@ -1,4 +1,4 @@
-//! What stands for a file that was read: the digest of its content, or of a shared library of the system its name.
+//! Identifies a file that was read: by the digest of its content, or a system's shared library by its name.
 
 use crate::cache;
 use core_ad::manifest::Source;

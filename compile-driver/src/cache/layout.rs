@@ -1,4 +1,4 @@
-//! Where artifacts are kept inside an entry, and whether one is as it was built.
+//! The folders of artifacts inside an entry, and the check that one is unchanged.
 
 use crate::cache::Cache;
 use crate::cache::sealed::read_json;

@@ -1,6 +1,6 @@
-//! Keeping house: what lies in the cache, whether it is whole, and what may go.
+//! Cache maintenance: lists, verifies, prunes and clears entries.
 //!
-//! Nothing that is in use goes: whoever opened an entry holds its lock shared, whoever builds holds the lock of the staging folder,
+//! Nothing that is in use is removed: an open function holds the shared lock of its entry, a build holds the lock of the staging folder,
 //! and both are taken here before anything is removed.
 
 use crate::cache::{Cache, Lock, entry, io, layout, locked, no_locks};
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Bytes that the cache may take where `FFGRAD_CACHE_LIMIT` says nothing else.
+/// Bytes that the cache may take by default.
 pub const DEFAULT_LIMIT: u64 = 10 << 30;
 
 /// How often a build looks whether the cache has grown too large.
@@ -160,7 +160,7 @@ fn damages(entry: &Path) -> Vec<Damage> {
     found
 }
 
-/// Called after a build: now and then, removes what is too much. Its own failure is nobody's concern.
+/// Called after a build: now and then, removes what is too much. Its own failure is ignored.
 pub fn tidy(cache: &Cache) {
     let stamp = cache.root().join("tidied");
     if age(&stamp).is_some_and(|age| age < TIDY_EVERY) {
@@ -176,13 +176,13 @@ pub fn tidy(cache: &Cache) {
     }
 }
 
-/// What `FFGRAD_CACHE_LIMIT` says, else the default.
+/// The value of `FFGRAD_CACHE_LIMIT`, else the default.
 pub fn limit() -> u64 {
     let given = std::env::var("FFGRAD_CACHE_LIMIT").ok();
     given.and_then(|text| size::bytes(&text)).unwrap_or(DEFAULT_LIMIT)
 }
 
-/// The lock under which an entry may be removed; `None` while somebody uses it.
+/// The lock under which an entry may be removed; `None` while it is in use.
 fn claim(cache: &Cache, key: &str) -> Option<Lock> {
     let try_lock = |file: &File| match file.try_lock() {
         Err(TryLockError::Error(e)) => Err(e),
@@ -191,7 +191,7 @@ fn claim(cache: &Cache, key: &str) -> Option<Lock> {
     };
     let path = cache.use_file(key);
     let probe = File::options().create(true).append(true).open(&path).ok()?;
-    // Without locks nobody can say that an entry is in use: only those go that nobody opened for a week.
+    // Without locks it is unknown whether an entry is in use: only those are removed that were not opened for a week.
     if matches!(probe.try_lock(), Err(TryLockError::Error(e)) if no_locks(&e)) {
         let old = age(&cache.entry(key).join("used")).is_some_and(|a| a > Duration::from_secs(7 * 24 * 3600));
         return old.then_some(Lock { file: probe });
@@ -231,7 +231,7 @@ fn remove_leftovers(cache: &Cache, older: Duration, removed: &mut Removed) {
 /// No file takes so long to write.
 const WRITING: Duration = Duration::from_secs(3600);
 
-/// Requests that lead to no entry any more, and locks that nobody holds.
+/// Requests that lead to no entry any more, and locks that are not held.
 fn remove_traces(cache: &Cache) {
     let requests = fs::read_dir(cache.root().join("requests")).into_iter().flatten().flatten();
     for request in requests.map(|r| r.path()) {

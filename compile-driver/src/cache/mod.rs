@@ -9,14 +9,14 @@
 //!     primal/                  artifact.json and the shared object
 //!     d1-<mask>-<pipeline>/        the same with vjp and jvp
 //!     choice-<mask>.json       the pipeline that passed its check
-//!     used                     empty; its time says when the entry was opened last
+//!     used                     empty; its time is when the entry was last opened
 //!   runtime/<digest>/          ffgrad's own C runtime, compiled
 //!   locks/<name>.lock          OS locks: a dead owner leaves nothing behind
 //!   locks/<key>.use            held shared by every process that uses the entry
 //!   staging/<random>/          builds in progress, locked by their builder; renamed into place when complete
 //! ```
 //!
-//! Keys hold content, never modification times or places. `CACHING.md` says the rest: what is hashed, what is checked, what is
+//! Keys hold content, never modification times or places. `CACHING.md` has the rest: what is hashed, what is checked, what is
 //! removed when. [`sealed`] has the JSON files, [`keeping`] listing, checking and removing, [`overlay`] what happens
 //! where the folder cannot be written to.
 
@@ -86,7 +86,7 @@ impl Drop for Lock {
     }
 }
 
-/// A private folder for a build. It is locked as long as its builder lives, so that it can be told from what a killed
+/// A private folder for a build. It is locked as long as its builder lives, which distinguishes it from what a killed
 /// builder left behind.
 #[derive(Debug)]
 pub struct Staging {
@@ -194,7 +194,7 @@ impl Cache {
         }
     }
 
-    /// Says that an entry is in use, which keeps it from being removed, and that it was used now. `None` in a cache
+    /// Marks an entry as in use, which keeps it from being removed, and as used now. `None` in a cache
     /// that cannot be written to, where nobody removes anything either.
     pub fn hold(&self, key: &str) -> Option<Lock> {
         let file = locked(&self.use_file(key), File::lock_shared).ok()?;
@@ -280,7 +280,7 @@ impl Cache {
         let aside = self.private_folder()?;
         match fs::rename(damaged, aside.path().join("damaged")) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io("remove", damaged)(e).into()),
-            // What somebody else set aside is gone as well.
+            // An entry that another process set aside is gone as well.
             _ => Ok(()),
         }
     }
@@ -371,7 +371,7 @@ fn make_private(folder: &Path) -> std::result::Result<(), CacheError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io("create", folder))
 }
 
-/// Turns an I/O error into a [`CacheError`].
+/// Converts an I/O error to a [`CacheError`].
 pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> CacheError {
     let path = path.to_owned();
     move |source| CacheError::Io { action, path, source }

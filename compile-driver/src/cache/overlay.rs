@@ -1,7 +1,7 @@
-//! A cache folder that cannot be written to: an image's, another user's, a full home's.
+//! Builds beside a cache folder that is read-only: an image's, another user's, a full disk's.
 //!
-//! What lies there is used as it is. What it lacks is built in a private folder of this user below the system's temporary one, which is
-//! checked as every cache is; entries that are needed are copied there first, because what is built of them later lies beside them.
+//! Its entries are used in place. What it lacks is built in a private folder of this user below the system's temporary one, which is
+//! checked as every cache is; entries that are needed are copied there first, because artifacts built from them later are stored beside them.
 
 use crate::cache::request::Record;
 use crate::cache::{Cache, PLACES, default_root, io, must_be_ours};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Below {
     /// Nothing where not even reading is possible.
     cache: Option<Arc<Cache>>,
-    /// What the user is told when something has to be built elsewhere.
+    /// The message for a user when something has to be built elsewhere.
     notice: String,
 }
 
@@ -73,11 +73,11 @@ impl Cache {
         Ok(())
     }
 
-    /// Tells once in the process where things are built.
+    /// Prints once in the process where things are built.
     pub(super) fn warn_of_overlay(&self) {
-        static TOLD: AtomicBool = AtomicBool::new(false);
+        static PRINTED: AtomicBool = AtomicBool::new(false);
         if let Some(below) = &self.below
-            && !TOLD.swap(true, Ordering::Relaxed)
+            && !PRINTED.swap(true, Ordering::Relaxed)
         {
             self.warnings.add(below.notice.clone());
         }
@@ -106,7 +106,7 @@ fn readable(folder: &Path) -> Option<Cache> {
     Some(Cache { root, warnings: Arc::default(), below: None })
 }
 
-/// This user's cache in the system's temporary folder; none where somebody else has put something there.
+/// This user's cache in the system's temporary folder; none where another user owns that path.
 fn temporary() -> Option<Cache> {
     // SAFETY: geteuid has no preconditions and cannot fail.
     let user = unsafe { libc::geteuid() };

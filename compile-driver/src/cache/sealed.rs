@@ -1,6 +1,6 @@
-//! JSON files of the cache: written at once or not at all, and sealed with a digest of their own text.
+//! JSON files of the cache: written atomically, and sealed with a digest of their own text.
 //!
-//! The seal is the first member, on a line of its own, so that the file stays JSON for every other reader. It tells a file
+//! The seal is the first member, on a line of its own, so that the file stays JSON for every other reader. It distinguishes a file
 //! that a disk or a hand has changed from one that was written here.
 
 use crate::cache::io;
@@ -33,7 +33,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     from_sealed(&fs::read(path).ok()?)
 }
 
-/// What a sealed file says, from its bytes; `None` where they are not as they were written.
+/// The content of a sealed file, from its bytes; `None` where they are not as they were written.
 pub fn from_sealed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     serde_json::from_str(&unsealed(std::str::from_utf8(bytes).ok()?)?).ok()
 }

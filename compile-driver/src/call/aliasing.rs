@@ -11,8 +11,8 @@ use core_ad::protocol::Entry;
 use std::ffi::c_void;
 
 impl Call<'_> {
-    /// Copies the tangents in `slots` that lie in the memory of their own input. Nothing else is both given by the caller
-    /// and passed as it lies: cotangents are copied, results are written to.
+    /// Copies the tangents in `slots` that are in the memory of their own input. Nothing else is both given by the caller
+    /// and passed in place: cotangents are copied, results are written to.
     pub(crate) fn separate_aliases(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) {
         let parts: &[Part] = match entry {
             Entry::Jvp => &[Part::Shadow],

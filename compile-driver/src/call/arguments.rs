@@ -1,12 +1,12 @@
 //! One call of a foreign function: the caller's arrays in, an argument array for an entry point out.
 //!
-//! Contiguous inputs are passed as they lie. What is copied, and why:
+//! Contiguous inputs are passed in place. What is copied, and why:
 //!
-//! - an input that does not lie as its parameter wants it (row-major, Fortran: column-major): once (counted as `gathered`);
+//! - an input whose layout is not its parameter's (row-major, Fortran: column-major): once (counted as `gathered`);
 //! - a column-major result, for a framework that has only row-major arrays: once (`gathered`);
 //! - an argument updated in place: once, so that the caller's array never changes (`in_place`);
 //! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`);
-//! - a tangent that lies in the memory of its own input: once (`cotangents`), see [`crate::call::aliasing`].
+//! - a tangent that is in the memory of its own input: once (`cotangents`), see [`crate::call::aliasing`].
 
 use crate::call::scratch::Frame;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ pub trait Results {
     ///
     /// # Errors
     ///
-    /// Whatever the framework says, as an error of this crate.
+    /// The framework's error, as an error of this crate.
     fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8>;
 
     /// Whether the memory of gradient number `position` holds a sum, to be added to rather than set to zero first.
@@ -83,7 +83,7 @@ pub trait Results {
 /// Bytes copied so far in this process, by reason.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// Inputs and results that did not lie as the function wants them.
+    /// Inputs and results whose layout is not the function's.
     pub gathered: AtomicU64,
     /// Arguments updated in place.
     pub in_place: AtomicU64,
@@ -104,14 +104,14 @@ impl View<'_> {
         self.shape.iter().product::<i64>().max(0) as usize
     }
 
-    /// Whether the elements lie row-major and without gaps.
+    /// Whether the elements are row-major and without gaps.
     pub fn is_contiguous(&self) -> bool {
         let Some(strides) = self.strides else { return true };
         without_gaps(self.shape.iter().zip(strides).rev())
     }
 
-    /// Whether the elements lie without gaps, the first index varying fastest if `column_major`, else the last.
-    pub fn lies(&self, column_major: bool) -> bool {
+    /// Whether the elements are without gaps, column-major or row-major.
+    pub fn has_layout(&self, column_major: bool) -> bool {
         match self.strides {
             _ if !column_major => self.is_contiguous(),
             Some(strides) => without_gaps(self.shape.iter().zip(strides)),
@@ -127,7 +127,7 @@ impl View<'_> {
     /// `target` has room for all elements and does not overlap the view, whose own memory is valid.
     unsafe fn copy_to(&self, target: *mut u8, column_major: bool) {
         let size = self.dtype.size();
-        if self.lies(column_major) {
+        if self.has_layout(column_major) {
             // SAFETY: passed on from the caller.
             return unsafe { target.copy_from_nonoverlapping(self.data, self.elements() * size) };
         }
@@ -226,7 +226,7 @@ impl<'a> Call<'a> {
     pub fn input(&self, arg: usize, input: &Input<'_>) -> Result<*mut u8> {
         let a = &self.plan.args[arg];
         match input {
-            Input::Array(view) if view.lies(a.column_major) => Ok(self.never_null(view.data.cast_mut())),
+            Input::Array(view) if view.has_layout(a.column_major) => Ok(self.never_null(view.data.cast_mut())),
             Input::Array(view) => {
                 let copy = self.frame.bytes(view.elements() * view.dtype.size());
                 count(&COPIES.gathered, view.elements() * view.dtype.size());
@@ -393,9 +393,9 @@ impl<'a> Call<'a> {
 }
 
 fn thrown(function: &str, text: &str) -> Error {
-    let said = if text.is_empty() { "an exception that says nothing".to_owned() } else { format!("\"{text}\"") };
+    let thrown = if text.is_empty() { "an exception without a message".to_owned() } else { format!("\"{text}\"") };
     Error::Foreign(Box::new(
-        Diagnosis::new("foreign-exception", function, format!("`{function}` threw {said}"))
+        Diagnosis::new("foreign-exception", function, format!("`{function}` threw {thrown}"))
             .advise("The exception came from the foreign code itself; its results were dropped."),
     ))
 }

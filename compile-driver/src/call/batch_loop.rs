@@ -16,7 +16,7 @@ use core_ad::{CallPlan, DType};
 use std::ffi::c_void;
 use std::ops::Range;
 
-/// How far apart the elements of an array lie, in bytes, for each batch dimension; empty where all share it.
+/// The distance between the elements of an array, in bytes, for each batch dimension; empty where all share it.
 pub(crate) type Stride = Vec<isize>;
 
 /// The array's part for the first element of a batch of `rank` dimensions, and its stride.
@@ -88,7 +88,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// `shape` is the whole result's, `lead` tells the batch dimensions among it, `batch` are the call's.
+    /// `shape` is the whole result's, `lead` selects the batch dimensions among it, `batch` are the call's.
     pub(crate) fn new(
         position: usize,
         dtype: DType,
@@ -169,7 +169,7 @@ pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: 
     Ok(())
 }
 
-/// What the threads of a call look at together.
+/// The state that the threads of a call share.
 struct Shared<'s>(&'s Job<'s>, &'s [Target]);
 
 // SAFETY: the arrays that the pointers inside address are only read, except for the results. Of those each thread
@@ -185,7 +185,7 @@ impl Shared<'_> {
     }
 }
 
-/// One thread's walk over its elements.
+/// One thread's loop over its elements.
 struct Worker<'w> {
     job: &'w Job<'w>,
     targets: &'w [Target],

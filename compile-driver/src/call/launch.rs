@@ -69,7 +69,7 @@ impl Launcher {
     ///
     /// # Errors
     ///
-    /// A device error where no GPU could do it; what the front end's callable says.
+    /// A device error where no GPU could do it; the error of the front end's callable.
     pub fn launch(&self, spec: &Spec, plan: &CallPlan, resolved: &Resolved) -> Result<Launch> {
         let sizes = &spec.options.sizes;
         let outcome = match &self.chooser {

@@ -1,7 +1,7 @@
 //! Per-thread working memory for calls: shadows, copies and scratch arrays that live for one call.
 //!
 //! Blocks are reused by the next call, so that a call allocates nothing once warm. What goes beyond
-//! [`KEEP_BYTES`] is given back when the outermost call ends.
+//! [`KEEP_BYTES`] is released when the outermost call ends.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ struct Block {
 
 impl Block {
     fn layout(size: usize) -> Layout {
-        // A size that fits no layout cannot be allocated either; both end the same way.
+        // A size that fits no layout cannot be allocated either; both fail alike.
         Layout::from_size_align(size, ALIGN).unwrap_or(Layout::new::<u8>())
     }
 
@@ -53,11 +53,11 @@ thread_local! {
     static POOL: Rc<RefCell<Pool>> = Rc::default();
 }
 
-/// Working memory of one call. Calls nest (a check runs inside a call); each gives back what it took.
+/// Working memory of one call. Calls nest (a check runs inside a call); each releases what it took.
 pub struct Frame {
     block: usize,
     used: usize,
-    // Of this thread, on which the memory must be given back: an `Rc` stays there. Looked up once a frame, which is
+    // Of this thread, on which the memory must be released: an `Rc` stays there. Looked up once a frame, which is
     // cheaper than a thread's own variables are.
     pool: Rc<RefCell<Pool>>,
 }

@@ -1,4 +1,4 @@
-//! What stands behind each slot of an entry point's argument array.
+//! Fills the slots of an entry point's argument array: primals, shadows, cotangents, tangents.
 //!
 //! Shadows of inputs are results, zeroed and added to. Shadows of what the function writes are private copies of the
 //! caller's cotangents, because the reverse mode consumes them.
@@ -55,7 +55,7 @@ impl Call<'_> {
         let plan = self.plan;
         match plan.args[arg].role {
             Role::Input | Role::Scratch => self.gradient(arg, mask, results),
-            // Of an argument updated in place the reverse mode turns the cotangent of the result into the
+            // For an argument updated in place, reverse mode overwrites the cotangent of the result with the
             // gradient of the input.
             _ => {
                 let memory = match self.gradient_position(arg, mask) {

@@ -1,4 +1,4 @@
-//! Shapes that calls had before: a loop calls with the same ones again and again.
+//! A cache of resolved shapes, because a loop calls with the same ones again and again.
 //!
 //! Shapes that are the same as those of an earlier call were checked then, and imply the same. What is kept is compared whole,
 //! so that nothing is taken on trust; a few sets of shapes are, the least recent first to go.

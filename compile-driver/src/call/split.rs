@@ -27,7 +27,7 @@ pub struct Batch<'a> {
     pub separate: u64,
 }
 
-/// The arrays of one kind: their part for the first element, and how the others lie to it.
+/// The arrays of one kind: the slice for the first element, and the strides to the others.
 pub(crate) struct Arrays<T> {
     pub first: Vec<T>,
     pub strides: Vec<Stride>,
@@ -35,7 +35,7 @@ pub(crate) struct Arrays<T> {
     pub leads: Vec<(Lead, Vec<i64>)>,
 }
 
-/// Every array of a call, taken apart into elements.
+/// Every array of a call, split into elements.
 pub(crate) struct Split<'a> {
     /// The batch dimensions of the call: those that the caller maps over, then those of `...`.
     pub shape: Vec<i64>,

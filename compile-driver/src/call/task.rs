@@ -1,4 +1,4 @@
-//! What a call computes, with all that the caller gives: inputs, cotangents, tangents.
+//! A request for an evaluation: the derivative, and the caller's inputs, cotangents and tangents.
 
 use crate::call::arguments::{Input, View, wrong_type};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Calls over a batch: one loop in here over the elements, each a call of the same entry point.
+//! Calls over a batch: a loop over the elements, each a call of the same entry point.
 //!
 //! An array of such a call has leading batch dimensions, or is shared by all elements. Shapes are checked, memory is
 //! taken and the derivative is proven once; per element only addresses move. The gradient of a shared input is the
@@ -47,7 +47,7 @@ impl Function {
     }
 
     /// [`Function::vjp`] for each element of a batch. The gradient of a shared input is summed over the elements,
-    /// unless the batch says `separate`; a batch of no elements has the sum zero.
+    /// unless the batch is `separate`; a batch of no elements has the sum zero.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Function {
         let job = Job {
             plan: &self.opened.manifest.plan,
             function: &self.opened.spec.function,
-            // Where the elements have the threads, an element has one; where nobody asked, the runtime decides.
+            // Where the elements have the threads, an element has one; by default the runtime decides.
             inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
             artifact: &artifact,
             resolved: &resolved,
@@ -200,13 +200,13 @@ impl Function {
 
     /// What calls of these sizes still have to be checked for, by the function that serves them.
     fn due(&self, wanted: DerivativeSet, resolved: &Resolved) -> Check {
-        let wanted = self.opened.serving(wanted);
+        let wanted = self.opened.served_by(wanted);
         if let Some(other) = self.server(wanted, resolved) {
             return other.due(wanted, resolved);
         }
         let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
-            // Before anything is proven it is the first element that tells something which counts, however far behind.
+            // Before anything is verified, the first informative element counts, however late it is.
             Some(known)
                 if self.selection().is_each_checked(&known, resolved) || !known.verified.load(Ordering::Acquire) =>
             {
@@ -220,7 +220,7 @@ impl Function {
 
     /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
     fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
-        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.served_by(wanted, resolved)) {
             return Some(variant.clone());
         }
         let options = &self.opened.spec.options;
@@ -239,7 +239,7 @@ impl Function {
         }
     }
 
-    /// Takes memory for every result and says where each element's part of it lies.
+    /// Allocates memory for every result and returns where each element's slice of it begins.
     fn targets(
         &self,
         batch: &Batch<'_>,
@@ -265,7 +265,7 @@ impl Function {
                 }
             }
             Entry::Vjp | Entry::Hvp | Entry::Reverse => {
-                let mask = task.mask & self.opened.facts.differentiable;
+                let mask = task.mask & self.opened.plan_flags.differentiable;
                 let inputs = plan.inputs.iter().enumerate();
                 for (position, &arg) in inputs.filter(|&(p, &arg)| mask >> p & 1 == 1 && plan.has_shadow(arg, mask)) {
                     let (lead, own) = &split.inputs.leads[position];

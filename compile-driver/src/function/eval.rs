@@ -80,7 +80,7 @@ impl Function {
 
     /// One call: checked, proven, run.
     pub(crate) fn evaluate(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
-        if self.opened.facts.batched {
+        if self.opened.plan_flags.batched {
             return self.evaluate_over(&Batch::default(), task, results);
         }
         self.evaluate_by(task, self.wanted(task), results)
@@ -103,10 +103,10 @@ impl Function {
 
     /// The derivatives that a task needs.
     pub(crate) fn wanted(&self, task: &Task<'_>) -> DerivativeSet {
-        let wanted = task.wanted(self.opened.facts.differentiable);
+        let wanted = task.wanted(self.opened.plan_flags.differentiable);
         // One code for all gradients of a function whose gradients may come from a tape.
         let in_halves = matches!(task.entry, Entry::Primal | Entry::Vjp) && self.is_taped();
-        self.opened.serving(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
+        self.opened.served_by(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
     }
 
     /// The artifact that serves a task, proven at its arguments where it is a derivative's.
@@ -137,7 +137,7 @@ impl Function {
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
         self.opened.must_run_here()?;
-        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.serving(wanted, resolved)) {
+        if let Some(variant) = self.variants.packed.iter().find_map(|v| v.served_by(wanted, resolved)) {
             let artifact = variant.derivative(wanted, inputs, resolved)?;
             variant.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
             return Ok(artifact);

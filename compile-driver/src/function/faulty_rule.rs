@@ -1,8 +1,8 @@
-//! Which of the derivatives that the user gave is wrong, when the gradient of a function that uses them is.
+//! Finds the custom derivative that makes a function's gradient wrong.
 //!
-//! The check of the whole function has said that something is. Here the function is built again with one of the given
+//! The verification of the whole function has failed. Here the function is built again with one of the given
 //! derivatives left aside, so that Enzyme differentiates that function's own code: if the gradient is right then, that
-//! derivative is wrong. Where Enzyme cannot, the numbers still say which half disagrees with finite differences.
+//! derivative is wrong. Where Enzyme cannot, the numbers still show which half disagrees with finite differences.
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub const WRONG_DERIVATIVE: &str = "wrong-derivative";
 /// Which half of a rule a failed check speaks against.
 pub fn half(record: &CheckRecord) -> &'static str {
     let gap = |value: f64| (value - record.differences).abs();
-    // Forward and reverse against differences; what is a hundred times closer is taken for right.
+    // Forward and reverse against differences; a value that is a hundred times closer counts as right.
     match (gap(record.forward), gap(record.reverse)) {
         (forward, reverse) if forward < 0.01 * reverse => "reverse",
         (forward, reverse) if reverse < 0.01 * forward => "forward",
@@ -35,7 +35,7 @@ pub fn half(record: &CheckRecord) -> &'static str {
 /// # Errors
 ///
 /// What has nothing to do with them, see [`passes_without`].
-pub(crate) fn blame(
+pub(crate) fn find(
     opened: &Opened,
     wanted: DerivativeSet,
     inputs: &[Input<'_>],
@@ -46,16 +46,16 @@ pub(crate) fn blame(
     if rules.is_empty() || !opened.spec.options.ignored_derivatives.is_empty() {
         return Ok(None);
     }
-    let mut guilty = None;
+    let mut faulty = None;
     for rule in rules {
         if passes_without(opened, &rule.symbol, wanted, inputs, resolved)? {
-            guilty = Some(rule);
+            faulty = Some(rule);
             break;
         }
     }
     let function = &opened.spec.function;
     let half = record.map_or("given", half);
-    let diagnosis = match guilty.or(rules.first().filter(|_| rules.len() == 1)) {
+    let diagnosis = match faulty.or(rules.first().filter(|_| rules.len() == 1)) {
         Some(rule) => {
             let name = readable(&rule.symbol);
             let headline = format!(
@@ -64,7 +64,7 @@ pub(crate) fn blame(
             let mut diagnosis = Diagnosis::new(WRONG_DERIVATIVE, function, headline);
             let place = if half == "forward" { &rule.forward } else { &rule.reverse };
             diagnosis.location = place.clone().map(source_text::with_text);
-            match guilty {
+            match faulty {
                 Some(_) => diagnosis.advise(format!("Without it, differentiating `{name}` itself, the gradient passes.")),
                 None => diagnosis,
             }
@@ -97,7 +97,7 @@ pub(crate) fn blame(
 }
 
 /// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
-/// built or differentiated then is a no; an interrupt or a full disk says nothing and is an error.
+/// built or differentiated then is a no; an interrupt or a full disk is inconclusive, and an error.
 fn passes_without(
     opened: &Opened,
     rule: &str,

@@ -1,4 +1,4 @@
-//! A kernel's calls on a GPU: what [`Function`] offers beside calls on the CPU.
+//! Calls of a kernel on a GPU.
 
 use crate::build::ptx;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::gpu::ptx::{Ptx, PtxRequest};
 use core_ad::protocol::{Entry, Pipeline};
 use core_ad::shapes;
 
-/// A batch of calls: how many, and for each slot how far apart the elements lie, in bytes (0: all share it).
+/// A batch of calls: how many, and for each slot the distance between elements, in bytes (0: all share it).
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// How many.

@@ -203,7 +203,7 @@ impl Function {
     ///
     /// # Errors
     ///
-    /// As the first call, but for what only numbers tell.
+    /// As the first call, except for what depends on values.
     pub fn prepare_values(&self, expected: u64) -> Result<()> {
         if self.opened.spec.options.mpi {
             return Ok(());
@@ -222,7 +222,7 @@ impl Function {
     ///
     /// Arity, dtype and shape errors, with the parameters' names.
     pub fn resolve(&self, inputs: &[Input<'_>]) -> Result<Arc<Resolved>> {
-        match self.opened.facts.batched {
+        match self.opened.plan_flags.batched {
             true => self.resolve_over(inputs).map(Arc::new),
             false => self.resolve_element(inputs),
         }
@@ -271,7 +271,7 @@ fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Loc
     Ok((manifest, held))
 }
 
-/// The content of sources wherever they lie: a folder that was moved, or copied, is no other source.
+/// The content of sources without their location: a folder that was moved or copied is the same source.
 fn contents(sources: &[Source]) -> Vec<&str> {
     let mut all: Vec<&str> = sources.iter().map(|source| source.digest.as_str()).collect();
     all.sort_unstable();

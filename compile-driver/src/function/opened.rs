@@ -1,4 +1,4 @@
-//! What a function is opened with, which never changes, and what follows from that alone: tools, artifacts, calls.
+//! The immutable part of an opened function: specification, manifest, cache, tools; loads artifacts and runs calls.
 
 use crate::build::context::Context;
 use crate::build::frontend::language;
@@ -33,7 +33,7 @@ pub(crate) struct Opened {
     /// Prototype, plan and everything else known of the function.
     pub manifest: Manifest,
     /// What every call asks of the plan.
-    pub facts: Facts,
+    pub plan_flags: PlanFlags,
     /// Where its entry is.
     pub cache: Cache,
     /// How a kernel is launched.
@@ -62,15 +62,15 @@ impl Opened {
             core_ad::cpu::NATIVE => Vec::new(),
             level => cpu::lacking(&cpu::required(level)),
         };
-        let facts = Facts::of(&manifest.plan);
+        let plan_flags = PlanFlags::of(&manifest.plan);
         let (pack, primal) = (None, OnceLock::new());
-        Opened { spec, manifest, facts, cache, launcher, pack, tools, primal, lacking, _held: held }
+        Opened { spec, manifest, plan_flags, cache, launcher, pack, tools, primal, lacking, _held: held }
     }
 
     /// A function of a pack.
     pub fn of_pack(spec: Spec, manifest: Manifest, loaded: Loaded, launcher: Option<Launcher>) -> Self {
         Opened {
-            facts: Facts::of(&manifest.plan),
+            plan_flags: PlanFlags::of(&manifest.plan),
             spec,
             manifest,
             cache: Cache::unused(),
@@ -169,7 +169,7 @@ impl Opened {
         Err(Error::Device(Box::new(diagnosis.advise("It can be packed here (`ffgrad export`), and run elsewhere."))))
     }
 
-    /// Builds the primal's artifact, where nobody else does meanwhile.
+    /// Builds the primal's artifact, unless another thread is building it.
     pub(crate) fn build_primal(&self, folder: &Path) -> Result<()> {
         let _lock = self.cache.lock(&format!("{}-primal", self.manifest.key))?;
         match layout::is_there(folder) {
@@ -199,7 +199,7 @@ impl Opened {
     }
 
     pub(crate) fn call<'a>(&'a self, resolved: &'a Resolved, frame: &'a Frame) -> Call<'a> {
-        // Where nobody asked, the runtime and its own variables decide.
+        // By default the runtime and its own variables decide.
         let threads = self.spec.options.threads.unwrap_or(0);
         Call { plan: &self.manifest.plan, resolved, function: &self.spec.function, threads, frame }
     }
@@ -210,8 +210,8 @@ impl Opened {
     }
 
     /// The derivatives to use for those wanted: of a pack, which cannot be added to, perhaps some with more.
-    pub(crate) fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        self.pack.as_ref().map_or(wanted, |pack| pack.serving(wanted))
+    pub(crate) fn served_by(&self, wanted: DerivativeSet) -> DerivativeSet {
+        self.pack.as_ref().map_or(wanted, |pack| pack.served_by(wanted))
     }
 
     /// The cache's lock. Of an MPI program only what is built alone happens under it, see [`Self::built`]; a pack has no cache.
@@ -242,7 +242,7 @@ impl Opened {
             return Ok(Arc::new(artifact));
         }
         {
-            // Held by whoever searches, but for MPI. Given back before loading, which starts MPI and so waits for the other ranks.
+            // Held by the thread that searches, except with MPI. Released before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
                 build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;
@@ -334,16 +334,16 @@ impl Opened {
 
 /// Properties of a plan that every call asks for.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts {
+pub(crate) struct PlanFlags {
     /// As [`core_ad::CallPlan::is_batched`].
     pub batched: bool,
     /// As [`core_ad::CallPlan::differentiable_mask`].
     pub differentiable: u64,
 }
 
-impl Facts {
+impl PlanFlags {
     fn of(plan: &core_ad::CallPlan) -> Self {
-        Facts { batched: plan.is_batched(), differentiable: plan.differentiable_mask() }
+        PlanFlags { batched: plan.is_batched(), differentiable: plan.differentiable_mask() }
     }
 }
 
@@ -353,7 +353,7 @@ pub(crate) fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainErro
     if language::is_fortran(spec) { toolchain::with_fortran(tools) } else { Ok(tools) }
 }
 
-/// Enzyme meant by the option's text.
+/// The packaging of Enzyme meant by the option's text.
 fn choice(text: &str) -> EngineChoice {
     match text {
         "" | "auto" => EngineChoice::Auto,

@@ -36,19 +36,19 @@ const FINAL: [&str; 6] = [
 /// What a search has met.
 #[derive(Default)]
 pub(crate) struct Search {
-    /// Rungs that serve nobody, and why.
+    /// Pipelines whose derivative was rejected for every call, and why.
     rejected: Vec<String>,
-    /// What Enzyme refused first, and in which pipeline.
+    /// The first refusal by Enzyme, and its pipeline.
     refusal: Option<(Pipeline, Box<Diagnosis>)>,
     /// The numbers of the first gradient that was wrong.
     wrong: Option<CheckRecord>,
     /// Whether any was wrong, and not only, under `strict`, doubtful.
     is_wrong: bool,
-    /// The first gradient of which nothing can be said at these arguments, and why.
-    undecided: Option<(Arc<Artifact>, String)>,
-    /// Whether a pipeline failed by what the next search need not meet.
+    /// The first gradient that could be neither confirmed nor rejected at these arguments, and why.
+    inconclusive: Option<(Arc<Artifact>, String)>,
+    /// Whether a pipeline failed for a reason that may not recur in the next search.
     retryable: bool,
-    /// CheckedShapes that were refused before.
+    /// Shapes that were refused before.
     refused: Vec<u64>,
 }
 
@@ -83,16 +83,16 @@ impl Search {
         self.wrong.get_or_insert(record);
     }
 
-    /// Notes a gradient of which nothing can be said.
+    /// Notes an inconclusive gradient.
     fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
         self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
-        self.undecided.get_or_insert((artifact, text));
+        self.inconclusive.get_or_insert((artifact, text));
     }
 
-    /// Whether only the arguments are to blame: of another pipeline there would be as little to say. After a gradient that is wrong
-    /// there may be.
+    /// Whether the cause is the arguments alone: another pipeline would be as inconclusive. After a wrong gradient it might not
+    /// be.
     fn is_inconclusive(&self) -> bool {
-        self.undecided.is_some() && self.wrong.is_none()
+        self.inconclusive.is_some() && self.wrong.is_none()
     }
 }
 
@@ -115,7 +115,7 @@ impl Selection<'_> {
             return Ok(known.artifact.clone());
         }
         // One thread builds and checks; others wait for its outcome.
-        let _building = self.trust.building.wait()?;
+        let _building = self.trust.building.lock()?;
         let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         match known {
             Some(known) if !self.is_check_due(&known, resolved) => Ok(known.artifact.clone()),
@@ -174,18 +174,18 @@ impl Selection<'_> {
     ///
     /// # Errors
     ///
-    /// As the first call of the derivative, but for what only numbers tell.
+    /// As the first call of the derivative, except for what depends on values.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
         let wanted = DerivativeSet { mask: wanted.mask & self.opened.manifest.plan.differentiable_mask(), ..wanted };
         if let Some(pack) = self.opened.pack.as_ref().filter(|_| wanted.mask != 0) {
-            let has = pack.has(pack.serving(wanted));
+            let has = pack.has(pack.served_by(wanted));
             return if has { Ok(()) } else { Err(pack.lacks(wanted, &self.opened.manifest.plan)) };
         }
         // Tuning builds by itself, and only with arguments to time.
         if wanted.mask == 0 || self.opened.spec.options.tune || self.is_known(wanted) {
             return Ok(());
         }
-        let _building = self.trust.building.wait()?;
+        let _building = self.trust.building.lock()?;
         let refused = self.trust.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
         if let Some(diagnosis) = refused {
             return Err(Error::Differentiation(diagnosis));
@@ -286,7 +286,7 @@ impl Selection<'_> {
         if self.opened.is_strict() {
             return Ok(None);
         }
-        Ok(search.undecided.take().map(|(artifact, text)| {
+        Ok(search.inconclusive.take().map(|(artifact, text)| {
             let artifact = self.accept(wanted, artifact, false, &search.sizes());
             self.warn_inconclusive(wanted, resolved, &text);
             artifact
@@ -302,11 +302,11 @@ impl Selection<'_> {
         resolved: &Resolved,
     ) -> Result<Box<Diagnosis>> {
         if let Some(record) = &search.wrong
-            && let Some(diagnosis) = faulty_rule::blame(self.opened, wanted, inputs, resolved, Some(record))?
+            && let Some(diagnosis) = faulty_rule::find(self.opened, wanted, inputs, resolved, Some(record))?
         {
             return Ok(Box::new(diagnosis));
         }
-        if let Some((_, text)) = search.undecided.as_ref().filter(|_| search.is_inconclusive()) {
+        if let Some((_, text)) = search.inconclusive.as_ref().filter(|_| search.is_inconclusive()) {
             return Ok(self.undecided(text));
         }
         let refused = self.explained(search, wanted)?;
@@ -337,9 +337,9 @@ impl Selection<'_> {
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline)
             .quote(rejected.join("\n"))
-            .advise("Give the part that the engine cannot treat as a function of its own and mark it inactive,")
+            .advise("Give the part that Enzyme cannot treat as a function of its own and mark it inactive,")
             .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
-            .advise("or report it: a wrong gradient that is caught is a bug of the engine all the same.");
+            .advise("or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.");
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);
@@ -348,7 +348,7 @@ impl Selection<'_> {
         Box::new(diagnosis)
     }
 
-    /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or nothing can be said of it.
+    /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or the check inconclusive.
     fn try_pipeline(
         &self,
         wanted: DerivativeSet,
@@ -365,12 +365,12 @@ impl Selection<'_> {
         let here = ShapeRecord::one(checked_shapes::digest(resolved), &search.refused);
         match self.opened.check(&artifact, inputs, resolved)? {
             Outcome::Passed(record) => {
-                self.tell(pipeline, &artifact);
+                self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
                 Ok(Some(self.accept(wanted, artifact, true, &here)))
             }
             Outcome::Suspect(record, text) if !self.opened.is_strict() => {
-                self.tell(pipeline, &artifact);
+                self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
                 let artifact = self.accept(wanted, artifact, true, &here);
                 self.warn_suspect(wanted, resolved, &text);
@@ -393,20 +393,20 @@ impl Selection<'_> {
         }
     }
 
-    fn tell(&self, pipeline: Pipeline, artifact: &Artifact) {
+    fn warn_of_losses(&self, pipeline: Pipeline, artifact: &Artifact) {
         for note in artifact.record.diagnostics.iter().filter(|note| note.contains("reversed by one thread")) {
             self.opened.warn(note.clone());
         }
         if pipeline == Pipeline::Serial {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
-                "the gradient of `{function}` runs on one thread: the engine cannot reverse its parallel regions"
+                "the gradient of `{function}` runs on one thread: Enzyme cannot reverse its parallel regions"
             ));
         }
         if pipeline == Pipeline::Loose {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
-                "the engine had to guess types in `{function}`; the gradient passed its check at these arguments"
+                "Enzyme had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
     }
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_lasts_only_if_no_rung_failed_by_what_passes() {
+    fn a_refusal_lasts_only_if_no_pipeline_failed_for_a_passing_reason() {
         let mut search = Search::default();
         assert!(!search.refuse(Pipeline::Inlined, refused("allocation")));
         assert!(!search.retryable);

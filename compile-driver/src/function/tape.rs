@@ -33,7 +33,7 @@ pub struct Tape {
     /// The arena with Enzyme's record.
     handle: *mut c_void,
     slots: Vec<*mut c_void>,
-    /// What lies behind the slots and is not the caller's.
+    /// Memory behind the slots that is not the caller's.
     memory: Vec<Box<[u64]>>,
 }
 
@@ -74,7 +74,7 @@ impl Function {
     pub fn primal_taped(&self, inputs: &[Input<'_>], mask: u64, results: &mut dyn Results) -> Result<Option<Tape>> {
         let wanted = self.wanted(&Task::primal(inputs, mask));
         let plan = &self.opened.manifest.plan;
-        if !self.is_taped() || self.opened.facts.batched || wanted.mask == 0 {
+        if !self.is_taped() || self.opened.plan_flags.batched || wanted.mask == 0 {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
@@ -92,7 +92,7 @@ impl Function {
         let mut slots = tape.slots.clone();
         let outcome = call.run_with(&tape.artifact, Entry::Augmented, &mut slots, Some(&mut tape.handle));
         outcome?;
-        // What the reverse sweep looks at must not be in the caller's hands.
+        // The caller must not be able to write what the reverse sweep reads.
         let mut writer = ResultWriter::new(results, &call, Entry::Augmented);
         for (position, &arg) in plan.outputs.iter().enumerate() {
             let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
@@ -119,7 +119,7 @@ impl Function {
         results: &mut dyn Results,
     ) -> Result<()> {
         let plan = &self.opened.manifest.plan;
-        let mask = mask & self.opened.facts.differentiable;
+        let mask = mask & self.opened.plan_flags.differentiable;
         let fits = |tape: &Tape| tape.wanted.mask & mask == mask && unmoved(plan, tape, inputs);
         let Some(mut tape) = tape.filter(fits) else {
             let task = Task::vjp(inputs, cotangents, mask);
@@ -168,7 +168,7 @@ impl Function {
         }
         match self.taping_artifact(wanted, inputs, resolved)? {
             Some(artifact) => Ok(artifact),
-            None => self.derivative(self.opened.serving(DerivativeSet::first(wanted.mask)), inputs, resolved),
+            None => self.derivative(self.opened.served_by(DerivativeSet::first(wanted.mask)), inputs, resolved),
         }
     }
 
@@ -201,12 +201,12 @@ impl Function {
     }
 }
 
-/// Memory behind a slot: an input's own where that lies right, else the tape's.
+/// Memory behind a slot: an input's own where its layout fits, else the tape's.
 fn behind(call: &Call<'_>, slot: Slot, inputs: &[Input<'_>], memory: &mut Vec<Box<[u64]>>) -> Result<*mut u8> {
     let (arg, a) = (slot.arg, &call.plan.args[slot.arg]);
     let given = call.plan.inputs.iter().position(|&i| i == arg).map(|p| &inputs[p]);
     if let (Part::Primal, Role::Input, Some(Input::Array(view))) = (slot.part, a.role, given)
-        && view.lies(a.column_major)
+        && view.has_layout(a.column_major)
         && !view.data.is_null()
     {
         return Ok(view.data.cast_mut());
@@ -240,7 +240,7 @@ fn hand_over(call: &Call<'_>, arg: usize, own: *mut c_void, target: *mut u8) {
     unsafe { target.copy_from_nonoverlapping(own.cast(), call.bytes(arg)) };
 }
 
-/// Whether the inputs lie where they lay when the tape was made.
+/// Whether the inputs are at the addresses that they had when the tape was made.
 fn unmoved(plan: &CallPlan, tape: &Tape, inputs: &[Input<'_>]) -> bool {
     plan.inputs.len() == inputs.len()
         && plan.inputs.iter().zip(inputs).all(|(&arg, input)| {

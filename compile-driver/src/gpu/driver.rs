@@ -61,7 +61,7 @@ pub struct Target {
     pub pool: (u64, u64),
 }
 
-/// A batch: how many elements, how far apart they lie in each slot (bytes; 0 for what they share), and the
+/// A batch: how many elements, the distance between them in each slot (bytes; 0 for what they share), and the
 /// blocks along z of one element's grid.
 #[derive(Clone, Copy)]
 pub struct GridBatch<'a> {
@@ -77,7 +77,7 @@ pub struct GridBatch<'a> {
 ///
 /// # Errors
 ///
-/// A device error that says what is missing.
+/// A device error that names what is missing.
 pub fn devices(kernel: Kernel<'_>) -> Result<i32> {
     // SAFETY: only looks for the library.
     if !unsafe { sys::is_culib_present() } {
@@ -175,7 +175,7 @@ impl Modules {
     ///
     /// # Errors
     ///
-    /// Device errors, with the kernel's line and the driver's own words; what `build` says.
+    /// Device errors, with the kernel's line and the driver's own words; the errors of `build`.
     #[allow(clippy::too_many_arguments)]
     pub fn launch(
         &self,
@@ -184,10 +184,10 @@ impl Modules {
         wanted: &PtxRequest,
         build: impl FnOnce() -> Result<Ptx>,
         target: Target,
-        (launch, lanes): (&Launch, Option<GridBatch<'_>>),
+        (launch, batch): (&Launch, Option<GridBatch<'_>>),
         slots: &mut [u64],
     ) -> Result<()> {
-        if launch.grid.contains(&0) || lanes.is_some_and(|l| l.count == 0) {
+        if launch.grid.contains(&0) || batch.is_some_and(|b| b.count == 0) {
             return Ok(());
         }
         let gpu = open(kernel, target.device)?;
@@ -200,20 +200,20 @@ impl Modules {
         }
         let (handle, needs) = module.kernels[entry.symbol()];
         errors::fits(kernel, entry, launch, &gpu.limits, &needs)?;
-        let Some(lanes) = lanes else {
+        let Some(batch) = batch else {
             let mut parameters: Vec<*mut c_void> = slots.iter_mut().map(|s| (s as *mut u64).cast()).collect();
             parameters.push((&raw mut pool).cast());
             return run(kernel, handle, (launch.grid, launch.block), target.stream, &mut parameters);
         };
-        let mut distances = lanes.distances.to_vec();
-        let most = (i64::from(gpu.limits.blocks[2]) / lanes.layers).max(1);
-        for first in (0..lanes.count).step_by(most as usize) {
+        let mut distances = batch.distances.to_vec();
+        let most = (i64::from(gpu.limits.blocks[2]) / batch.layers).max(1);
+        for first in (0..batch.count).step_by(most as usize) {
             let mut own: Vec<u64> = slots.to_vec();
             for (slot, distance) in own.iter_mut().zip(&distances) {
                 *slot = slot.wrapping_add((first * distance) as u64);
             }
             let [x, y, _] = launch.grid;
-            let grid = [x, y, lanes.layers * most.min(lanes.count - first)];
+            let grid = [x, y, batch.layers * most.min(batch.count - first)];
             let mut parameters: Vec<*mut c_void> = own.iter_mut().map(|s| (s as *mut u64).cast()).collect();
             parameters.push((&raw mut pool).cast());
             parameters.extend(distances.iter_mut().map(|d| (d as *mut i64).cast::<c_void>()));

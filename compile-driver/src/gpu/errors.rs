@@ -1,4 +1,4 @@
-//! What goes wrong on a GPU, as errors with the kernel's line: pure functions of what the driver says, so that they can
+//! Errors of the GPU, with the kernel's line: pure functions of the driver's status, so that they can
 //! be tested where there is no driver.
 
 use crate::error::Error;
@@ -66,7 +66,7 @@ pub struct Limits {
     pub blocks: [i32; 3],
 }
 
-/// What a kernel needs, as the driver says after it has compiled it.
+/// A kernel's resources, as the driver reports them after it has compiled it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The most threads that a block of it can have.
@@ -159,7 +159,7 @@ pub fn architecture(kernel: Kernel<'_>, (major, minor): (i32, i32)) -> Result<St
     }
 }
 
-/// Whether a driver takes this PTX. `driver` is what `cuDriverGetVersion` says: 12080 for CUDA 12.8.
+/// Whether a driver takes this PTX. `driver` is the value of `cuDriverGetVersion`: 12080 for CUDA 12.8.
 ///
 /// # Errors
 ///
@@ -180,7 +180,7 @@ pub fn driver_takes(kernel: Kernel<'_>, ptx: &str, driver: i32) -> Result<(), Er
     Err(Error::Device(Box::new(diagnosis)))
 }
 
-/// The version that PTX says it is written in.
+/// The version that PTX declares.
 fn ptx_version(ptx: &str) -> Option<(i32, i32)> {
     let line = ptx.lines().find_map(|l| l.strip_prefix(".version "))?;
     let (major, minor) = line.trim().split_once('.')?;
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_the_driver_says_becomes_a_code_with_the_line_and_an_advice() {
-        let said = [
+        let codes = [
             (Code::CUDA_ERROR_OUT_OF_MEMORY, "out-of-memory"),
             (Code::CUDA_ERROR_NO_BINARY_FOR_GPU, "architecture"),
             (Code::CUDA_ERROR_INVALID_PTX, "driver-version"),
@@ -342,7 +342,7 @@ mod tests {
             (Code::CUDA_ERROR_MISALIGNED_ADDRESS, "illegal-address"),
             (Code::CUDA_ERROR_LAUNCH_FAILED, "kernel-failed"),
         ];
-        for (code, name) in said {
+        for (code, name) in codes {
             let error = explained(KERNEL, "launch the kernel", code, "the driver's words");
             assert_eq!((error.code.as_str(), error.location.map(|l| l.line)), (name, Some(7)), "{code:?}");
             assert!(error.headline.contains("the driver's words") && !error.advice.is_empty(), "{code:?}");

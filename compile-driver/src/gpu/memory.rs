@@ -5,7 +5,7 @@ use crate::gpu::driver::{self, Gpu};
 use crate::gpu::errors::{Kernel, refused};
 use cudarc::driver::sys;
 
-/// A block of device memory. It is given back in the order of its stream, after what was put there before.
+/// A block of device memory. It is freed in stream order, after the work enqueued before.
 pub struct Memory {
     gpu: Gpu,
     address: u64,
@@ -104,7 +104,7 @@ impl Drop for Memory {
             return;
         }
         if let Ok(_entered) = self.gpu.enter(nobody) {
-            // SAFETY: a live block, given back once.
+            // SAFETY: a live block, freed once.
             let _ = unsafe { sys::cuMemFreeAsync(self.address, self.stream as sys::CUstream) };
         }
     }

@@ -1,4 +1,4 @@
-//! A kernel's PTX: what was asked for, and what was built.
+//! A kernel's PTX: the request, and the built file.
 
 use core_ad::protocol::{Entry, Pipeline};
 use serde::{Deserialize, Serialize};
@@ -43,10 +43,10 @@ impl PtxRequest {
 /// A finished artifact.
 #[derive(Clone, Debug)]
 pub struct Ptx {
-    /// Its folder; the IR of each stage lies there too.
+    /// Its folder, which has the IR of each stage too.
     pub folder: PathBuf,
     /// The PTX.
     pub text: String,
-    /// What ptxas said of registers, shared and local memory.
+    /// ptxas's report of registers, shared and local memory.
     pub needs: Vec<String>,
 }

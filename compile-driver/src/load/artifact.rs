@@ -25,18 +25,18 @@ pub struct Tapes {
 
 /// A loaded artifact. Its code stays mapped as long as this value lives.
 pub struct Artifact {
-    /// What it says about itself.
+    /// Its manifest.
     pub record: ArtifactRecord,
     primal: EntryPoint,
     vjp: Option<EntryPoint>,
     jvp: Option<EntryPoint>,
     hvp: Option<EntryPoint>,
     jvp2: Option<EntryPoint>,
-    /// How to say how many threads its parallel regions have, where it has any.
+    /// The function that sets the number of threads of its parallel regions, where it has any.
     pub teams: Option<Teams>,
     augmented: Option<EntryPoint>,
     reverse: Option<EntryPoint>,
-    /// What gives tapes back, and what tells their size; none where derivatives do not allocate from an arena.
+    /// The functions that release tapes and return their size; none where derivatives do not allocate from an arena.
     pub tapes: Option<Tapes>,
     /// The other ranks, of an MPI program.
     pub ranks: Option<Ranks>,
@@ -44,7 +44,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// Loads the artifact in `folder`, or says `None` where there is none. A damaged one is set aside, with a warning, and
+    /// Loads the artifact in `folder`, or returns `None` where there is none. A damaged one is set aside, with a warning, and
     /// so will be built again.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Those of a loaded artifact, `None` where it does without MPI. Starts MPI where nobody has.
+    /// Those of a loaded artifact, `None` where it does without MPI. Starts MPI if it is not started.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The OpenMP runtime of this process, and what of it an artifact calls.
 //!
 //! Code from clang and flang calls LLVM's runtime: `libomp`, or Intel's `libiomp5`, which is the same thing under
-//! another name. Two of them in one process abort it, so one that is loaded already (by MKL, say) is used, whoever
+//! another name. Two of them in one process abort it, so one that is loaded already (by MKL, for example) is used, whoever
 //! loaded it; only otherwise one is loaded. GCC's `libgomp`, which PyTorch's wheels bring, has other functions and may be
 //! beside it: each has threads of its own, which sleep while the other's work.
 //!
@@ -19,7 +19,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What code that calls the runtime needs, as packs say it.
+/// What code that calls the runtime needs, as packs name it.
 pub const NEEDED: &str = "libomp (or libiomp5)";
 
 /// Whether a shared object calls the runtime.

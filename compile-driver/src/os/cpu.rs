@@ -14,7 +14,7 @@ pub fn identity() -> &'static str {
     })
 }
 
-/// What a key and a manifest say of the option `cpu`: this machine's identity, or the level.
+/// The option `cpu` in a key and a manifest: this machine's identity, or the level.
 pub fn target(option: &str) -> String {
     if option == NATIVE { identity().to_owned() } else { option.to_owned() }
 }
@@ -33,7 +33,7 @@ pub fn required(option: &str) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Which of these this machine does not have, as far as a program can tell.
+/// Which of these this machine does not have, as far as a program can find out.
 pub fn lacking(features: &[String]) -> Vec<String> {
     let has = |feature: &&String| offered().iter().any(|(name, here)| *here && name == feature);
     features.iter().filter(|feature| !has(feature)).cloned().collect()

@@ -1,6 +1,6 @@
-//! Ctrl-C while ffgrad waits: the host program is asked now and then whether the user wants the call to end.
+//! Interrupts: while ffgrad waits, the host program is polled for Ctrl-C.
 //!
-//! Who embeds the driver is a [`Host`] ([`embed`]); where there is none, nothing is asked and signals do what they do anyway.
+//! The program that embeds the driver is a [`Host`] ([`embed`]); without one nothing is polled, and signals keep their handlers.
 //! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.
 
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Host {
-    /// Whether the call of the thread that asks is to end. Once it has said yes it says so until that call has returned: what was
+    /// Whether the call of the thread that asks is to end. Once true, it stays true until that call has returned: what was
     /// begun is then given up step by step.
     pub asked: extern "C" fn() -> bool,
     /// A call begins on this thread that does not come from the host itself, see [`Call`].
@@ -34,7 +34,7 @@ thread_local! {
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says of a thread that the driver has started that the host is not to be asked about it.
+/// Marks this thread as started by the driver: the host is not asked about it.
 pub fn ask_nobody_here() {
     IS_OWN.set(true);
 }
@@ -44,13 +44,13 @@ pub fn requested() -> bool {
     !IS_OWN.get() && HOST.get().is_some_and(|host| (host.asked)())
 }
 
-/// A call that a framework makes, of which the host knows nothing. As long as it lives this thread may be told to end.
+/// A call that a framework makes, of which the host knows nothing. As long as it lives this thread's call can be interrupted.
 pub struct Call {
     host: Option<&'static Host>,
 }
 
 impl Call {
-    /// Tells the host.
+    /// Notifies the host.
     pub fn begin() -> Self {
         let host = HOST.get();
         if let Some(host) = host {
@@ -84,37 +84,37 @@ impl Pauses {
     }
 }
 
-/// A lock between the threads of a process, for work that takes long. Who waits for it can be interrupted, and in a forked
+/// A lock between the threads of a process, for work that takes long. A thread that waits for it can be interrupted, and in a forked
 /// process it is free: the thread that held it is not there.
 #[derive(Default)]
-pub struct Turn {
+pub struct InterruptibleLock {
     /// Process of the holder, 0 where it is free.
     holder: AtomicU32,
 }
 
-/// Holding a [`Turn`].
-pub struct Taken<'a> {
-    turn: &'a Turn,
+/// Held: releases its [`InterruptibleLock`].
+pub struct LockGuard<'a> {
+    lock: &'a InterruptibleLock,
 }
 
 /// The user does not want to wait any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-impl Turn {
-    /// Waits for the turn.
+impl InterruptibleLock {
+    /// Waits until this thread holds the lock.
     ///
     /// # Errors
     ///
     /// [`Interrupted`].
-    pub fn wait(&self) -> Result<Taken<'_>, Interrupted> {
+    pub fn lock(&self) -> Result<LockGuard<'_>, Interrupted> {
         let mut pauses = Pauses::default();
         loop {
             let own = std::process::id();
             let held = self.holder.load(Ordering::Relaxed);
             let is_free = held != own;
             if is_free && self.holder.compare_exchange(held, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return Ok(Taken { turn: self });
+                return Ok(LockGuard { lock: self });
             }
             if !pauses.pause() {
                 return Err(Interrupted);
@@ -123,9 +123,9 @@ impl Turn {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        self.turn.holder.store(0, Ordering::Release);
+        self.lock.holder.store(0, Ordering::Release);
     }
 }
 
@@ -135,13 +135,13 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn one_thread_at_a_time_has_its_turn() {
-        let (turn, inside, passed) = (Turn::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+    fn one_thread_at_a_time_holds_the_lock() {
+        let (lock, inside, passed) = (InterruptibleLock::default(), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let _taken = turn.wait();
+                        let _guard = lock.lock();
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_another_process_held_when_it_forked_is_free() {
-        let turn = Turn { holder: AtomicU32::new(std::process::id() ^ 1) };
-        assert!(turn.wait().is_ok());
+        let lock = InterruptibleLock { holder: AtomicU32::new(std::process::id() ^ 1) };
+        assert!(lock.lock().is_ok());
     }
 }

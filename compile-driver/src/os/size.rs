@@ -1,4 +1,4 @@
-//! Sizes in bytes, as people write them.
+//! Parses sizes in bytes: `8G`.
 
 /// Bytes from `500M`, `2G`, `1000`.
 pub fn bytes(text: &str) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Whether a person sits at the other end, who is drawn a bar: not a file, not a pipe, not a terminal that takes text alone.
+//! Whether standard error is a terminal that can show a progress bar.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;

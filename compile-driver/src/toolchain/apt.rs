@@ -1,4 +1,4 @@
-//! Debian packages without root: fetched by the machine's own apt, with lists and caches of its own, and unpacked into a
+//! Installs Debian packages without root: fetches them by the machine's apt, with separate lists and caches, and unpacks them into a
 //! folder.
 //!
 //! apt checks every file against Debian's signed lists; what is pinned here is checked against its pin as well. The

@@ -1,4 +1,4 @@
-//! Finding and installing a BLAS with LAPACK for code that calls one: OpenBLAS, from the wheel that SciPy's makers build.
+//! Finds and installs a BLAS with LAPACK for code that calls one: OpenBLAS, from the wheel that SciPy's makers build.
 //!
 //! That build gives every name a prefix, `scipy_dgemm_`, so that it cannot be mistaken for the BLAS that a framework
 //! brought into the process. Integers are of 32 bits.

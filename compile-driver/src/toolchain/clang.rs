@@ -1,6 +1,6 @@
-//! Finding clang, clang++ and ld.lld.
+//! Finds clang, clang++ and ld.lld.
 //!
-//! Of the system only clang 22 is taken: the worker and the default engine read LLVM 22, and each LLVM reads what its
+//! Of the system only clang 22 is taken: the worker and Catalyst's Enzyme read LLVM 22, and each LLVM reads what its
 //! own clang writes. A person who names a clang may name an older one, whose IR LLVM 22 still reads.
 
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::toolchain::pins::Component;
 use crate::toolchain::probe::{major, version_of};
 use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Origin, Tool};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
-/// The LLVM of the worker and of the default engine.
+/// The LLVM of the worker and of Catalyst's Enzyme.
 pub(super) const LLVM: u32 = 22;
 /// The oldest LLVM whose bitcode LLVM 22 was seen to read.
 const OLDEST: u32 = 15;
@@ -77,7 +77,7 @@ pub(super) fn identify(
     name: &str,
     candidate: &Candidate,
     tools_dir: &Path,
-    memo: &mut Memo,
+    versions: &mut VersionCache,
 ) -> Result<Tool, ToolchainError> {
     let Candidate { path, origin } = candidate.clone();
     if origin == Origin::Installed {
@@ -91,7 +91,7 @@ pub(super) fn identify(
             remedy: remedy(origin),
         });
     }
-    let identity = memo.identity(&path, || version_of(name, &path, &remedy(origin)))?;
+    let identity = versions.identity(&path, || version_of(name, &path, &remedy(origin)))?;
     Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
@@ -102,12 +102,12 @@ pub(super) fn remedy(origin: Origin) -> String {
     }
 }
 
-pub(super) fn find_clang(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Tool, ToolchainError> {
+pub(super) fn find_clang(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Result<Tool, ToolchainError> {
     let mut seen = Vec::new();
     for candidate in candidates(place, tools_dir) {
         // A broken clang on PATH must not hide a good one behind it; one that a person named must be right.
         let named = candidate.origin == Origin::Env;
-        let tool = match identify("clang", &candidate, tools_dir, memo) {
+        let tool = match identify("clang", &candidate, tools_dir, versions) {
             Ok(tool) => tool,
             Err(error) if named => return Err(error),
             Err(_) => {
@@ -133,7 +133,7 @@ pub(super) fn find_clang(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Re
 }
 
 /// The C++ driver of the same installation.
-pub(super) fn find_clangxx(place: &Place, clang: &Tool, memo: &mut Memo) -> Result<Tool, ToolchainError> {
+pub(super) fn find_clangxx(place: &Place, clang: &Tool, versions: &mut VersionCache) -> Result<Tool, ToolchainError> {
     let (path, origin) = match place.var("FFGRAD_CLANGXX") {
         Some(path) => (place.on_path_if_bare(path), Origin::Env),
         None => (sibling(&clang.path).ok_or_else(|| no_clangxx(clang))?, clang.origin),
@@ -144,7 +144,7 @@ pub(super) fn find_clangxx(place: &Place, clang: &Tool, memo: &mut Memo) -> Resu
     if !is_program(&path) {
         return Err(no_clangxx(&Tool { path, ..clang.clone() }));
     }
-    let identity = memo.identity(&path, || version_of("clang++", &path, &remedy(origin)))?;
+    let identity = versions.identity(&path, || version_of("clang++", &path, &remedy(origin)))?;
     if identity.version != clang.version {
         return Err(ToolchainError::Unusable {
             tool: "clang++".to_owned(),

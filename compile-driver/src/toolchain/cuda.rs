@@ -18,8 +18,8 @@ use crate::toolchain::install;
 use crate::toolchain::pins::{self, Component};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{self, Place, is_program};
-use crate::toolchain::toolkit::{self, PassedOver, Toolkit};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::toolkit::{self, Rejected, Toolkit};
+use crate::toolchain::version_cache::VersionCache;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,19 +99,19 @@ impl CudaTools {
     /// [`ToolchainError::Missing`] with the command that installs them.
     pub fn find() -> Result<Self, ToolchainError> {
         let place = Place::here();
-        let mut memo = Memo::open(&place.tools_dir()?);
-        let found = Self::search(&place, &mut memo);
-        memo.keep();
+        let mut versions = VersionCache::open(&place.tools_dir()?);
+        let found = Self::search(&place, &mut versions);
+        versions.keep();
         found.map(|(tools, _)| tools)
     }
 
     /// Finds them, and what there is of toolkits.
     pub(super) fn search(
         place: &Place,
-        memo: &mut Memo,
-    ) -> Result<(Self, Vec<Result<Toolkit, PassedOver>>), ToolchainError> {
+        versions: &mut VersionCache,
+    ) -> Result<(Self, Vec<Result<Toolkit, Rejected>>), ToolchainError> {
         let mut tools = Self::installed(place)?;
-        let toolkits = toolkit::examine(place, || tools.command(&tools.opt), memo);
+        let toolkits = toolkit::examine(place, || tools.command(&tools.opt), versions);
         if let Some(toolkit) = toolkits.iter().flatten().next() {
             tools.libdevice = toolkit.libdevice.clone();
             tools.ptxas = place.var("FFGRAD_PTXAS").unwrap_or_else(|| toolkit.ptxas.clone());

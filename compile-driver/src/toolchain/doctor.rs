@@ -1,4 +1,4 @@
-//! Trying every tool, and saying what to do about each that fails.
+//! `ffgrad doctor`: tries every tool, with a remedy for each that fails.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::toolchain::search_path::{Place, listed};
 use crate::toolchain::stdlib;
 use crate::toolchain::toolkit;
 use crate::toolchain::types::{Engine, EngineChoice, Origin, Tool};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 use crate::toolchain::worker;
 
 /// What was found out about one tool.
@@ -50,7 +50,7 @@ pub enum Status {
     Unusable(String),
 }
 
-/// Tries every tool, starting each anew. Takes a few seconds.
+/// Tries every tool, starting each again. Takes a few seconds.
 pub fn doctor() -> Vec<Check> {
     examine(&Place::here())
 }
@@ -60,10 +60,10 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         Ok(dir) => dir,
         Err(error) => return vec![Check::failed("tool folder", true, &error)],
     };
-    let mut memo = Memo::fresh(&tools_dir);
+    let mut versions = VersionCache::fresh(&tools_dir);
     let mut checks = Vec::new();
-    compilers(place, &tools_dir, &mut memo, &mut checks);
-    checks.push(match enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo) {
+    compilers(place, &tools_dir, &mut versions, &mut checks);
+    checks.push(match enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut versions) {
         Ok(engine) => engine_check(&engine),
         Err(error) => Check::failed("engine", true, &error),
     });
@@ -77,7 +77,7 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         }
         Err(error) => Check::failed("libLLVM", true, error),
     });
-    checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut memo) {
+    checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut versions) {
         Ok(tool) => Check::of("ffgrad-llvm", &tool),
         Err(error) => Check::failed("ffgrad-llvm", true, &error),
     });
@@ -85,16 +85,16 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         Ok(pip) => Check { path: Some(PathBuf::from(pip.to_string())), ..Check::ok("pip", false) },
         Err(error) => Check::failed("pip", false, &error),
     });
-    checks.extend(for_gpus(place, &tools_dir, &mut memo));
-    memo.keep();
+    checks.extend(for_gpus(place, &tools_dir, &mut versions));
+    versions.keep();
     checks
 }
 
 /// The tools for CUDA kernels, where they or a toolkit are there.
-fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
-    let (tools, toolkits) = match CudaTools::search(place, memo) {
+fn for_gpus(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec<Check> {
+    let (tools, toolkits) = match CudaTools::search(place, versions) {
         Ok((tools, toolkits)) => (Ok(tools), toolkits),
-        // Without LLVM 15 nobody can say whether a toolkit fits; what is missing is said where somebody has one.
+        // Without LLVM 15 it is unknown whether a toolkit fits; what is missing is reported where there is one.
         Err(error) if toolkit::is_named(place) => (Err(error), Vec::new()),
         Err(_) => return Vec::new(),
     };
@@ -121,11 +121,11 @@ fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
                 let version = Some(format!("{} ({word})", toolkit.version));
                 Check { version, path, origin, ..Check::ok("CUDA toolkit", false) }
             }
-            Err(passed) => Check {
-                version: passed.version,
-                path: Some(passed.root),
-                origin: Some(passed.origin),
-                status: Status::Unusable(format!("passed over: {}", passed.reason)),
+            Err(rejected) => Check {
+                version: rejected.version,
+                path: Some(rejected.root),
+                origin: Some(rejected.origin),
+                status: Status::Unusable(format!("not used: {}", rejected.reason)),
                 remedy: Some("nothing: the downloaded ptxas and libdevice are used".to_owned()),
                 ..Check::ok("CUDA toolkit", false)
             },
@@ -134,12 +134,12 @@ fn for_gpus(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
     checks
 }
 
-fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<Check>) {
-    let chosen = match clang::find_clang(place, tools_dir, memo) {
+fn compilers(place: &Place, tools_dir: &Path, versions: &mut VersionCache, checks: &mut Vec<Check>) {
+    let chosen = match clang::find_clang(place, tools_dir, versions) {
         Ok(clang) => clang,
         Err(error) => {
             checks.push(Check::failed("clang", true, &error));
-            checks.extend(unusable_clangs(place, tools_dir, memo));
+            checks.extend(unusable_clangs(place, tools_dir, versions));
             return;
         }
     };
@@ -151,11 +151,11 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
         "install the C library's headers: libc6-dev, glibc-devel or Xcode's tools",
     );
     checks.push(Check::of("clang", &chosen).and(c));
-    checks.extend(unusable_clangs(place, tools_dir, memo));
+    checks.extend(unusable_clangs(place, tools_dir, versions));
 
-    match clang::find_clangxx(place, &chosen, memo) {
+    match clang::find_clangxx(place, &chosen, versions) {
         Ok(clangxx) => {
-            let library = stdlib::choose(place, &clangxx, memo);
+            let library = stdlib::choose(place, &clangxx, versions);
             let mut check = Check::of("clang++", &clangxx);
             check.version = Some(format!("{} with {}", clangxx.version, library.name()));
             let remedy = "install g++ (or libc++ for this clang); C sources work without";
@@ -178,10 +178,10 @@ fn compilers(place: &Place, tools_dir: &Path, memo: &mut Memo, checks: &mut Vec<
 }
 
 /// The clangs that were rejected.
-fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Check> {
+fn unusable_clangs(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Vec<Check> {
     let mut passed = Vec::new();
     for candidate in clang::candidates(place, tools_dir).into_iter().filter(|c| c.origin == Origin::System) {
-        let (version, reason) = match clang::identify("clang", &candidate, tools_dir, memo) {
+        let (version, reason) = match clang::identify("clang", &candidate, tools_dir, versions) {
             Ok(tool) => match clang::suits(&tool.version, tool.origin) {
                 Ok(()) => continue,
                 Err(reason) => (Some(tool.version), reason),
@@ -202,7 +202,7 @@ fn unusable_clangs(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Vec<Chec
 
 const C_PROGRAM: &str = "#include <math.h>\ndouble f(double x) { return sin(x); }\n";
 
-/// What a test says: nothing, or why not and what to do.
+/// The result of a test: nothing, or the reason of its failure and a remedy.
 type Verdict = Result<(), (String, String)>;
 
 fn verdict(tool: &str, command: &mut Command, stdin: &str, remedy: &str) -> Result<Vec<u8>, (String, String)> {
@@ -219,7 +219,7 @@ fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, re
     verdict("the compiler", &mut command, program, remedy).map(drop)
 }
 
-/// Links a tiny shared object, the way artifacts are linked.
+/// Links a tiny shared object, as artifacts are linked.
 fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
     let remedy = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
     let folder = tempfile::tempdir().map_err(|e| (e.to_string(), "make the temporary folder writable".to_owned()))?;
@@ -257,7 +257,7 @@ fn engine_check(engine: &Engine) -> Check {
             (Check { version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)), ..check }, command)
         }
     };
-    let out = verdict("the engine", &mut command, AUTODIFF, INSTALL);
+    let out = verdict("Enzyme", &mut command, AUTODIFF, INSTALL);
     check.and(out.and_then(|ir| {
         let ir = String::from_utf8_lossy(&ir);
         let done =
@@ -309,7 +309,7 @@ impl Check {
         }
     }
 
-    /// Whether this stands in the way of a build.
+    /// Whether this prevents a build.
     pub fn blocks(&self) -> bool {
         self.required && self.status != Status::Ok
     }

@@ -1,4 +1,4 @@
-//! Finding what differentiates: the catalyst driver, or an Enzyme plugin with the `opt` it was built for.
+//! Finds Enzyme: the catalyst driver, or an Enzyme plugin with the `opt` it was built for.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use crate::toolchain::pins::Component;
 use crate::toolchain::probe::{major, version_of};
 use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Engine, EngineChoice, Origin, Tool};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
 pub(super) fn find_engine(
     place: &Place,
     tools_dir: &Path,
     choice: &EngineChoice,
-    memo: &mut Memo,
+    versions: &mut VersionCache,
 ) -> Result<Engine, ToolchainError> {
     match choice {
-        EngineChoice::Catalyst => find_catalyst(place, tools_dir, memo),
-        EngineChoice::Plugin(path) => find_plugin(place, path.clone(), memo),
-        EngineChoice::Auto => match find_catalyst(place, tools_dir, memo) {
-            Err(no_catalyst @ ToolchainError::Missing { .. }) => match find_plugin(place, None, memo) {
+        EngineChoice::Catalyst => find_catalyst(place, tools_dir, versions),
+        EngineChoice::Plugin(path) => find_plugin(place, path.clone(), versions),
+        EngineChoice::Auto => match find_catalyst(place, tools_dir, versions) {
+            Err(no_catalyst @ ToolchainError::Missing { .. }) => match find_plugin(place, None, versions) {
                 Err(ToolchainError::Missing { .. }) => Err(no_catalyst),
                 other => other,
             },
@@ -29,7 +29,7 @@ pub(super) fn find_engine(
     }
 }
 
-fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Engine, ToolchainError> {
+fn find_catalyst(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Result<Engine, ToolchainError> {
     if let Some(path) = place.var("FFGRAD_CATALYST") {
         let path = place.on_path_if_bare(path);
         let remedy = format!("correct FFGRAD_CATALYST, or unset it and {INSTALL}");
@@ -37,7 +37,7 @@ fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Eng
             let reason = "there is no such program".to_owned();
             return Err(ToolchainError::Unusable { tool: "catalyst".to_owned(), path, reason, remedy });
         }
-        let identity = memo.identity(&path, || version_of("catalyst", &path, &remedy))?;
+        let identity = versions.identity(&path, || version_of("catalyst", &path, &remedy))?;
         let tool = Tool { path, version: identity.version, origin: Origin::Env, digest: identity.digest };
         return Ok(Engine::Catalyst(tool));
     }
@@ -46,27 +46,27 @@ fn find_catalyst(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Eng
         return install::installed_tool(tools_dir, Component::Catalyst, path).map(Engine::Catalyst);
     }
     Err(ToolchainError::Missing {
-        tool: "an Enzyme engine".to_owned(),
+        tool: "Enzyme".to_owned(),
         looked_in: format!("{}, FFGRAD_CATALYST, FFGRAD_ENZYME_PLUGIN", tools_dir.display()),
         remedy: INSTALL.to_owned(),
     })
 }
 
-fn find_plugin(place: &Place, named: Option<PathBuf>, memo: &mut Memo) -> Result<Engine, ToolchainError> {
+fn find_plugin(place: &Place, named: Option<PathBuf>, versions: &mut VersionCache) -> Result<Engine, ToolchainError> {
     let (plugin, origin) = match (named, place.var("FFGRAD_ENZYME_PLUGIN")) {
         (Some(path), _) => (path, Origin::Option),
         (None, Some(path)) => (path, Origin::Env),
-        (None, None) => return find_known_plugin(place, memo),
+        (None, None) => return find_known_plugin(place, versions),
     };
-    with_opt(place, plugin, origin, memo)
+    with_opt(place, plugin, origin, versions)
 }
 
 /// The newest plugin in a well-known folder that has an `opt` to go with it.
-fn find_known_plugin(place: &Place, memo: &mut Memo) -> Result<Engine, ToolchainError> {
+fn find_known_plugin(place: &Place, versions: &mut VersionCache) -> Result<Engine, ToolchainError> {
     let (found, looked_in) = known_plugins(place);
     let mut first_error = None;
     for plugin in found {
-        match with_opt(place, plugin, Origin::System, memo) {
+        match with_opt(place, plugin, Origin::System, versions) {
             Ok(engine) => return Ok(engine),
             Err(error) => first_error = first_error.or(Some(error)),
         }
@@ -74,7 +74,9 @@ fn find_known_plugin(place: &Place, memo: &mut Memo) -> Result<Engine, Toolchain
     Err(first_error.unwrap_or_else(|| ToolchainError::Missing {
         tool: "an Enzyme plugin (LLVMEnzyme-NN.so)".to_owned(),
         looked_in: listed(&looked_in),
-        remedy: "set FFGRAD_ENZYME_PLUGIN to one, or use the default engine: run `ffgrad toolchain install`".to_owned(),
+        remedy:
+            "set FFGRAD_ENZYME_PLUGIN to one, or use the default packaging of Enzyme: run `ffgrad toolchain install`"
+                .to_owned(),
     }))
 }
 
@@ -104,7 +106,12 @@ fn major_of(plugin: &Path) -> Option<u32> {
     plugin.file_stem()?.to_str()?.rsplit_once('-')?.1.split('.').next()?.parse().ok()
 }
 
-fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Engine, ToolchainError> {
+fn with_opt(
+    place: &Place,
+    plugin: PathBuf,
+    origin: Origin,
+    versions: &mut VersionCache,
+) -> Result<Engine, ToolchainError> {
     let unusable = |reason: String, remedy: &str| ToolchainError::Unusable {
         tool: "the Enzyme plugin".to_owned(),
         path: plugin.clone(),
@@ -124,14 +131,14 @@ fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> 
             }
         },
         (None, None) => {
-            let reason = "its name does not tell which LLVM it was built for";
+            let reason = "its name does not have the version of the LLVM that it was built for";
             return Err(unusable(reason.to_owned(), "set FFGRAD_OPT to the `opt` of that LLVM"));
         }
     };
     if !is_program(&opt) {
         return Err(unusable(format!("there is no opt at {}", opt.display()), "correct FFGRAD_OPT"));
     }
-    let asked = memo.identity(&opt, || version_of("opt", &opt, "correct FFGRAD_OPT"))?;
+    let asked = versions.identity(&opt, || version_of("opt", &opt, "correct FFGRAD_OPT"))?;
     let llvm_major = match (major(&asked.version), major_of(&plugin)) {
         (Some(have), Some(need)) if have != need => {
             let reason = format!("it was built for LLVM {need}, and {} is LLVM {have}", opt.display());
@@ -139,8 +146,8 @@ fn with_opt(place: &Place, plugin: PathBuf, origin: Origin, memo: &mut Memo) -> 
         }
         (have, need) => have.or(need).ok_or_else(|| unusable("its LLVM is not known".to_owned(), "set FFGRAD_OPT"))?,
     };
-    let digest = memo.identity(&plugin, || Ok(llvm_major.to_string()))?.digest;
-    // The pair counts as found the way the plugin was.
+    let digest = versions.identity(&plugin, || Ok(llvm_major.to_string()))?.digest;
+    // The pair has the plugin's origin.
     let origin = if opt_origin == Origin::Env { Origin::Env } else { origin };
     let opt = Tool { path: opt, version: asked.version, origin, digest: asked.digest };
     Ok(Engine::Plugin { opt, plugin, llvm_major, digest })

@@ -1,11 +1,11 @@
-//! What can be wrong with the tools, said with where and with what to do about it.
+//! Errors of the toolchain, each with a location and a remedy.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::os::process::ProcessError;
 
-/// The command that mends most of what is missing.
+/// The command that installs most of what is missing.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install`";
 
 /// A tool is missing, does not work, or could not be installed.
@@ -74,7 +74,7 @@ pub enum ToolchainError {
          (Debian and Ubuntu: flang-22 and libflang-22-dev; Fedora: flang), or set FFGRAD_FLANG to one"
     )]
     NoPackages {
-        /// What stands in the way.
+        /// What prevents it.
         detail: String,
     },
     /// The download did not reach a package index.
@@ -154,7 +154,7 @@ impl ToolchainError {
         move |source| Self::Io { what, path, source }
     }
 
-    /// Turns "no space left" from whatever depth into [`ToolchainError::DiskFull`].
+    /// Converts "no space left", from any depth of causes, to [`ToolchainError::DiskFull`].
     pub(super) fn or_disk_full(self, folder: &Path, needed: u64) -> Self {
         match self {
             Self::DiskFull { .. } => Self::DiskFull { folder: folder.to_owned(), needed },

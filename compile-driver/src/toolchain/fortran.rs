@@ -1,7 +1,7 @@
-//! Finding and installing flang, the Fortran compiler, and the runtime library that its code calls.
+//! Finds and installs flang, the Fortran compiler, and the runtime library that its code calls.
 //!
 //! No package index of Python has flang, so it is installed from Debian's packages. They run on any Linux of their time
-//! for x86-64: what a machine may lack of libraries lies beside the compiler, in the tool folder.
+//! for x86-64: libraries that a machine may lack are beside the compiler, in the tool folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::toolchain::probe::{major, version_in, version_text};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Fortran, Origin, Tool, Tools};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
 /// The command that brings flang.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install fortran`";
@@ -80,15 +80,15 @@ pub fn with_fortran(tools: Tools) -> Result<Tools, ToolchainError> {
 pub fn find_fortran() -> Result<Fortran, ToolchainError> {
     let place = Place::here();
     let tools_dir = place.tools_dir()?;
-    let mut memo = Memo::open(&tools_dir);
-    let found = search(&place, &tools_dir, &mut memo);
-    memo.keep();
+    let mut versions = VersionCache::open(&tools_dir);
+    let found = search(&place, &tools_dir, &mut versions);
+    versions.keep();
     found
 }
 
-pub(super) fn search(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result<Fortran, ToolchainError> {
+pub(super) fn search(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> Result<Fortran, ToolchainError> {
     if let Some(named) = place.var("FFGRAD_FLANG") {
-        return of_system(place.on_path_if_bare(named), Origin::Env, memo);
+        return of_system(place.on_path_if_bare(named), Origin::Env, versions);
     }
     let mut seen = Vec::new();
     let on_path = ["flang-22", "flang-new", "flang"].into_iter().flat_map(|name| place.on_path(name));
@@ -96,7 +96,7 @@ pub(super) fn search(place: &Place, tools_dir: &Path, memo: &mut Memo) -> Result
     let known = known.iter().flat_map(|d| ["flang-22", "flang"].map(|n| place.system(d).join(n)));
     for path in on_path.chain(known.filter(|p| is_program(p))) {
         // A broken or older flang must not hide the installed one.
-        match of_system(path.clone(), Origin::System, memo) {
+        match of_system(path.clone(), Origin::System, versions) {
             Ok(found) => return Ok(found),
             Err(error) => seen.push(format!("{} ({})", path.display(), reason(&error))),
         }
@@ -119,7 +119,7 @@ fn reason(error: &ToolchainError) -> String {
     }
 }
 
-fn of_system(path: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Fortran, ToolchainError> {
+fn of_system(path: PathBuf, origin: Origin, versions: &mut VersionCache) -> Result<Fortran, ToolchainError> {
     let remedy = match origin {
         Origin::Env => format!("correct FFGRAD_FLANG, or unset it and {INSTALL}"),
         _ => INSTALL.to_owned(),
@@ -133,7 +133,7 @@ fn of_system(path: PathBuf, origin: Origin, memo: &mut Memo) -> Result<Fortran, 
     if !is_program(&path) {
         return Err(unusable("there is no such program".to_owned()));
     }
-    let identity = memo.identity(&path, || {
+    let identity = versions.identity(&path, || {
         let text = version_text("flang", &mut Command::new(&path), &remedy)?;
         version_in(&text).ok_or_else(|| unusable("`--version` names no version".to_owned()))
     })?;

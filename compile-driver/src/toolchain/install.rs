@@ -1,12 +1,12 @@
-//! Installing the pinned builds into the tool folder.
+//! Installs the pinned builds into the tool folder.
 //!
 //! ```text
 //! tools/
 //!   pennylane-catalyst-0.15.0/   bin/catalyst, installed.json
 //!   llvm-22.1.8/                 bin/, include/, lib/, share/, installed.json: two wheels in one prefix
-//!   .staging/<component>-XXXX/   an installation under way; what a killed one left is swept by the next
+//!   .staging/<component>-XXXX/   an installation in progress; what a killed one left is removed by the next
 //!   .lock-<component>            held while installing
-//!   identities.json              see `memo`
+//!   identities.json              see [`version_cache`]
 //! ```
 //!
 //! A component is put together in a staging folder and renamed into place, so it is there whole or not at all.
@@ -25,7 +25,7 @@ use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program};
 use crate::toolchain::types::{EngineChoice, Origin, Tool};
 use crate::toolchain::unpack;
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 use crate::toolchain::worker;
 
 /// What [`install`] did.
@@ -88,18 +88,18 @@ pub fn install_missing(progress: &mut dyn Progress) -> Result<Report, ToolchainE
 /// The components that would fill a gap.
 pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     let tools_dir = place.tools_dir()?;
-    let mut memo = Memo::open(&tools_dir);
+    let mut versions = VersionCache::open(&tools_dir);
     let lacks = |gap: Option<ToolchainError>| matches!(gap, Some(ToolchainError::Missing { .. }));
-    let no_engine = enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut memo).err();
-    let no_llvm = match clang::find_clang(place, &tools_dir, &mut memo) {
-        Ok(clang) => clang::find_clangxx(place, &clang, &mut memo).err(),
+    let no_engine = enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut versions).err();
+    let no_llvm = match clang::find_clang(place, &tools_dir, &mut versions) {
+        Ok(clang) => clang::find_clangxx(place, &clang, &mut versions).err(),
         Err(error) => Some(error),
     };
     let no_library = worker::find_llvm(place, &tools_dir).err();
     let mut gaps = Vec::new();
     gaps.extend(lacks(no_engine).then_some(Component::Catalyst));
     gaps.extend((lacks(no_llvm) || lacks(no_library)).then_some(Component::Llvm));
-    memo.keep();
+    versions.keep();
     Ok(gaps)
 }
 
@@ -161,7 +161,7 @@ fn install_one(
     })
 }
 
-/// What puts a component together: in a staging folder, into a prefix. It says what it was made from.
+/// What puts a component together: in a staging folder, into a prefix. It returns what it was made from.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&Path, &Path, &mut dyn Progress) -> Result<Vec<Piece>, ToolchainError>;
 
 /// Installs a component under its lock, whole or not at all; `false` where it is there already.

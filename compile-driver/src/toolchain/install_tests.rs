@@ -1,4 +1,4 @@
-//! Installing with a made-up pip and made-up wheels: what goes wrong must leave nothing behind.
+//! Tests of installation with a mock of pip and of wheels: a failure must leave nothing behind.
 
 use std::fs;
 use std::io::Write;
@@ -42,7 +42,7 @@ fn machine(body: &str) -> Machine {
     machine
 }
 
-/// A machine whose pip brings `wheel.whl`, which lies at its root.
+/// A machine whose pip brings `wheel.whl` from the machine's root.
 fn bringing() -> Machine {
     machine(&format!("cp \"$(dirname \"$0\")/../wheel.whl\" \"$dest/{FILE}\""))
 }

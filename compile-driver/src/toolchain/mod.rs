@@ -1,8 +1,8 @@
-//! The programs ffgrad drives: found, installed, checked.
+//! Finds, installs and checks the programs that ffgrad runs.
 //!
 //! Input: the environment, PATH, the system's folders and ffgrad's own tool folder. Output: [`Tools`], which the build
 //! stages take as given. [`find`] looks and starts nothing when it has seen the same files before; [`install`] fetches
-//! pinned builds through pip, without root; [`doctor`] tries everything and says what to do about what fails.
+//! pinned builds through pip, without root; [`doctor`] tries everything and has a remedy for each failure.
 //!
 //! | tool | looked for in this order |
 //! |---|---|
@@ -57,7 +57,7 @@ pub use search_path::{add_worker_dir, add_worker_dir_beside};
 pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
 
 use search_path::Place;
-use version_cache::Memo;
+use version_cache::VersionCache;
 
 /// Finds every tool a build needs.
 ///
@@ -80,20 +80,25 @@ pub fn llvm_library_folder() -> Result<PathBuf, ToolchainError> {
 
 fn find_in(place: &Place, choice: &EngineChoice) -> Result<Tools, ToolchainError> {
     let tools_dir = place.tools_dir()?;
-    let mut memo = Memo::open(&tools_dir);
-    let found = search(place, &tools_dir, choice, &mut memo);
-    memo.keep();
+    let mut versions = VersionCache::open(&tools_dir);
+    let found = search(place, &tools_dir, choice, &mut versions);
+    versions.keep();
     found
 }
 
-fn search(place: &Place, tools_dir: &Path, choice: &EngineChoice, memo: &mut Memo) -> Result<Tools, ToolchainError> {
-    let clang = clang::find_clang(place, tools_dir, memo)?;
-    let clangxx = clang::find_clangxx(place, &clang, memo)?;
+fn search(
+    place: &Place,
+    tools_dir: &Path,
+    choice: &EngineChoice,
+    versions: &mut VersionCache,
+) -> Result<Tools, ToolchainError> {
+    let clang = clang::find_clang(place, tools_dir, versions)?;
+    let clangxx = clang::find_clangxx(place, &clang, versions)?;
     let linker = clang::find_linker(place, tools_dir, &clang);
-    let engine = enzyme::find_engine(place, tools_dir, choice, memo)?;
+    let engine = enzyme::find_engine(place, tools_dir, choice, versions)?;
     let llvm_lib_dirs = worker::find_llvm(place, tools_dir)?;
-    let worker = worker::find_worker(place, &llvm_lib_dirs, memo)?;
-    let stdlib = stdlib::choose(place, &clangxx, memo);
+    let worker = worker::find_worker(place, &llvm_lib_dirs, versions)?;
+    let stdlib = stdlib::choose(place, &clangxx, versions);
     Ok(Tools {
         linker,
         engine,

@@ -1,4 +1,4 @@
-//! MPI, by way of its compiler wrapper: `mpicc -show` prints the command that it would run.
+//! Finds MPI through its compiler wrapper: `mpicc -show` prints the command that it would run.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Where LLVM's OpenMP runtime and its header may be. Nothing is started or loaded here.
+//! Finds LLVM's OpenMP runtime and its header. Nothing is started or loaded here.
 
 use std::path::{Path, PathBuf};
 

@@ -50,7 +50,7 @@ impl Component {
         }
     }
 
-    /// Where a file of the wheels goes in the component's folder, if anywhere before [`Self::wants`] has its say: what
+    /// Where a file of the wheels goes in the component's folder, if anywhere before [`Self::wants`] is asked: what
     /// stands below `<name>.data/data/`, or in one of the CUDA wheels' own folders.
     pub(super) fn inside(self, name: &str) -> Option<&str> {
         if self == Self::Blas {

@@ -1,4 +1,4 @@
-//! Downloading one pinned wheel through the user's own pip, with the index and proxy settings the user has made.
+//! Downloads one pinned wheel through the user's pip, with the user's index and proxy settings.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::toolchain::version_cache::digest_of;
 /// An hour: slow lines are slow.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(3600);
 
-/// A way to start pip: `python3 -m pip`.
+/// A command that starts pip: `python3 -m pip`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pip(Vec<OsString>);
 
@@ -141,15 +141,15 @@ fn judge(pin: &Pin, folder: &Path, out: Result<Output, ProcessError>) -> Result<
         }
     };
     let text = format!("{}\n{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let detail = tail(&out.stderr);
-    Err(if says(&["No space left on device", "Disk quota exceeded"]) {
+    Err(if contains(&["No space left on device", "Disk quota exceeded"]) {
         ToolchainError::DiskFull { folder: folder.to_owned(), needed: pin.download + pin.unpacked }
-    } else if says(&["DO NOT MATCH THE HASHES"]) {
+    } else if contains(&["DO NOT MATCH THE HASHES"]) {
         let got = text.lines().find_map(|line| line.trim().strip_prefix("Got "));
         let got = got.map_or_else(|| "another one".to_owned(), |digest| digest.trim().to_owned());
         ToolchainError::DigestMismatch { package, expected: pin.sha256.to_owned(), got }
-    } else if says(&[
+    } else if contains(&[
         "(from versions: none)",
         "ConnectionError",
         "Connection to ",

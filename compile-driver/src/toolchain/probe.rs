@@ -1,4 +1,4 @@
-//! Asking a program which version it is.
+//! Asks a program for its version.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::toolchain::error::ToolchainError;
 /// Long enough for a cold network file system, short enough not to look like a hang.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs `command` and gives its output; where it cannot be started, says so as `tool`'s error.
+/// Runs `command` and gives its output; where it cannot be started, returns `tool`'s error.
 pub(super) fn ask(
     tool: &str,
     command: &mut Command,
@@ -40,7 +40,7 @@ pub(super) fn version_text(tool: &str, command: &mut Command, remedy: &str) -> R
     })
 }
 
-/// The version number in `… version 22.1.8 …`, the way clang, opt and lld print it.
+/// The version number in `… version 22.1.8 …`, as clang, opt and lld print it.
 pub(super) fn version_in(text: &str) -> Option<String> {
     text.match_indices("version ").find_map(|(at, word)| {
         let rest = &text[at + word.len()..];

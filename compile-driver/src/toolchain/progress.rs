@@ -1,4 +1,4 @@
-//! Telling a person how far an installation is: a bar on a terminal that can draw one, a line per step elsewhere.
+//! Progress of an installation: a bar on a terminal that can draw one, a line per step elsewhere.
 
 use crate::os::terminal;
 use std::io::Write;
@@ -15,7 +15,7 @@ pub trait Progress {
     fn end(&mut self);
 }
 
-/// Tells nobody.
+/// Reports nothing.
 #[derive(Debug, Default)]
 pub struct Silent;
 

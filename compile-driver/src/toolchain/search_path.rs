@@ -1,4 +1,4 @@
-//! Where tools are looked for: the environment, PATH, the system's folders and ffgrad's own tool folder, gathered once
+//! The search path for tools: the environment, PATH, the system's folders and ffgrad's own tool folder, read once
 //! so that the search itself is a pure function of them (and tests can make up a machine of their own).
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub fn add_worker_dir(dir: PathBuf) {
     }
 }
 
-/// The same for the folder of the shared library that an address lies in: packages have the worker beside it.
+/// The same for the folder of the shared library that has an address: packages have the worker beside it.
 pub fn add_worker_dir_beside(address: usize) {
     // SAFETY: all zeros is a valid `Dl_info`.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! Which C++ standard library clang++ can use here.
+//! Finds the C++ standard library that clang++ can use.
 //!
 //! The installed clang prefers libc++ and clang's own runtime. Where g++ is installed libstdc++ is the better choice:
 //! it is what the framework's process has loaded already, and with `-rtlib=libgcc` the artifact needs no libunwind.
@@ -12,7 +12,7 @@ use crate::toolchain::pins::Component;
 use crate::toolchain::probe::PATIENCE;
 use crate::toolchain::search_path::Place;
 use crate::toolchain::types::{Origin, Tool};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
 /// The C++ standard library to compile and link with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,13 +66,13 @@ impl Stdlib {
 }
 
 /// Tries libstdc++, then libc++, once per clang++ and set of installed g++ headers.
-pub(super) fn choose(place: &Place, clangxx: &Tool, memo: &mut Memo) -> Stdlib {
+pub(super) fn choose(place: &Place, clangxx: &Tool, versions: &mut VersionCache) -> Stdlib {
     let libcxx = if clangxx.origin == Origin::Installed { Stdlib::InstalledLibcxx } else { Stdlib::Libcxx };
     // Installing or removing a g++ changes one of these folders.
     let triple = format!("/usr/lib/gcc/{}-linux-gnu", std::env::consts::ARCH);
     let gcc = ["/usr/include/c++", "/usr/lib/gcc", triple.as_str()].map(|dir| place.system(dir));
     let about = [clangxx.path.as_path(), &gcc[0], &gcc[1], &gcc[2]];
-    let answer = memo.fact("stdlib", &about, || {
+    let answer = versions.fact("stdlib", &about, || {
         let works = |stdlib: &Stdlib| compiles(clangxx, *stdlib);
         [Stdlib::Libstdcxx, libcxx].iter().find(|s| works(s)).map_or("none", |s| s.name()).to_owned()
     });

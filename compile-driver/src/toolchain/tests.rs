@@ -1,4 +1,4 @@
-//! The search, on machines made up of shell scripts.
+//! Tests of the search for tools, on mock machines of shell scripts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ impl Machine {
         self.script(path, &format!("echo 'clang version {version} (x)'"));
     }
 
-    /// A machine with everything on the system, except an engine.
+    /// A machine with everything on the system, except Enzyme.
     fn complete(self) -> Self {
         self.clang("bin/clang-22", "22.1.8");
         self.clang("bin/clang++-22", "22.1.8");
@@ -118,7 +118,7 @@ fn a_clang_named_clang_is_taken_if_it_is_22() {
     machine.clang("bin/clang", "22.1.0");
     machine.clang("bin/clang++", "22.1.0");
     let text = error_of(machine.find(EngineChoice::Catalyst));
-    assert!(text.starts_with("an Enzyme engine was not found"), "{text}");
+    assert!(text.starts_with("Enzyme was not found"), "{text}");
 }
 
 #[test]

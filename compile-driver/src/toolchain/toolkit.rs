@@ -12,7 +12,7 @@ use crate::toolchain::error::ToolchainError;
 use crate::toolchain::probe::{ask, tail};
 use crate::toolchain::search_path::{Place, is_program};
 use crate::toolchain::types::Origin;
-use crate::toolchain::version_cache::{Memo, digest_of};
+use crate::toolchain::version_cache::{VersionCache, digest_of};
 
 /// What ptxas checks for: a GPU newer than the code asks for, as the driver's own compiler will see it.
 pub const CHECKED_FOR: &str = "sm_90";
@@ -31,7 +31,7 @@ const REFUSED: &str = "refused: ";
 pub(super) struct Toolkit {
     /// Its folder.
     pub root: PathBuf,
-    /// `12.4`, as its ptxas says.
+    /// `12.4`, as its ptxas reports it.
     pub version: String,
     /// How it was found.
     pub origin: Origin,
@@ -43,12 +43,12 @@ pub(super) struct Toolkit {
     pub digest: String,
 }
 
-/// A toolkit that was passed over.
+/// A toolkit that cannot be used.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PassedOver {
+pub(super) struct Rejected {
     /// Its folder.
     pub root: PathBuf,
-    /// What its ptxas says of its version, where it says anything.
+    /// The version that its ptxas reports, if any.
     pub version: Option<String>,
     /// How it was found.
     pub origin: Origin,
@@ -56,7 +56,7 @@ pub(super) struct PassedOver {
     pub reason: String,
 }
 
-/// Whether somebody has a toolkit, or says so.
+/// Whether there is a toolkit, or a variable names one.
 pub(super) fn is_named(place: &Place) -> bool {
     VARIABLES.iter().any(|v| place.var(v).is_some()) || place.system("/usr/local/cuda").is_dir()
 }
@@ -66,8 +66,8 @@ pub(super) fn is_named(place: &Place) -> bool {
 pub(super) fn examine(
     place: &Place,
     reader: impl Fn() -> Command,
-    memo: &mut Memo,
-) -> Vec<Result<Toolkit, PassedOver>> {
+    versions: &mut VersionCache,
+) -> Vec<Result<Toolkit, Rejected>> {
     let mut roots: Vec<(PathBuf, Origin)> = Vec::new();
     let named = VARIABLES.iter().filter_map(|v| place.var(v)).map(|path| (path, Origin::Env));
     let usual = Some((place.system("/usr/local/cuda"), Origin::System)).filter(|(path, _)| path.is_dir());
@@ -77,7 +77,7 @@ pub(super) fn examine(
             roots.push((root, origin));
         }
     }
-    roots.into_iter().map(|(root, origin)| fits(root, origin, &reader, memo)).collect()
+    roots.into_iter().map(|(root, origin)| fits(root, origin, &reader, versions)).collect()
 }
 
 /// `/usr/local/cuda` is often a link to what a variable names too.
@@ -85,16 +85,21 @@ fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut Memo) -> Result<Toolkit, PassedOver> {
+fn fits(
+    root: PathBuf,
+    origin: Origin,
+    reader: impl Fn() -> Command,
+    versions: &mut VersionCache,
+) -> Result<Toolkit, Rejected> {
     let (ptxas, libdevice) = (root.join("bin/ptxas"), root.join("nvvm/libdevice/libdevice.10.bc"));
-    let passed = |version: Option<String>, reason: String| PassedOver { root: root.clone(), version, origin, reason };
+    let passed = |version: Option<String>, reason: String| Rejected { root: root.clone(), version, origin, reason };
     if !root.is_dir() {
         return Err(passed(None, "there is no such folder".to_owned()));
     }
     if !is_program(&ptxas) {
         return Err(passed(None, "it has no bin/ptxas".to_owned()));
     }
-    let version = memo.fact("ptxas", &[&ptxas], || release(&ptxas).unwrap_or_else(|e| format!("{REFUSED}{e}")));
+    let version = versions.fact("ptxas", &[&ptxas], || release(&ptxas).unwrap_or_else(|e| format!("{REFUSED}{e}")));
     if let Some(reason) = version.strip_prefix(REFUSED) {
         return Err(passed(None, reason.to_owned()));
     }
@@ -102,7 +107,7 @@ fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut 
         return Err(passed(Some(version), "it has no nvvm/libdevice/libdevice.10.bc".to_owned()));
     }
     let opt = PathBuf::from(reader().get_program());
-    let answer = memo.fact("toolkit", &[&ptxas, &libdevice, &opt], || match tried(&ptxas, &libdevice, reader()) {
+    let answer = versions.fact("toolkit", &[&ptxas, &libdevice, &opt], || match tried(&ptxas, &libdevice, reader()) {
         Ok(digest) => digest,
         Err(reason) => format!("{REFUSED}{reason}"),
     });
@@ -115,8 +120,8 @@ fn fits(root: PathBuf, origin: Origin, reader: impl Fn() -> Command, memo: &mut 
 /// Its release, `12.4`: of `Cuda compilation tools, release 12.4, V12.4.131`.
 fn release(ptxas: &Path) -> Result<String, String> {
     let mut command = Command::new(ptxas);
-    let said = ask("ptxas", command.arg("--version"), None, "").map_err(|e| in_one_line(&e))?;
-    let text = String::from_utf8_lossy(&said.stdout);
+    let result = ask("ptxas", command.arg("--version"), None, "").map_err(|e| in_one_line(&e))?;
+    let text = String::from_utf8_lossy(&result.stdout);
     let release = text.split("release ").nth(1).and_then(|rest| rest.split([',', '\n']).next());
     let words = || text.lines().next().unwrap_or_default().to_owned();
     release.map(|r| r.trim().to_owned()).ok_or_else(|| format!("its ptxas names no release: {}", words()))
@@ -128,18 +133,18 @@ fn tried(ptxas: &Path, libdevice: &Path, mut reader: Command) -> Result<String, 
     fs::write(file.path(), TRIAL).map_err(|e| e.to_string())?;
     let mut assemble = Command::new(ptxas);
     assemble.arg(format!("-arch={CHECKED_FOR}")).arg(file.path()).args(["-o", "/dev/null"]);
-    let said = ask("ptxas", &mut assemble, None, "").map_err(|e| in_one_line(&e))?;
-    if !said.status.success() {
-        let words = [said.stderr, said.stdout].concat();
+    let result = ask("ptxas", &mut assemble, None, "").map_err(|e| in_one_line(&e))?;
+    if !result.status.success() {
+        let words = [result.stderr, result.stdout].concat();
         return Err(format!(
             "its ptxas does not assemble for {CHECKED_FOR} (CUDA 11.8 and later do): {}",
             tail(&words)
         ));
     }
     reader.args(["-passes=verify", "-disable-output"]).arg(libdevice);
-    let said = ask("opt of LLVM 15", &mut reader, None, "").map_err(|e| in_one_line(&e))?;
-    if !said.status.success() {
-        return Err(format!("LLVM 15 cannot read its libdevice: {}", tail(&said.stderr)));
+    let result = ask("opt of LLVM 15", &mut reader, None, "").map_err(|e| in_one_line(&e))?;
+    if !result.status.success() {
+        return Err(format!("LLVM 15 cannot read its libdevice: {}", tail(&result.stderr)));
     }
     let digest = |path: &Path| digest_of(path).map_err(|e| e.to_string());
     Ok(format!("{}{}", &digest(ptxas)?[..8], &digest(libdevice)?[..8]))
@@ -164,19 +169,19 @@ mod tests {
         machine
     }
 
-    fn found(machine: &Machine, opt: &str) -> Vec<Result<Toolkit, PassedOver>> {
-        let mut memo = Memo::open(&machine.root().join("tools"));
+    fn found(machine: &Machine, opt: &str) -> Vec<Result<Toolkit, Rejected>> {
+        let mut versions = VersionCache::open(&machine.root().join("tools"));
         let old = machine.root().join("opt-15");
         let opt = if old.exists() { old } else { machine.script("opt-15", opt) };
-        let found = examine(&machine.place, || Command::new(&opt), &mut memo);
-        memo.keep();
+        let found = examine(&machine.place, || Command::new(&opt), &mut versions);
+        versions.keep();
         found
     }
 
-    fn reason(found: &[Result<Toolkit, PassedOver>]) -> &str {
+    fn reason(found: &[Result<Toolkit, Rejected>]) -> &str {
         match found {
             [Err(passed)] => &passed.reason,
-            other => panic!("one that was passed over, not {other:?}"),
+            other => panic!("one that was rejected, not {other:?}"),
         }
     }
 
@@ -214,12 +219,12 @@ mod tests {
     fn a_toolkit_that_does_not_fit_is_passed_over_with_the_reason() {
         let old =
             with_toolkit(&[], "usr/local/cuda", "echo 'Value sm_90 is not defined for option gpu-name' >&2; exit 1");
-        let said = found(&old, "exit 0");
-        assert!(reason(&said).starts_with("its ptxas does not assemble for sm_90 (CUDA 11.8"), "{said:?}");
-        assert!(reason(&said).contains("Value sm_90 is not defined"), "{said:?}");
+        let result = found(&old, "exit 0");
+        assert!(reason(&result).starts_with("its ptxas does not assemble for sm_90 (CUDA 11.8"), "{result:?}");
+        assert!(reason(&result).contains("Value sm_90 is not defined"), "{result:?}");
         let new = with_toolkit(&[], "usr/local/cuda", "exit 0");
-        let said = found(&new, "echo 'error: Unknown attribute kind (91)' >&2; exit 1");
-        assert_eq!(reason(&said), "LLVM 15 cannot read its libdevice: error: Unknown attribute kind (91)");
+        let result = found(&new, "echo 'error: Unknown attribute kind (91)' >&2; exit 1");
+        assert_eq!(reason(&result), "LLVM 15 cannot read its libdevice: error: Unknown attribute kind (91)");
         let half = Machine::with(&[("CUDA_HOME", "opt/cuda")]);
         assert_eq!(reason(&found(&half, "exit 0")), "there is no such folder");
         half.file("opt/cuda/version.json", "{}");

@@ -24,7 +24,7 @@ pub enum Origin {
 pub struct Tool {
     /// The program's file.
     pub path: PathBuf,
-    /// Its version, as it says itself: `22.1.8`.
+    /// Its version, as it reports it: `22.1.8`.
     pub version: String,
     /// How it was found.
     pub origin: Origin,
@@ -52,7 +52,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// What kind of engine, which version, and the digest of its content: all a cache key needs.
+    /// The packaging of Enzyme, its version, and the digest of its content, for a cache key.
     pub fn version(&self) -> String {
         match self {
             Self::Catalyst(tool) => format!("catalyst {} {}", tool.version, tool.digest),
@@ -63,7 +63,7 @@ impl Engine {
     }
 }
 
-/// Which engine the caller wants.
+/// The packaging of Enzyme that the caller wants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum EngineChoice {
     /// Catalyst if it is there, else a plugin.

@@ -1,4 +1,4 @@
-//! Unpacking the wanted files of a wheel: `<name>.data/data/**` into a prefix, and the links its `symlinks.txt` lists.
+//! Unpacks the wanted files of a wheel: `<name>.data/data/**` into a prefix, and the links its `symlinks.txt` lists.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

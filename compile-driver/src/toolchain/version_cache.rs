@@ -1,4 +1,4 @@
-//! A small memory of what tools answered when asked for their version, so that finding them again starts no process.
+//! A cache of tools' versions, so that finding them again starts no process.
 //!
 //! `identities.json` in the tool folder: file identity (path, size, modification time, inode) → answer. It is only a
 //! shortcut: where it is missing, damaged or cannot be written, the tools are asked again. Nothing in a cache key comes
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::toolchain::error::ToolchainError;
 
-/// What a tool is: its version as it tells it, and the SHA-256 of its file.
+/// The identity of a tool: its version as it reports it, and the SHA-256 of its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub version: String,
@@ -32,29 +32,29 @@ const FORMAT: u32 = 1;
 /// More entries than any machine has tools: old ones are then dropped all at once.
 const MOST: usize = 200;
 
-/// The memory, read once per search and written back when it learned something.
+/// The cache, read once per search and written back when it has new answers.
 #[derive(Debug)]
-pub(super) struct Memo {
+pub(super) struct VersionCache {
     file: PathBuf,
     stored: Stored,
-    learned: bool,
+    changed: bool,
 }
 
-impl Memo {
-    /// Reads the memory of a tool folder.
+impl VersionCache {
+    /// Reads the cache of a tool folder.
     pub fn open(tools_dir: &Path) -> Self {
         let file = tools_dir.join("identities.json");
         let stored = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
         let stored = stored.filter(|s| s.format == FORMAT && s.answers.len() < MOST);
-        Self { file, stored: stored.unwrap_or_default(), learned: false }
+        Self { file, stored: stored.unwrap_or_default(), changed: false }
     }
 
-    /// A memory that remembers nothing yet but is kept afterwards: for the doctor, who asks everybody again.
+    /// An empty cache that is written afterwards: for the doctor, which asks every tool again.
     pub fn fresh(tools_dir: &Path) -> Self {
-        Self { file: tools_dir.join("identities.json"), stored: Stored::default(), learned: false }
+        Self { file: tools_dir.join("identities.json"), stored: Stored::default(), changed: false }
     }
 
-    /// The answer for `path`, from memory or from `ask`.
+    /// The answer for `path`, from the cache or from `ask`.
     pub fn identity(
         &mut self,
         path: &Path,
@@ -82,17 +82,17 @@ impl Memo {
     }
 
     fn learn(&mut self, key: String, identity: Identity) {
-        // Who was interrupted has answered nothing.
+        // An interrupted tool has not answered.
         if crate::os::interrupt::requested() {
             return;
         }
         self.stored.answers.insert(key, identity);
-        self.learned = true;
+        self.changed = true;
     }
 
-    /// Writes back what was learned. Failing to (a read-only folder) only costs time at the next search.
+    /// Writes back what was changed. Failing to (a read-only folder) only costs time at the next search.
     pub fn keep(mut self) {
-        if !self.learned {
+        if !self.changed {
             return;
         }
         self.stored.format = FORMAT;
@@ -138,9 +138,9 @@ mod tests {
         let tool = dir.path().join("tool");
         fs::write(&tool, "one").expect("write");
         let ask = |answer: &str| {
-            let mut memo = Memo::open(dir.path());
-            let identity = memo.identity(&tool, || Ok(answer.to_owned())).expect("an answer");
-            memo.keep();
+            let mut versions = VersionCache::open(dir.path());
+            let identity = versions.identity(&tool, || Ok(answer.to_owned())).expect("an answer");
+            versions.keep();
             identity
         };
         assert_eq!(ask("1.0").version, "1.0");
@@ -155,7 +155,7 @@ mod tests {
     fn a_damaged_memory_is_forgotten() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join("identities.json"), "{\"format\":").expect("write");
-        assert!(Memo::open(dir.path()).stored.answers.is_empty());
+        assert!(VersionCache::open(dir.path()).stored.answers.is_empty());
     }
 
     #[test]

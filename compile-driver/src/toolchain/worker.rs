@@ -1,4 +1,4 @@
-//! Finding the worker `ffgrad-llvm` and the `libLLVM` it links.
+//! Finds the worker `ffgrad-llvm` and the `libLLVM` it links.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::toolchain::pins::Component;
 use crate::toolchain::probe::{ask, tail};
 use crate::toolchain::search_path::{Place, is_program, listed};
 use crate::toolchain::types::{Origin, Tool, with_libraries};
-use crate::toolchain::version_cache::Memo;
+use crate::toolchain::version_cache::VersionCache;
 
 const WORKER: &str = "ffgrad-llvm";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
@@ -66,11 +66,11 @@ fn loader_folders(place: &Place) -> Vec<PathBuf> {
     by_itself.into_iter().chain(place.folders("LD_LIBRARY_PATH")).collect()
 }
 
-/// The folder libLLVM lies in, whether or not the loader knows it.
+/// The folder of libLLVM, whether or not the loader knows it.
 pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf, ToolchainError> {
     let known = find_llvm(place, tools_dir)?;
     let mut folders = known.into_iter().chain(loader_folders(place));
-    // One of the two holds it, or `find_llvm` would have said so.
+    // One of the two holds it, or `find_llvm` would have failed.
     folders.find(|dir| dir.join(LIBRARY).is_file()).ok_or_else(|| ToolchainError::Missing {
         tool: LIBRARY.to_owned(),
         looked_in: listed(&[tools_dir.display().to_string()]),
@@ -78,9 +78,13 @@ pub(super) fn library_folder(place: &Place, tools_dir: &Path) -> Result<PathBuf,
     })
 }
 
-pub(super) fn find_worker(place: &Place, libraries: &[PathBuf], memo: &mut Memo) -> Result<Tool, ToolchainError> {
+pub(super) fn find_worker(
+    place: &Place,
+    libraries: &[PathBuf],
+    versions: &mut VersionCache,
+) -> Result<Tool, ToolchainError> {
     let (path, origin) = locate(place)?;
-    let identity = memo.identity(&path, || {
+    let identity = versions.identity(&path, || {
         let mut command = Command::new(&path);
         with_libraries(&mut command, libraries);
         let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, REMEDY)?;
@@ -112,7 +116,7 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
             Err(missing(&[format!("FFGRAD_WORKER={}", path.display())]))
         };
     }
-    // A test program runs in target/debug/deps; its worker lies one above.
+    // A test program runs in target/debug/deps; its worker is one above.
     let above = place.beside.as_deref().filter(|dir| dir.ends_with("deps")).and_then(Path::parent);
     let dirs: Vec<&Path> = place
         .beside

@@ -1,4 +1,4 @@
-//! One build's worth of jobs over one linked module.
+//! Runs the jobs of one build on one linked module.
 
 use crate::entry;
 use crate::ir::{Result, crash_trace};
@@ -50,7 +50,7 @@ struct Derive<'a> {
     codegen: &'a CodeGen,
 }
 
-/// What is to be said of a derivative.
+/// Notes on a derivative.
 #[derive(Default)]
 struct Notes {
     /// How it was built.
@@ -59,7 +59,7 @@ struct Notes {
     skipped: Vec<String>,
 }
 
-/// Who runs the parallel regions of an OpenMP program.
+/// Whether one thread or many run the parallel regions of an OpenMP program.
 #[derive(Clone, Copy, PartialEq)]
 enum Team {
     /// There are none.
@@ -76,7 +76,7 @@ impl<'ctx> Session<'ctx> {
         Session { context, module: None, plain: None, installed: Vec::new(), refusal: None, openmp: None }
     }
 
-    /// What the last failure says to the user.
+    /// The message of the last failure.
     pub fn take_refusal(&mut self) -> Option<Box<Diagnosis>> {
         self.refusal.take()
     }

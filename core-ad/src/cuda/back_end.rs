@@ -1,7 +1,7 @@
-//! What Enzyme made of a kernel's IR, made fit for LLVM 15's back end for GPUs: mathematics from libdevice, atomics
+//! Rewrites Enzyme's output for a kernel for LLVM 15's GPU back end: mathematics from libdevice, atomics
 //! that it can select, and allocations from a pool.
 //!
-//! The pool is memory that the host hands to each launch. Its first 16 bytes say how much of it there is and how much is
+//! The pool is memory that the host hands to each launch. Its first 16 bytes hold its size and how much is
 //! taken; a small kernel on the same stream writes them before ([`RESET`]). Each thread of the launch notes the pool's address in
 //! a word of shared memory, which all threads of a block write alike: so two launches on two streams, or two replays of a
 //! CUDA graph, never share one.
@@ -18,7 +18,7 @@ pub const RESET: &str = "ffgrad_reset";
 /// The word in which a block keeps the pool's address.
 pub const POOL: &str = "@ffgrad_pool";
 
-/// Bytes of a pool that say what it is.
+/// Bytes of a pool's header.
 const HEADER: usize = 16;
 
 /// Functions of the C library that libdevice has under `__nv_` and the same name.
@@ -88,7 +88,7 @@ pub fn for_back_end(ir: &str) -> String {
     let mut text = String::with_capacity(ir.len() + 4096);
     let mut declared: HashSet<String> = HashSet::new();
     let mut warps = false;
-    // Where nothing is allocated nobody asks for the pool's address.
+    // Where nothing is allocated the pool's address is not used.
     let dropped = |l: &&str| l.starts_with("!llvm.dbg.cu") || (l.contains(POOL) && (!allocates || l.starts_with('@')));
     for line in ir.lines().filter(|l| !dropped(l)) {
         let mut line = with_libdevice(&without(&without_debug(line), " !invariant.group !"));

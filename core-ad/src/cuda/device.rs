@@ -151,7 +151,7 @@ fn wrapper(job: &Job<'_>, barriers: bool) -> String {
     text
 }
 
-/// The registers that tell the blocks of the grid along z, as one element of a batch sees them.
+/// The registers that number the blocks of the grid along z, as one element of a batch sees them.
 const OF_Z: [&str; 2] = ["ctaid", "nctaid"];
 
 fn of_one_element(line: &str) -> String {

@@ -28,7 +28,7 @@ pub enum Extent {
     Expression(String),
 }
 
-/// What the options say, parsed.
+/// The options, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     grid: Vec<Dim>,

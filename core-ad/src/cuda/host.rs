@@ -1,6 +1,6 @@
 //! Device IR for the CPU: clang's textual IR for a GPU in, textual IR for the machine out.
 //!
-//! Both are 64-bit and lay data out alike (CUDA promises that of host and device), so that little differs:
+//! Both are 64-bit and have the same data layout (CUDA promises that of host and device), so that little differs:
 //!
 //! - address spaces go: one memory holds everything;
 //! - shared memory becomes a global with a shadow beside it, which the worker later makes one a thread;
@@ -24,7 +24,7 @@ const FIRST_NODE: usize = 900_000_000;
 pub struct Unsupported {
     /// What it is.
     pub construct: String,
-    /// File and line of the first use, where the IR tells.
+    /// File and line of the first use, where the IR has it.
     pub place: Option<(String, u32)>,
 }
 

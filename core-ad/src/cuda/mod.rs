@@ -1,6 +1,6 @@
-//! CUDA kernels without a GPU in sight: what can be said of one from its IR, its options and its call plan.
+//! CUDA kernels: the parts that need no GPU, computed from IR, options and call plan.
 //!
-//! [`geometry`] turns the options `grid`, `block` and `shared` into the launch of one call. [`host`] rewrites device
+//! [`geometry`] computes the launch of one call from the options `grid`, `block` and `shared`. [`host`] rewrites device
 //! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what
 //! comes out of it for code generation.
 
@@ -23,7 +23,7 @@ pub const SHARED_SHADOW: &str = "enzyme_shared_shadow.";
 /// The part of both names that marks dynamic shared memory.
 pub const DYNAMIC: &str = "dynamic";
 
-/// How the worker says that a kernel reads constant memory without a value; the variable's name follows.
+/// The worker's prefix for a kernel that reads constant memory without a value; the variable's name follows.
 pub const UNSET_CONSTANT: &str = "constant memory without a value: ";
 
 /// Section of constant memory without a value, in the IR for the CPU.

@@ -1,4 +1,4 @@
-//! Functions without a body and a derivative: what to do about those that are known.
+//! Remedies for well-known functions that have neither a body nor a derivative.
 
 use super::Diagnosis;
 use super::messages::Message;
@@ -41,7 +41,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What is said of a function without body and derivative; `message` says what that prevents.
+/// The diagnosis of a function without body and derivative; `message` is what that prevents.
 pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> Diagnosis {
     // Our BLAS has a prefix before the names that the user knows.
     let callee = names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
@@ -50,14 +50,14 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
         let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
         return Diagnosis::new("fortran-runtime", function, headline)
             .quote(format!("flang calls its runtime's {name}"))
-            .advise("Write it another way; docs/fortran.md (\"Limits\") says what can be differentiated.")
+            .advise("Rewrite it; docs/fortran.md (\"Limits\") lists what can be differentiated.")
             .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
     }
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);
     let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
     let known = KNOWN.iter().find(|(names, _)| names.contains(&name.as_str()));
     match known {
-        Some((_, way)) => diagnosis.advice.push((*way).to_owned()),
+        Some((_, remedy)) => diagnosis.advice.push((*remedy).to_owned()),
         None => diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect(),
     }
     diagnosis

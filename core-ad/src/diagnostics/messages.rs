@@ -1,7 +1,7 @@
-//! The table of what Enzyme is known to print when it gives up: what it means, and the remedies.
+//! The table of Enzyme's known error messages: meaning and remedies.
 //!
 //! A row is found by the words that Enzyme prints. `logs/NAME.log` is an error stream with them and `logs/NAME.txt`
-//! what the user reads; the tests of [`super::engine`] hold that no row is without.
+//! what the user reads; the tests of [`super::enzyme`] hold that no row is without.
 
 /// What Enzyme prints, and what ffgrad makes of it.
 pub struct Message {
@@ -23,10 +23,10 @@ const INACTIVE: &str = "or mark it inactive if no derivative flows through it: i
 const OUTSIDE: &str =
     "Move the marked line into a function of its own and register a derivative of it (docs/custom-derivatives.md),";
 const OR_INACTIVE: &str = "or mark that function inactive=[...] if no derivative flows through it.";
-const REPORT: &str = "This is a bug of ffgrad or of the engine: please report it with the source.";
+const REPORT: &str = "This is a bug of ffgrad or of Enzyme: please report it with the source.";
 const LOOSE: &str = "or allow a guess with loose_types=True: the gradient is then checked before it is returned.";
 
-/// All messages. The first that is found counts, so those that tell more stand first.
+/// All messages. The first that is found counts, so the more specific ones stand first.
 pub const KNOWN: &[Message] = &[
     Message {
         name: "inline-assembly",
@@ -63,7 +63,7 @@ pub const KNOWN: &[Message] = &[
             "Attempting to call an indirect active function whose runtime value is inactive",
         ],
         code: "indirect-call",
-        meaning: "`{f}` calls through a pointer, and the engine cannot tell which function that is",
+        meaning: "`{f}` calls through a pointer, and Enzyme cannot determine which function that is",
         remedies: &["Call the function by its name, with a switch where there are several."],
     },
     Message {
@@ -82,7 +82,7 @@ pub const KNOWN: &[Message] = &[
             "Cannot deduce adding type",
         ],
         code: "unknown-type",
-        meaning: "the engine cannot tell whether memory that `{f}` moves holds numbers or addresses",
+        meaning: "Enzyme cannot determine whether memory that `{f}` moves holds numbers or addresses",
         remedies: &[
             "Copy the elements in a loop instead of memcpy or a union, give local arrays their element type,",
             LOOSE,
@@ -100,7 +100,7 @@ pub const KNOWN: &[Message] = &[
             "Illegal binopIn(",
         ],
         code: "type-conflict",
-        meaning: "`{f}` uses the same memory for numbers and for something else (integers, addresses), as far as the engine can tell",
+        meaning: "`{f}` uses the same memory for numbers and for something else (integers, addresses), by Enzyme's type analysis",
         remedies: &[
             "Use memory for one type only: no union, cast or container whose nodes mix keys, links and numbers;",
             "keep the numbers in an array or std::vector<double> and only their indices in the container.",
@@ -135,7 +135,7 @@ pub const KNOWN: &[Message] = &[
         name: "atomic-update",
         pattern: &["Active atomic inst not yet handled", "Unimplemented masked atomic fadd for ptr:"],
         code: "atomic-update",
-        meaning: "`{f}` changes a number atomically, in a way that has no derivative",
+        meaning: "`{f}` updates a number atomically, by an operation that has no derivative",
         remedies: &[
             "Only atomic addition of float or double has one: `#pragma omp atomic` with `+=`.",
             OUTSIDE,
@@ -165,7 +165,7 @@ pub const KNOWN: &[Message] = &[
             "Runtime Activity not yet implemented for Forward-Mode BLAS calls",
         ],
         code: "blas-call",
-        meaning: "`{f}` calls a BLAS routine in a way that has no derivative",
+        meaning: "`{f}` calls a BLAS routine with arguments for which it has no derivative",
         remedies: &[
             "Compute the scalar factors before the call and pass them as constants, or write the product as a loop.",
             OUTSIDE,
@@ -205,7 +205,7 @@ pub const KNOWN: &[Message] = &[
         name: "realloc",
         pattern: &["could not statically determine size of realloc ", "Unknown loop reallocation"],
         code: "realloc",
-        meaning: "`{f}` calls `realloc`, on which the differentiation engine fails",
+        meaning: "`{f}` calls `realloc`, on which Enzyme fails",
         remedies: &["Allocate the new block with malloc, copy, and free the old one, or use std::vector."],
     },
     Message {
@@ -220,7 +220,7 @@ pub const KNOWN: &[Message] = &[
             "msvc deletion not handled",
         ],
         code: "allocation",
-        meaning: "`{f}` gets or frees memory in a way that the engine does not know",
+        meaning: "`{f}` allocates or frees memory by a function that Enzyme does not know",
         remedies: &[
             "Use malloc and free, new and delete, or std::vector; a pool of your own: allocate before, pass it as scratch.",
         ],
@@ -236,9 +236,9 @@ pub const KNOWN: &[Message] = &[
             "Illegal loop cache type:",
         ],
         code: "loop-form",
-        meaning: "the engine cannot keep what a loop of `{f}` computes: it does not see how often that runs",
+        meaning: "Enzyme cannot store the values that a loop of `{f}` computes: it cannot compute the number of its iterations",
         remedies: &[
-            "Write it as `for (int i = 0; i < n; i++)` without goto into or out of it, and count turns in an integer;",
+            "Write it as `for (int i = 0; i < n; i++)` without goto into or out of it, and count iterations in an integer;",
             "or move the loop's body into a function of its own.",
         ],
     },
@@ -251,7 +251,7 @@ pub const KNOWN: &[Message] = &[
             "Cannot unwrap ",
         ],
         code: "value-not-kept",
-        meaning: "the engine can neither keep nor compute again a value of `{f}` that its derivative needs",
+        meaning: "Enzyme can neither store nor recompute a value of `{f}` that its derivative needs",
         remedies: &[
             "Assign the value to a local variable before it is used, or move the marked line into a function of its own.",
         ],
@@ -260,10 +260,10 @@ pub const KNOWN: &[Message] = &[
         name: "deep-pointers",
         pattern: &[" not handling more than "],
         code: "deep-pointers",
-        meaning: "`{f}` follows pointers to pointers deeper than the engine looks",
+        meaning: "`{f}` follows pointers to pointers deeper than Enzyme analyses",
         remedies: &[
             "Take the innermost pointer into a local variable first, or use flat arrays.",
-            "engine_options=[\"enzyme-max-type-depth=12\"] makes it look deeper (6 where nothing is said).",
+            "engine_options=[\"enzyme-max-type-depth=12\"] makes it follow more levels (the default is 6).",
         ],
     },
     Message {
@@ -277,17 +277,17 @@ pub const KNOWN: &[Message] = &[
         name: "invalid-derivative",
         pattern: &["function failed verification", "Broken module found, compilation aborted!"],
         code: "invalid-derivative",
-        meaning: "what the engine made of `{f}` is not valid code",
+        meaning: "Enzyme's derivative of `{f}` is not valid LLVM IR",
         remedies: &["Move the marked line, or the loop around it, into a function of its own.", REPORT],
     },
     Message {
         name: "engine-memory",
         pattern: &["out of memory", "std::bad_alloc"],
         code: "engine-memory",
-        meaning: "the engine ran out of memory on `{f}`",
+        meaning: "Enzyme ran out of memory on `{f}`",
         remedies: &[
             "Move large constant tables out of the function, or pass them as parameters;",
-            "engine_options=[\"enzyme-max-type-offset=64\"] makes it look at less of them.",
+            "engine_options=[\"enzyme-max-type-offset=64\"] makes it analyse less of them.",
         ],
     },
     Message {
@@ -307,15 +307,15 @@ pub const KNOWN: &[Message] = &[
             "illegal enzyme ",
         ],
         code: "engine-call",
-        meaning: "the engine does not accept what ffgrad asked it for `{f}`",
+        meaning: "Enzyme does not accept ffgrad's request for `{f}`",
         remedies: &[REPORT],
     },
     Message {
         name: "engine-crash",
         pattern: &["Assertion `", "UNREACHABLE executed"],
         code: "engine-crash",
-        meaning: "the differentiation engine crashed on `{f}`",
-        remedies: &["Write the marked line in another way.", OUTSIDE, OR_INACTIVE],
+        meaning: "Enzyme crashed on `{f}`",
+        remedies: &["Rewrite the marked line.", OUTSIDE, OR_INACTIVE],
     },
 ];
 
@@ -324,7 +324,7 @@ pub fn crash() -> &'static Message {
     named("engine-crash")
 }
 
-/// The row of an engine that was killed.
+/// The row for Enzyme killed by the system.
 pub fn memory() -> &'static Message {
     named("engine-memory")
 }

@@ -1,12 +1,12 @@
-//! The last words of a worker that crashed, read: its own trail and LLVM's stack trace of passes.
+//! Parses the output of a crashed worker: its crash trace and LLVM's stack trace of passes.
 
 use super::Diagnosis;
-use super::engine::shortened;
+use super::enzyme::shortened;
 
 /// Begins the worker's own line: the step follows.
 pub const AT: &str = "ffgrad-llvm: at ";
 
-/// Stands between the step and the function that it looks at, where it looks at one.
+/// Separates the step and the function that it processes, where there is one.
 pub const FUNCTION: &str = ", function ";
 
 /// Code of the failures of the worker itself.
@@ -15,7 +15,7 @@ pub const FAILED: &str = "worker-failed";
 /// Code of a worker that did not answer in time.
 pub const TIMED_OUT: &str = "worker-timeout";
 
-/// Whether a refusal is the worker's own failure, not what it says of the user's code.
+/// Whether a refusal is the worker's own failure, not a diagnosis of the user's code.
 pub fn has_failed(refusal: &Diagnosis) -> bool {
     [FAILED, TIMED_OUT].contains(&refusal.code.as_str())
 }
@@ -23,7 +23,7 @@ pub fn has_failed(refusal: &Diagnosis) -> bool {
 /// Lines that are quoted.
 const SHOWN: usize = 12;
 
-/// The words of a crash that tell something.
+/// The informative lines of a crash.
 pub fn words(stderr: &str) -> String {
     let noise = |line: &&str| {
         let line = line.trim();
@@ -95,24 +95,24 @@ mod tests {
 
     #[test]
     fn code_generation_quotes_otherwise() {
-        let said = "Stack dump:\n0.\tRunning pass 'X86 DAG->DAG Instruction Selection' on function '@ffgrad_vjp'\n";
-        assert_eq!(last_function(said).as_deref(), Some("ffgrad_vjp"));
-        assert_eq!(last_step(said).as_deref(), Some("the pass `X86 DAG->DAG Instruction Selection`"));
+        let printed = "Stack dump:\n0.\tRunning pass 'X86 DAG->DAG Instruction Selection' on function '@ffgrad_vjp'\n";
+        assert_eq!(last_function(printed).as_deref(), Some("ffgrad_vjp"));
+        assert_eq!(last_step(printed).as_deref(), Some("the pass `X86 DAG->DAG Instruction Selection`"));
     }
 
     #[test]
     fn a_crash_between_passes_leaves_the_workers_own_trail() {
-        let said = "ffgrad-llvm: at stencil, function diffestep\n";
-        assert_eq!(last_function(said).as_deref(), Some("diffestep"));
-        assert_eq!(last_step(said).as_deref(), Some("the step `stencil`"));
+        let printed = "ffgrad-llvm: at stencil, function diffestep\n";
+        assert_eq!(last_function(printed).as_deref(), Some("diffestep"));
+        assert_eq!(last_step(printed).as_deref(), Some("the step `stencil`"));
         assert_eq!(last_function("ffgrad-llvm: at load\n"), None);
         assert_eq!((last_function(""), last_step("")), (None, None));
     }
 
     #[test]
     fn long_words_keep_their_end() {
-        let said: String = (0..100).map(|i| format!("{i}.\tRunning pass \"p{i}\" on function \"f{i}\"\n")).collect();
-        let words = words(&said);
+        let printed: String = (0..100).map(|i| format!("{i}.\tRunning pass \"p{i}\" on function \"f{i}\"\n")).collect();
+        let words = words(&printed);
         assert!(words.lines().count() <= 13 && words.contains("f99") && words.contains("f0"), "{words}");
         assert_eq!(last_function(&words).as_deref(), Some("f99"));
     }

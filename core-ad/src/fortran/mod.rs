@@ -1,7 +1,7 @@
 //! Fortran procedures: from flang's symbol dump to a [`Prototype`].
 //!
 //! Debug information knows neither `intent` nor bounds such as `x(2*n)`. `flang -fc1 -fdebug-dump-symbols` prints
-//! both, in a text that [`symbols`] reads; [`bounds`] turns its bounds into dimensions of a signature. The joined
+//! both, in a text that [`symbols`] reads; [`bounds`] converts its bounds to dimensions of a signature. The joined
 //! result is a prototype like that of a C function, with a [`Procedure`] beside it.
 
 mod bounds;
@@ -18,7 +18,7 @@ use crate::{DType, Dim};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a Fortran declaration says beyond a C prototype.
+/// The facts of a Fortran declaration beyond a C prototype.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Procedure {
     /// One per parameter of the prototype, in its order.
@@ -31,7 +31,7 @@ pub struct Procedure {
 /// A dummy argument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dummy {
-    /// `intent(in)` and the like, where the source says it.
+    /// `intent(in)` and the like, where the source declares it.
     pub intent: Option<Intent>,
     /// One per dimension, the first index first; empty for scalars.
     pub extents: Vec<Extent>,
@@ -39,7 +39,7 @@ pub struct Dummy {
     pub descriptor: bool,
     /// May be left out of a call.
     pub optional: bool,
-    /// The compiled code was seen never to read it: `intent(out)` does not say so, since what was written may be read.
+    /// The compiled code was seen never to read it: `intent(out)` does not imply it, since what was written may be read.
     #[serde(default)]
     pub unread: bool,
 }
@@ -85,7 +85,7 @@ pub fn find<'a>(wanted: &str, found: &'a [Found], defined: &[String]) -> Lookup<
     Lookup::Missing { closest: closest(&lower, paths.iter().map(String::as_str)) }
 }
 
-/// Joins what the compiled code says of a procedure (`access`, one per parameter of the object code) with its
+/// Joins the facts of a procedure from the compiled code (`access`, one per parameter of the object code) with its
 /// declaration.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What a Fortran source needs of other files, and what it gives them: read from its lines, without compiling it.
+//! Scans a Fortran source for the modules and files that it uses and defines, without compiling it.
 //!
 //! The order of compilation and the list of files behind a cache key follow from it. Taking a line for more than it is
 //! does no harm (a file by that name must also exist), overlooking one would.
@@ -81,7 +81,7 @@ pub fn order(scans: &[Scan]) -> Vec<usize> {
             let others = open.iter().filter(|o| *o != i);
             scans[*i].uses.iter().any(|u| others.clone().any(|o| scans[*o].modules.contains(u)))
         };
-        // Modules that need each other: the compiler says so in better words.
+        // Modules that need each other: the compiler's error is better.
         let next = open.iter().find(|i| !waits(i)).or(open.first());
         done.extend(next.copied());
     }

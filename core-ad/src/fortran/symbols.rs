@@ -1,4 +1,4 @@
-//! Reading flang's symbol dump (`flang -fc1 -fdebug-dump-symbols`).
+//! Parses flang's symbol dump (`flang -fc1 -fdebug-dump-symbols`).
 //!
 //! The dump is a tree of scopes, two blanks a level, with one symbol a line:
 //!
@@ -76,7 +76,7 @@ struct Scope {
     kind: ScopeKind,
     name: String,
     head: Option<Head>,
-    /// What it says about the procedures inside it: a function's own scope has its result by that name.
+    /// The declarations of the procedures inside it: a function's own scope has its result by that name.
     inside: HashMap<String, Head>,
     entities: HashMap<String, Entity>,
     result: Option<Entity>,
@@ -91,7 +91,7 @@ enum ScopeKind {
     Other,
 }
 
-/// What a scope says about its own procedure.
+/// A scope's declaration of its own procedure.
 struct Head {
     bind_name: Option<String>,
     dummies: Vec<String>,

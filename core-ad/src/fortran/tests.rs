@@ -1,4 +1,4 @@
-//! What is read of flang's symbol dump, and what becomes of it in a signature.
+//! Tests of flang's symbol dump, from its text to a signature.
 
 use super::*;
 use crate::{CallPlan, Passing, Role, signature};
@@ -45,7 +45,7 @@ fn found(name: &str) -> Found {
     procedures(DUMP).into_iter().find(|f| f.name == name).unwrap()
 }
 
-/// The prototype of a procedure whose parameters are used as `access` says.
+/// The prototype of a procedure whose parameters are accessed as in `access`.
 fn known(name: &str, access: &[Access]) -> Prototype {
     let found = found(name);
     let param = |access: &Access| Param {
@@ -132,7 +132,7 @@ fn intent_decides_and_without_it_the_use_does() {
     let plan = planned("plain", &[Access::Read, Access::Read, Access::Read, Access::ReadWrite], None).unwrap();
     assert_eq!(plan.signature, "a[lda,a_2], b[n] -> b[n]");
     let refusal = planned("plain", &[Access::Read, Access::Read, Access::Read, Access::Write], None).unwrap_err();
-    assert!(refusal.contains("nothing tells the shape of the output `b`"), "{refusal}");
+    assert!(refusal.contains("the shape of the output `b` follows from no declaration"), "{refusal}");
     let refusal = planned("one", &[Access::Read, Access::Write], None).unwrap_err();
     assert!(refusal.contains("sizes={\"n\": ...}"), "{refusal}");
 }

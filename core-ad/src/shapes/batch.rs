@@ -35,7 +35,7 @@ pub fn lead(plan: &CallPlan, arg: usize, shape: &[i64], batch: &[i64], mapped: b
     if shape.len() < batch.len() || !shape.iter().zip(batch).all(fits) {
         return Err(wrong_batch(arg, shape, batch));
     }
-    // Where dimensions are missing, the check of an element's shape says so.
+    // Where dimensions are missing, the check of an element's shape reports it.
     let own = if arg.batched { (shape.len() - batch.len()).saturating_sub(arg.shape.len()) } else { 0 };
     Ok(Lead { mapped: batch.len(), own })
 }

@@ -1,4 +1,4 @@
-//! Shapes that fit, and what is said about those that do not.
+//! Tests of shapes that fit, and of the errors for those that do not.
 
 use super::{Resolved, ShapeError, batch, resolve};
 use crate::{Arg, CallPlan, DType, Dim, Passing, Role};
@@ -94,7 +94,7 @@ fn sizes_bind_symbols_and_contradict_shapes() {
     let sizes = |n| BTreeMap::from([("k".to_owned(), 8), ("n".to_owned(), n)]);
     assert_eq!(resolve(&plan, &[&[3]], &sizes(3)).unwrap().shapes[1], [8]);
     insta::assert_snapshot!(resolve(&plan, &[&[3]], &sizes(2)).unwrap_err(), @"`n` is 2 in `sizes` but 3 in `x[n]` (dimension 0): correct one of them");
-    insta::assert_snapshot!(refused(&plan, &[&[3]]), @r#"`k` of `y` needs `k`, which no shape tells: give sizes={"k": ...}"#);
+    insta::assert_snapshot!(refused(&plan, &[&[3]]), @r#"`k` of `y` needs `k`, which follows from no shape: give sizes={"k": ...}"#);
 }
 
 #[test]

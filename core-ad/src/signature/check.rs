@@ -9,7 +9,7 @@ use crate::{Access, Arg, CallPlan, DType, Dim, Param, ParamType, Passing, Protot
 use crate::{ReturnType, Role};
 use std::collections::BTreeMap;
 
-/// Builds the plan that `tree` describes, or tells every reason why it does not fit.
+/// Builds the plan that `tree` describes, or returns every reason why it does not fit.
 pub(super) fn plan(prototype: &Prototype, tree: &Tree, sizes: &BTreeMap<String, i64>) -> Result<CallPlan, Vec<String>> {
     let mut check = Check {
         prototype,

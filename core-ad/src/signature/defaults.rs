@@ -1,4 +1,4 @@
-//! What a function means without a signature, and the signature suggested where that is in doubt.
+//! The default signature of a prototype, and the signature suggested where that is ambiguous.
 //!
 //! Pointers only read are inputs, only written outputs, read and written updated in place; every
 //! integer is the number of elements of the first input array, whose shape the outputs have.
@@ -39,7 +39,7 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     for param in &prototype.params {
         let role = default_role(param)?;
         let shape: &[Dim] = if is_array(param) { &dims } else { &[] };
-        // One integer can be the dimension; nothing says what the others are.
+        // One integer can be the dimension; the others are ambiguous.
         let is_dimension = has_arrays && param.name == symbol;
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
             left.push(spell(&param.name, shape, false));
@@ -53,7 +53,7 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     accepted(prototype, &text, symbol).then_some(text)
 }
 
-/// Whether `text` fits, perhaps with the size of arrays that no input tells.
+/// Whether `text` fits, perhaps with the size of arrays that follows from no input.
 fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     let fits = |sizes: BTreeMap<String, i64>| {
         parser::parse(text).and_then(|tree| check::plan(prototype, &tree, &sizes)).is_ok()
@@ -134,7 +134,7 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
         }
     }
     if !doubts.is_empty() {
-        // By itself a pointer that nothing looks at can do no harm.
+        // A pointer that is never dereferenced is harmless by itself.
         doubts.extend(prototype.params.iter().filter(|p| is_unused(p)).map(unused));
     }
     doubts
@@ -168,27 +168,27 @@ fn output_doubt(prototype: &Prototype) -> Option<String> {
     ))
 }
 
-/// One integer is the number of elements; of two, nothing says which is what.
+/// One integer is the number of elements; of two, the meaning is ambiguous.
 fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Option<String> {
     let counts = prototype.params.iter().filter(|p| is_count(p) && !sizes.contains_key(&p.name));
     let names: Vec<String> = counts.map(|p| format!("`{}`", p.name)).collect();
     (names.len() > 1).then(|| {
-        format!("{} are all integers, and nothing says what each of them counts: give a signature", names.join(", "))
+        format!("{} are all integers, and it is not known what each of them counts: give a signature", names.join(", "))
     })
 }
 
-/// Arrays and counts whose size no input array tells.
+/// Arrays and counts whose size follows from no input array.
 fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<String> {
     if prototype.params.iter().any(is_array_input) {
         return Vec::new();
     }
     let unknown = |p: &&Param| is_array(p) || (is_count(p) && !sizes.contains_key(&p.name));
     let doubt = |p: &Param| {
-        let (name, remedy) = (&p.name, "give a signature, and `sizes` for what inputs do not tell");
+        let (name, remedy) = (&p.name, "give a signature, and `sizes` for what does not follow from inputs");
         if is_array(p) {
             format!("the shape of the output `{name}` follows from no input array: {remedy}")
         } else {
-            format!("no input array tells the value of `{name}`: {remedy}")
+            format!("the value of `{name}` follows from no input array: {remedy}")
         }
     };
     prototype.params.iter().filter(unknown).map(doubt).collect()

@@ -1,4 +1,4 @@
-//! Signatures of Fortran procedures: what declarations already say is filled in.
+//! Signatures of Fortran procedures: completed from their declarations.
 //!
 //! A name without brackets has its declared shape, without a signature every name has. An integer that is a bound of an
 //! input follows from that input's shape, as with `f2py`. Dimensions left open (`:`, `*`) are symbols of their own.
@@ -233,7 +233,7 @@ impl Known<'_> {
                     Some(like) => *dim = like[i].clone(),
                     None => {
                         doubts.push(format!(
-                            "nothing tells the shape of the output `{}`: give it in a signature",
+                            "the shape of the output `{}` follows from no declaration: give it in a signature",
                             item.name
                         ));
                         break;
@@ -243,7 +243,7 @@ impl Known<'_> {
         }
     }
 
-    /// Marks how each argument is passed and lies in memory, and adds the extents of descriptors.
+    /// Marks how each argument is passed and its layout in memory, and adds the extents of descriptors.
     fn with_layout(&self, mut plan: CallPlan) -> CallPlan {
         let mut extents = Vec::new();
         for arg in plan.args.iter_mut().filter(|a| a.role != Role::Return) {

@@ -1,4 +1,4 @@
-//! The signature language: what a prototype cannot say (shapes, and which pointers are results).
+//! The signature language: what a prototype cannot express (shapes, and which pointers are results).
 //!
 //! In: the discovered [`Prototype`], the user's signature or none, and the option `sizes`. Out: the
 //! [`CallPlan`], or every problem at once. `lexer` and `parser` read the text, `check` joins it
@@ -92,7 +92,7 @@ fn several_problems(problems: &[String]) -> Vec<String> {
     std::iter::once(title).chain(listed).collect()
 }
 
-/// The plan's signature in normal form: one spelling for all ways to write the same plan.
+/// The plan's signature in normal form: one spelling for all texts of the same plan.
 fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     let spelled = |i: &usize| args[*i].spelled();
     let input = |i: &usize| {
@@ -109,7 +109,7 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     text.trim_start().to_owned()
 }
 
-/// Why a parameter cannot be passed, whatever the signature says.
+/// Why a parameter cannot be passed, whatever the signature.
 fn unsupported(name: &str, spelled: &str) -> String {
     format!(
         "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \

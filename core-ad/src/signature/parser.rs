@@ -31,7 +31,7 @@ pub(super) struct Tree {
     pub scratch: Vec<Item>,
 }
 
-/// Parses a signature, or tells everything that is wrong with its syntax.
+/// Parses a signature, or returns every error of its syntax.
 pub(super) fn parse(text: &str) -> Result<Tree, Vec<String>> {
     let mut parser = Parser { text, tokens: tokens(text), next: 0, nodes: 0, problems: Vec::new() };
     let tree = parser.signature();
@@ -60,7 +60,7 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(usize, Token<'a>)>,
     next: usize,
-    /// Nodes of the dimension under way.
+    /// Nodes of the dimension being parsed.
     nodes: usize,
     problems: Vec<String>,
 }

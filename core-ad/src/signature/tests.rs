@@ -1,4 +1,4 @@
-//! What signatures mean, and what is said about those that are wrong.
+//! Tests of what signatures mean, and of the errors for those that are wrong.
 
 use super::plan;
 use crate::{Access, Arg, CallPlan, DType, Dim, Param, ParamType, Passing, Prototype};
@@ -6,7 +6,7 @@ use crate::{ReturnType, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A prototype from a C declaration; pointers say their access: `double* r:x`.
+/// A prototype from a C declaration; pointers have their access: `double* r:x`.
 pub(crate) fn prototype(declaration: &str) -> Prototype {
     let (head, params) = declaration.trim_end_matches(')').split_once('(').unwrap();
     let (returns, function) = head.split_once(' ').unwrap();
@@ -325,21 +325,21 @@ fn doubts_about_the_defaults_are_reported_at_once() {
       mv.c:3  |  int f(Mesh *m, double *y, double *p, int n)
     ");
     insta::assert_snapshot!(in_doubt("double f(double x, int k)"), @r#"
-    no input array tells the value of `k`: give a signature, and `sizes` for what inputs do not tell
+    the value of `k` follows from no input array: give a signature, and `sizes` for what does not follow from inputs
       mv.c:3  |  double f(double x, int k)
       a signature to start from: "x, k -> return"
     "#);
     insta::assert_snapshot!(in_doubt("void f(double a, double* w:y, int n)"), @r#"
     2 problems with the function's signature
-      - the shape of the output `y` follows from no input array: give a signature, and `sizes` for what inputs do not tell
-      - no input array tells the value of `n`: give a signature, and `sizes` for what inputs do not tell
+      - the shape of the output `y` follows from no input array: give a signature, and `sizes` for what does not follow from inputs
+      - the value of `n` follows from no input array: give a signature, and `sizes` for what does not follow from inputs
       mv.c:3  |  void f(double a, double *y, int n)
       a signature to start from: "a -> y[n]"
     "#);
     insta::assert_snapshot!(in_doubt("Pair f(double* r:x, int n, int inc)"), @"
     2 problems with the function's signature
       - `f` returns a `Pair`, which no tensor can hold: give a signature without `return` to drop it, or wrap the function
-      - `n`, `inc` are all integers, and nothing says what each of them counts: give a signature
+      - `n`, `inc` are all integers, and it is not known what each of them counts: give a signature
       mv.c:3  |  Pair f(double *x, int n, int inc)
     ");
 }

@@ -74,8 +74,7 @@ class Options(TypedDict, total=False):
         arguments; for at most 16 sets of sizes.
     without : list of str
         Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
-        (``ARCHITECTURE.md`` says what each does) or, for experts, a workaround. ``ffgrad show --passes`` lists all
-        names.
+        (``ARCHITECTURE.md`` describes them) or, for experts, a workaround. ``ffgrad show --passes`` lists all names.
     threads : int
         Threads that a call over a batch (``vmap``, ``...`` in a signature) runs on (1 where not given; 0 is one a
         core), and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).

@@ -1,4 +1,4 @@
-//! The table of C functions by which an array type lends and makes arrays, and DLPack's names for dtypes.
+//! DLPack's exchange table of an array type (C functions that export and create arrays), and DLPack's names for dtypes.
 
 use core_ad::DType;
 use dlpark::ffi::{
@@ -49,7 +49,7 @@ impl Exchange {
         unsafe { self.table.as_ref() }
     }
 
-    /// The layout of an array, which stays the array's; `None` where the table cannot tell.
+    /// The layout of an array, which stays the array's; `None` where the table does not have it.
     pub fn borrow(&self, array: &Bound<'_, PyAny>) -> Option<PyResult<DLTensor>> {
         let function = self.table().dltensor_from_py_object_no_sync?;
         // SAFETY: an all-zero DLTensor is valid; the function fills it or sets an exception.

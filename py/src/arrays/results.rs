@@ -139,7 +139,8 @@ impl Results for Allocated<'_> {
 }
 
 fn new_tensor(dtype: DType, shape: &[i64], column_major: bool) -> compile_driver::Result<(NewTensor, *mut u8)> {
-    NewTensor::empty(dtype, shape, column_major).ok_or_else(|| no_memory("PyTorch said why on standard error"))
+    NewTensor::empty(dtype, shape, column_major)
+        .ok_or_else(|| no_memory("PyTorch printed the reason on standard error"))
 }
 
 /// An empty array may have no address; the driver takes null for "no result wanted".

@@ -2,7 +2,7 @@
  *
  * The layout is that of ISO_Fortran_binding.h (Fortran 2018, 18.5): a head, then lower bound, extent and stride in bytes
  * for each dimension. Everything here is inlined: once the optimiser sees the type code that the caller stored, one
- * branch is left, and the engine sees loops over numbers.
+ * branch is left, and Enzyme sees loops over numbers.
  */
 #ifndef FFGRAD_FLANG_H
 #define FFGRAD_FLANG_H

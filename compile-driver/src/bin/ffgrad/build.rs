@@ -1,4 +1,4 @@
-//! `ffgrad build`: everything that the first call would build, built now.
+//! `ffgrad build`: builds everything that the first call would build.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! `ffgrad cache`: what is built, whether it is whole, and removing it.
+//! `ffgrad cache`: lists, verifies and removes entries of the cache.
 
 use compile_driver::os::size;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! `ffgrad check`: a function's derivatives against finite differences at random arguments.
+//! `ffgrad check`: compares a function's derivatives with finite differences at random arguments.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -211,7 +211,7 @@ fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
     text.push_str(match (rows.is_empty(), success) {
         (true, _) => "no input can be differentiated\n",
         (false, true) => "every derivative is right at these arguments\n",
-        (false, false) => "a derivative is not what finite differences say\n",
+        (false, false) => "a derivative disagrees with finite differences\n",
     });
     text
 }
@@ -306,7 +306,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Random numbers for an input; integers are what `--value` says.
+/// Random numbers for an input; integers are set by `--value`.
 fn input(
     plan: &CallPlan,
     index: usize,
@@ -323,7 +323,7 @@ fn input(
     Ok(Values::new(arg.dtype, shape, (0..count).map(number).collect()))
 }
 
-/// The value of a dimension; symbols that nobody gave are 5.
+/// The value of a dimension; symbols without a given value are 5.
 fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
     let both = |a: &Dim, b: &Dim| Ok::<_, String>((extent(a, dims)?, extent(b, dims)?));
     let value = match dim {

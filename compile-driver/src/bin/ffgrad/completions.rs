@@ -1,4 +1,4 @@
-//! `ffgrad completions`: what a shell needs to complete the command line.
+//! `ffgrad completions`: prints a shell's completion script.
 
 use std::error::Error;
 

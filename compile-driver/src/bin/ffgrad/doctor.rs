@@ -1,4 +1,4 @@
-//! `ffgrad doctor`: every tool tried.
+//! `ffgrad doctor`: tries every tool.
 
 use std::error::Error;
 
@@ -31,8 +31,8 @@ impl Doctor {
         } else {
             let verdict = match blocking {
                 0 => "All that ffgrad needs is there.".to_owned(),
-                1 => "One thing stands in the way; the line marked → says what to do.".to_owned(),
-                n => format!("{n} things stand in the way; the lines marked → say what to do."),
+                1 => "One thing is missing; the line marked → has the remedy.".to_owned(),
+                n => format!("{n} things are missing; the lines marked → have the remedies."),
             };
             format!("{}\n{verdict}\n", toolchain::render(&checks))
         };

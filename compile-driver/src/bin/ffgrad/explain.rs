@@ -1,4 +1,4 @@
-//! `ffgrad explain`: what the code of an error means, at more length than the error itself.
+//! `ffgrad explain`: explains the code of an error.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! `ffgrad export`: functions into a pack that loads where there is no compiler; `ffgrad contents`: what a pack has.
+//! `ffgrad export`: writes functions to a pack that loads without a compiler; `ffgrad contents`: lists a pack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -29,7 +29,7 @@ Then, on a machine without a compiler:
   enzyme(\"model.ffpack\", \"matvec\")(A, x)
 
 A derivative that has passed its check on this machine (at a first call from Python, or by --check) is packed as proven, with the
-numbers. Any other is checked at its first call, from the pack. docs/packs.md says the rest.")]
+numbers. Any other is checked at its first call, from the pack. See docs/packs.md.")]
 pub struct Export {
     /// The pack: a folder, or an archive where it ends in .zip or .tar
     #[arg(value_name = "PACK")]

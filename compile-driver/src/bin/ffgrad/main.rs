@@ -1,6 +1,6 @@
 //! `ffgrad`: the command line of the driver.
 //!
-//! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and turns errors into
+//! Each verb is a file of its own that returns what to print; this one parses arguments, prints, and converts errors to
 //! exit codes: 0 done, 1 failed, 2 used wrongly.
 
 mod build;
@@ -31,15 +31,15 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  ffgrad toolchain install            fetch the compiler and the engine that are missing
-  ffgrad doctor                       try every tool, say how to fix what fails
+  ffgrad toolchain install            fetch the compiler and Enzyme where they are missing
+  ffgrad doctor                       try every tool, print how to fix what fails
   ffgrad show test.c f                prototype and call plan of a function
   ffgrad show test.c f --ir after     its gradient as LLVM IR
   ffgrad check test.c f               its derivatives against finite differences
   ffgrad export f.ffpack test.c f     into a pack, for machines without a compiler
   ffgrad cache list                   what is built
 
-Every verb that prints data takes --json; then an error is JSON too. docs/command.md says what is in it.
+Every verb that prints data takes --json; then an error is JSON too, as docs/command.md describes.
 
 Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
 
@@ -48,7 +48,7 @@ enum Verb {
     /// Install or locate the programs that ffgrad drives
     #[command(subcommand)]
     Toolchain(toolchain::Verb),
-    /// Try every tool and say what to do about each that fails
+    /// Try every tool and print a remedy for each that fails
     Doctor(doctor::Doctor),
     /// Build a function and its derivatives into the cache, ahead of the first call
     Build(Box<build::Build>),
@@ -63,13 +63,13 @@ enum Verb {
     /// List, prune, clear or verify what is built
     #[command(subcommand)]
     Cache(cache::Verb),
-    /// Say what the code of an error means and what to do
+    /// Explain the code of an error and what to do
     Explain(explain::Explain),
     /// Print a completion script for a shell
     Completions(completions::Completions),
 }
 
-/// What a verb has to say, and whether all is well.
+/// The output of a verb, and whether it succeeded.
 struct Outcome {
     text: String,
     success: bool,
@@ -82,7 +82,7 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    // Asked before the arguments are taken apart, because an error has to be told in the same way by every verb.
+    // Read before the arguments are parsed, because every verb reports an error in the same format.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let result = match Cli::parse().command {
         Verb::Toolchain(verb) => verb.run(),
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {}", explain(error.as_ref()));
             if json {
-                // Where nobody reads it the exit status has to do.
+                // If the pipe is closed, only the exit status is left.
                 let _ = print(&format!("{:#}\n", failure::as_json(error.as_ref(), &explain(error.as_ref()))));
             }
             ExitCode::FAILURE
@@ -119,14 +119,14 @@ fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// An error and those of its causes that it does not tell of itself.
+/// An error with those of its causes that its own message does not contain.
 fn explain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text.push_str(&format!("\n  caused by: {said}"));
+        let text_of_inner = inner.to_string();
+        if !text.contains(&text_of_inner) {
+            text.push_str(&format!("\n  caused by: {text_of_inner}"));
         }
         cause = inner.source();
     }

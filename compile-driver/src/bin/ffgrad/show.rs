@@ -1,4 +1,4 @@
-//! `ffgrad show`: what ffgrad makes of a function.
+//! `ffgrad show`: prints a function's manifest, artifacts, IR and passes.
 //!
 //! The description is text for people; with `--ir` every line of it begins with `;`, so that the whole output is an IR
 //! file; with `--json` it is the manifest.
@@ -33,13 +33,13 @@ pub struct Show {
     /// Print the passes around Enzyme: what each is for, when it runs, its program; takes no function
     #[arg(long, exclusive = true)]
     passes: bool,
-    /// Also print the IR: before the engine, after it, or optimised
+    /// Also print the IR: before Enzyme, after it, or optimised
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     ir: Option<Stage>,
     /// How the function is prepared before differentiation, for --ir and --derivative
     #[arg(long, value_enum, default_value = "o1", alias = "rung")]
     pipeline: PipelineName,
-    /// Also print the commands of the derivative and what the engine said of it; --ir does too
+    /// Also print the commands of the derivative and Enzyme's messages; --ir does too
     #[arg(long)]
     derivative: bool,
     /// Print the manifest as JSON; with --derivative a member `derivative` is added
@@ -49,9 +49,9 @@ pub struct Show {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Stage {
-    /// As the engine gets it
+    /// As Enzyme gets it
     Before,
-    /// As the engine returns it
+    /// As Enzyme returns it
     After,
     /// Optimised, as it is compiled
     Final,
@@ -217,7 +217,7 @@ fn record(folder: &Path) -> Result<ArtifactRecord, Box<dyn Error>> {
     Ok(serde_json::from_str(&read(&folder.join("artifact.json"))?)?)
 }
 
-/// What an artifact adds: the engine's command lines and remarks.
+/// What an artifact adds: Enzyme's command lines and remarks.
 fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     let record = record(folder)?;
     let mut text = String::from("\nCommands of the derivative\n");
@@ -228,7 +228,7 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// Digests cut to what tells them apart; `--json` has them whole.
+/// Digests cut to a distinct prefix; `--json` has them whole.
 fn shortened(version: &str) -> String {
     let is_digest = |word: &str| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '+');
     let short = |word: &str| if is_digest(word) { word[..12].to_owned() } else { word.to_owned() };

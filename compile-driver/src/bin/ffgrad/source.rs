@@ -1,4 +1,4 @@
-//! What the verbs that take a function have in common: files, function, signature and the options that change what is compiled.
+//! Arguments that the verbs share: files, function, signature and the options of the build.
 
 use std::path::PathBuf;
 
@@ -34,10 +34,10 @@ pub struct Source {
     /// The CPU to compile for: native, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4
     #[arg(long, default_value = "native")]
     cpu: String,
-    /// The engine: auto, catalyst, or the path of an Enzyme plugin
+    /// The packaging of Enzyme: auto, catalyst, or the path of an Enzyme plugin
     #[arg(long, default_value = "auto")]
     engine: String,
-    /// Seconds that each compiler and engine run may take
+    /// Seconds that each run of a compiler or of Enzyme may take
     #[arg(long, default_value_t = Options::default().timeout, value_name = "SECONDS")]
     timeout: u64,
 }

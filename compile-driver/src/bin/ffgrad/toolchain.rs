@@ -1,4 +1,4 @@
-//! `ffgrad toolchain`: fetching the pinned tools, and where libLLVM is.
+//! `ffgrad toolchain`: installs the pinned tools, prints the folder of libLLVM.
 
 use std::error::Error;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What is the same for every compiler: the user's flags, how it is run, what its errors and lists of files mean.
+//! Runs a compiler, for every front end: the user's flags, its errors, its list of files read.
 
 use crate::build::openmp;
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ pub fn not_run(spec: &Spec, error: ProcessError) -> Error {
     Error::of_child(error, &spec.function, failed).while_compiling()
 }
 
-/// The error for a source that a compiler refused, from what it said.
+/// The error for a source that a compiler refused, from its output.
 pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let first = diagnostics::compiler_error(stderr);
     let (location, message) = match first {

@@ -1,4 +1,4 @@
-//! From a `.cu` file to textual IR.
+//! The CUDA front end: clang, from a `.cu` file to textual IR.
 //!
 //! clang compiles the device's side alone, with ffgrad's header (`runtime/cuda/ffgrad_cuda.h`) included first. No CUDA
 //! installation takes part: the headers that a source names (`cuda_runtime.h` and its kin) are empty ones of ours.
@@ -64,13 +64,13 @@ pub fn clang(tools: &Tools, spec: &Spec, cache: &Cache) -> Result<Command> {
     Ok(command)
 }
 
-/// What both devices' compilers are told.
+/// Flags of both devices' compilers.
 pub fn common(command: &mut Command, spec: &Spec, headers: &Path, arch: &str) {
     command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]);
     command.arg(format!("--cuda-gpu-arch={arch}"));
     command.arg("-include").arg(headers.join("ffgrad_cuda.h")).arg("-isystem").arg(headers);
     command.args(["-O2", "-g", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
-    // For a GPU clang keeps line numbers only, unless told otherwise behind its back.
+    // For a GPU clang keeps line numbers only, unless a cc1 option asks for more.
     command.args(["-Xclang", "-debug-info-kind=limited"]);
     command.args(["-fno-math-errno", "-fno-color-diagnostics", "-fno-exceptions"]);
     command.arg(match spec.options.math {
@@ -132,7 +132,7 @@ pub fn unset_constant(spec: &Spec, name: &str) -> Error {
     Error::compile(diagnosis)
 }
 
-/// Where the source first says `__constant__` and the name.
+/// Where the source first has `__constant__` and the name.
 fn declaration(spec: &Spec, name: &str) -> Option<Location> {
     for source in &spec.sources {
         let text = fs::read_to_string(source).unwrap_or_default();

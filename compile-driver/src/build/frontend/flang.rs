@@ -2,7 +2,7 @@
 //! that debug information leaves out.
 //!
 //! flang lowers array expressions, `matmul`, `sum` and their kin to loops of its own at -O2; LLVM's passes are kept from
-//! running (as with clang), since each pipeline optimises in its own way. Module files go to the staging
+//! running (as with clang), since each pipeline optimises differently. Module files go to the staging
 //! folder.
 
 use crate::build::frontend::compiler;
@@ -42,7 +42,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     for (i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
         let mut command = flang(fortran, spec, &folders, &modules);
-        // With no LLVM pass run, and nothing said about each.
+        // With no LLVM pass run, and no message about each.
         command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
         command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
         result.commands.push(process::command_line(&command));
@@ -123,8 +123,8 @@ fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, modules: &Path, mu
     let timeout = Duration::from_secs(spec.options.timeout);
     driver.args(["-###", "-fsyntax-only"]).arg(source);
     let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let call = said.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    let call = printed.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
     let mut command = fortran.command();
     command.current_dir(modules);
     // The first word is the program.
@@ -160,7 +160,7 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
     if let Some((at, construct)) = unsupported(stderr) {
         let headline = format!("`{file}` uses what flang 22 does not compile yet: {construct}");
         let mut diagnosis = Diagnosis::new("unsupported-construct", &spec.function, headline)
-            .advise("Write it another way; the rest of the file is not at fault.");
+            .advise("Rewrite that construct; the rest of the file is fine.");
         diagnosis.location = at.map(source_text::with_text);
         return Error::compile(diagnosis);
     }
@@ -179,7 +179,7 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
     compiler::rejected(spec, stderr)
 }
 
-/// What to say of a source whose MPI is not found.
+/// The error for a source whose MPI is not found.
 fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location, String)>) -> Option<Diagnosis> {
     let (at, message) = diagnostics::compiler_error(stderr)?;
     let header = message.to_lowercase().contains(mpi::FORTRAN_HEADER);
@@ -191,7 +191,7 @@ fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location
             "Write `include 'mpif.h'` in its place, below `implicit none`, and pass mpi=True (docs/parallel.md).",
         )
     } else if header && !spec.options.mpi {
-        let headline = format!("`{}` uses MPI, which ffgrad has to be told", spec.function);
+        let headline = format!("`{}` uses MPI, which needs the option `mpi`", spec.function);
         Diagnosis::new("mpi-option", &spec.function, headline)
             .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md).")
     } else {

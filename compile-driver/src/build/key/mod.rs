@@ -1,4 +1,4 @@
-//! Keys: what makes two builds the same.
+//! Cache keys: hashes of everything that a build depends on.
 //!
 //! A *request* is what can be known without running a compiler; its record in the cache lists the
 //! headers that were read, and so leads to the *entry*, whose key is all content.
@@ -163,7 +163,7 @@ pub fn tool_records(tools: &Tools) -> Vec<ToolRecord> {
     all
 }
 
-/// What of ffgrad itself takes part in derivatives beside the worker and the rules: its version, what it asks of Enzyme, and the
+/// The parts of ffgrad itself that affect derivatives beside the worker and the rules: its version, what it asks of Enzyme, and the
 /// runtime that it links.
 fn driver() -> String {
     let mut hash = blake3::Hasher::new();

@@ -1,7 +1,7 @@
-//! Libraries that a function is linked to, as the linker finds them: which files those are, and what of each a key holds.
+//! Libraries that a function is linked to: finds their files as the linker does, and computes what a key holds of each.
 //!
 //! What is linked statically becomes part of the code, so its content counts. A shared library of the system is not looked into:
-//! it is loaded when the code is, by the name that the linker took from it, and that name counts. Where the user says where to
+//! it is loaded when the code is, by the name that the linker took from it, and that name counts. Where the user gives where to
 //! look (a path, `-L`, `LIBRARY_PATH`), the content of shared libraries counts too.
 
 use crate::build::context::Context;
@@ -68,7 +68,7 @@ pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
     places
 }
 
-/// Refuses to keep what was linked to other libraries than those that the key tells of.
+/// Refuses to publish what was linked to other libraries than those in the key.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn folders(spec: &Spec) -> Vec<PathBuf> {
     found
 }
 
-/// The folders in which the user says that libraries lie, in the linker's order.
+/// The user's folders of libraries, in the linker's order.
 fn own_folders(spec: &Spec) -> Vec<PathBuf> {
     let variable = std::env::var_os("LIBRARY_PATH").unwrap_or_default();
     let named = std::env::split_paths(&variable).filter_map(|f| std::path::absolute(f).ok());

@@ -1,4 +1,4 @@
-//! The linker: how it is started, and what it says of sources that lack something, or have it twice, as the user is told.
+//! Runs the linker, and explains undefined and duplicate symbols to the user.
 
 pub(crate) mod libraries;
 
@@ -49,7 +49,7 @@ pub fn libraries(spec: &Spec) -> Result<Vec<String>> {
 ///
 /// # Errors
 ///
-/// A compile error with what the linker said.
+/// A compile error with the linker's output.
 pub fn run(spec: &Spec, command: &mut Command) -> Result<()> {
     let timeout = Duration::from_secs(spec.options.timeout);
     let unfinished = |e: ProcessError| {
@@ -64,7 +64,7 @@ pub fn run(spec: &Spec, command: &mut Command) -> Result<()> {
     }
 }
 
-/// What the linker of modules says of two sources that define the same function is the sources' fault.
+/// An error of the module linker about two definitions of a function is an error of the sources.
 pub fn defined_twice(spec: &Spec, error: Error) -> Error {
     let name = error.diagnosis().and_then(|d| {
         let (_, rest) = d.headline.split_once("Linking globals named '")?;
@@ -78,7 +78,7 @@ pub fn defined_twice(spec: &Spec, error: Error) -> Error {
     )
 }
 
-/// The error for an artifact that does not link, from what the linker said.
+/// The error for an artifact that does not link, from its output.
 fn unlinked(spec: &Spec, stderr: &str) -> Error {
     // A linker that cannot be loaded itself speaks of symbols too.
     let of_the_program = |l: &&str| !l.contains("symbol lookup error");

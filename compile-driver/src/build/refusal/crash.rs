@@ -1,6 +1,6 @@
-//! When the worker itself fails: the user's line that it was at, and a folder with what it was given and said.
+//! Crashes of the worker: locates the user's line, and keeps a folder with the worker's input and output.
 //!
-//! A worker that crashes says which function it was at, and so does one whose time is up. Another worker, which does
+//! A worker that crashes prints the function that it was processing, and so does one that exceeds its time limit. Another worker, which does
 //! nothing with the code but read it, knows the lines of that function.
 
 use crate::build::context::Context;
@@ -98,7 +98,7 @@ impl Scene<'_> {
                 let _ = fs::copy(module, staging.path().join(name));
             }
         }
-        let _ = fs::write(staging.path().join("worker.log"), format!("{}\n{}", failure.request, failure.said));
+        let _ = fs::write(staging.path().join("worker.log"), format!("{}\n{}", failure.request, failure.printed));
         staging.keep_as(&self.name).display().to_string()
     }
 }

@@ -1,7 +1,7 @@
-//! Where in the user's source a refusal of Enzyme comes from.
+//! Locates a refusal of Enzyme in the user's source.
 //!
-//! Enzyme names the innermost line, which may lie in a library's header, or none when it crashes. The worker knows the
-//! lines that lead to each instruction. A crash is located by leaving out: half of the instructions that engines stumble on,
+//! Enzyme names the innermost line, which may be in a library's header, or none when it crashes. The worker knows the
+//! lines that lead to each instruction. A crash is located by leaving out: half of the instructions on which Enzyme is known to crash,
 //! then half of those, until one is left without which Enzyme does not crash.
 
 use crate::build::enzyme::{self, Engine, Job};
@@ -58,9 +58,9 @@ impl Refused<'_> {
                         Some(callee) => format!("the call of `{}` there", readable(callee)),
                         None => "that line".to_owned(),
                     };
-                    diagnosis.found_by = Some(format!("found by bisection: without {what} the engine does not fail"));
+                    diagnosis.found_by = Some(format!("found by bisection: without {what} Enzyme does not fail"));
                     if place.callee.as_deref() == Some("realloc") {
-                        diagnostics::engine::is_about(diagnosis, "realloc");
+                        diagnostics::enzyme::is_about(diagnosis, "realloc");
                     }
                 } else if diagnosis.code == CRASH {
                     self.name_function(&places, diagnosis);
@@ -89,7 +89,7 @@ impl Refused<'_> {
             }
         };
         let how = "no single call there makes the difference, as bisection shows";
-        diagnosis.found_by = Some(format!("the engine was at `{name}` when it crashed; {how}"));
+        diagnosis.found_by = Some(format!("Enzyme was processing `{name}` when it crashed; {how}"));
     }
 
     /// The instruction without which Enzyme does not fail as it did.
@@ -115,14 +115,14 @@ impl Refused<'_> {
 struct Trial {
     begin: Instant,
     limit: Duration,
-    /// What Enzyme said at first.
+    /// Enzyme's first message.
     code: String,
     input: PathBuf,
     output: PathBuf,
 }
 
 impl Trial {
-    /// Whether Enzyme still fails as it did, without some instructions; `None` where that cannot be told.
+    /// Whether Enzyme still fails as it did, without some instructions; `None` where that is unknown.
     fn fails(&mut self, refused: &mut Refused<'_>, left_out: &[usize]) -> Option<bool> {
         if self.begin.elapsed() > self.limit {
             return None;
@@ -156,7 +156,7 @@ pub fn of_users(name: &str) -> &str {
 }
 
 /// The one of `all` that must be left out so that `fails` is not true. `None` where leaving all out does not help, or where
-/// it cannot be told.
+/// that is unknown.
 fn bisect(all: &[usize], mut fails: impl FnMut(&[usize]) -> Option<bool>) -> Option<usize> {
     if all.is_empty() || fails(all)? {
         return None;
@@ -245,7 +245,7 @@ impl Places {
     }
 }
 
-/// The folders that the user's own files lie in.
+/// The folders of the user's own files.
 fn own_folders(spec: &Spec) -> Vec<PathBuf> {
     let folder = |source: &PathBuf| Some(std::path::absolute(source).ok()?.parent()?.to_owned());
     spec.sources.iter().filter_map(folder).collect()
@@ -314,12 +314,12 @@ mod tests {
             places: vec![Place { function: "f".into(), lines, callee: None, removable: false }],
             own: vec!["/home/u/model".into()],
         };
-        let told = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };
+        let printed = Location { file: "stl_tree.h".into(), line: 239, column: 16, text: None };
         let mut diagnosis = Diagnosis::new("type-conflict", "f", "x");
-        places.describe(places.at(&told).expect("a place"), &mut diagnosis);
+        places.describe(places.at(&printed).expect("a place"), &mut diagnosis);
         let line = |l: &Option<Location>| l.as_ref().map(|l| l.line);
         assert_eq!((line(&diagnosis.location), line(&diagnosis.inside)), (Some(7), Some(239)));
         assert_eq!(diagnosis.callers.iter().map(|l| l.line).collect::<Vec<_>>(), [20]);
-        assert!(places.at(&Location { line: 240, ..told }).is_none());
+        assert!(places.at(&Location { line: 240, ..printed }).is_none());
     }
 }

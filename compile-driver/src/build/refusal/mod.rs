@@ -1,4 +1,4 @@
-//! Where a refusal comes from: the user's line for what Enzyme refused, and for a crash of the worker.
+//! Locates failures in the user's source: refusals by Enzyme, and crashes of the worker.
 
 pub(crate) mod crash;
 pub(crate) mod locate;

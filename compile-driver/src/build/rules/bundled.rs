@@ -1,6 +1,6 @@
 //! The rules library: derivatives and replacements of functions that Enzyme lacks or gets wrong.
 //!
-//! A rule is a C file in `compile-driver/rules/`. Lines of the form `FFGRAD_REPLACES(lgamma, ffgrad_lgamma)` say which
+//! A rule is a C file in `compile-driver/rules/`. Lines of the form `FFGRAD_REPLACES(lgamma, ffgrad_lgamma)` declare which
 //! functions of other code it stands for: a call of the first is made a call of the second, which the file
 //! defines in terms Enzyme knows or gives a derivative with `ffgrad/derivatives.h`. Only the files that a module asks
 //! for are compiled, once per tool set, and linked to it.

@@ -1,4 +1,4 @@
-//! Derivatives that people gave: the user's by option and macro, ours by the rules library.
+//! Custom derivatives (rules): the user's, by option and macro, and the rules library's.
 //!
 //! Here they are gathered while the source is analysed, and a wrong prototype or name is refused then, before anything is
 //! built; the worker (`core-ad/llvm/src/rules/`) puts them in place.
@@ -16,7 +16,7 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Derivative, GivenRule, Request, Response};
 use std::path::{Path, PathBuf};
 
-/// What of this goes into the manifest.
+/// The part of this that goes into the manifest.
 #[derive(Debug, Default)]
 pub struct Prepared {
     /// Bitcode of the library's rules, copied into the entry.
@@ -58,7 +58,7 @@ pub fn given(spec: &Spec) -> Result<Vec<Derivative>> {
                         "the forward and the reverse derivative and, if need be, one that saves",
                         other.join(", "),
                     )
-                    .advise("docs/custom-derivatives.md says what they take and do."),
+                    .advise("docs/custom-derivatives.md specifies their arguments and results."),
             ))
         }
     };
@@ -130,7 +130,7 @@ fn link_blas(prepared: &mut Prepared, undefined: &[String], needed: bool) -> Res
     let blas = match toolchain::find_blas() {
         Ok(blas) => blas,
         Err(missing) if needed => return Err(missing.into()),
-        // Perhaps the name is not one of BLAS at all; the linker will tell.
+        // The name may not be one of BLAS at all; then the linker reports it.
         Err(_) => return Ok(()),
     };
     let ours: Vec<&String> = undefined.iter().filter(|u| is_blas(u) && blas.has(u)).collect();

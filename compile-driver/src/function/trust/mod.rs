@@ -5,7 +5,7 @@ pub(crate) mod checked_shapes;
 pub(crate) mod status;
 
 use crate::function::opened::Opened;
-use crate::os::interrupt::Turn;
+use crate::os::interrupt::InterruptibleLock;
 use checked_shapes::ShapeRecord;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
@@ -24,7 +24,7 @@ pub(crate) struct Trust {
     /// Shapes at which a first call found every pipeline wrong, for the pipeline that serves other shapes.
     pub refused_sizes: Mutex<HashMap<DerivativeSet, ShapeRecord>>,
     /// One thread builds and verifies at a time.
-    pub building: Turn,
+    pub building: InterruptibleLock,
     /// No tape can be kept for this function.
     pub tapeless: AtomicBool,
 }

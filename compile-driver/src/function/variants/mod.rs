@@ -4,7 +4,7 @@ pub(crate) mod packed;
 pub(crate) mod specialize;
 pub(crate) mod tune;
 
-use crate::os::interrupt::Turn;
+use crate::os::interrupt::InterruptibleLock;
 use core_ad::DerivativeSet;
 use packed::PackedVariant;
 use specialize::Specialised;
@@ -18,7 +18,7 @@ pub(crate) struct Variants {
     /// By `tune`.
     pub tuned: RwLock<HashMap<DerivativeSet, Arc<Winner>>>,
     /// One thread tunes at a time.
-    pub tuning: Turn,
+    pub tuning: InterruptibleLock,
     /// By `specialize`.
     pub specialised: Specialised,
     /// Before it was packed.

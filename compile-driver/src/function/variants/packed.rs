@@ -55,7 +55,7 @@ impl PackedVariant {
     }
 
     /// The function, where it was chosen for these derivatives at these sizes.
-    pub fn serving(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<&Arc<Function>> {
+    pub fn served_by(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<&Arc<Function>> {
         let fits = self.wanted == wanted && self.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size);
         fits.then_some(&self.function)
     }

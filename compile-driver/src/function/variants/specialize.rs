@@ -12,7 +12,7 @@ use crate::function::Function;
 use crate::function::variants::tune;
 use crate::load::artifact::Artifact;
 use crate::options::Spec;
-use crate::os::interrupt::Turn;
+use crate::os::interrupt::InterruptibleLock;
 use core_ad::DerivativeSet;
 use core_ad::manifest::{FORMAT, Specialization};
 use core_ad::protocol::Entry;
@@ -39,7 +39,7 @@ fn case(wanted: DerivativeSet, sizes: &BTreeMap<String, i64>) -> Case {
 pub(crate) struct Specialised {
     general: RwLock<Option<Arc<Function>>>,
     chosen: RwLock<HashMap<Case, Arc<Function>>>,
-    choosing: Turn,
+    choosing: InterruptibleLock,
 }
 
 impl Function {
@@ -55,7 +55,7 @@ impl Function {
         let function = match self.variants.specialised.chosen(&key) {
             Some(function) => function,
             None => {
-                let _choosing = self.variants.specialised.choosing.wait()?;
+                let _choosing = self.variants.specialised.choosing.lock()?;
                 match self.variants.specialised.chosen(&key) {
                     Some(function) => function,
                     None => {

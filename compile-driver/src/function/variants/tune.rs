@@ -1,4 +1,4 @@
-//! Tuning: several ways of building the derivative, timed on the caller's own arguments; the fastest stays.
+//! Tuning: times several variants of the derivative on the caller's own arguments and keeps the fastest.
 //!
 //! A candidate is the same function opened with other options (what stands before differentiation, what Enzyme
 //! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// What may stand before differentiation.
 const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
-/// What Enzyme may be told about its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
+/// Options of Enzyme for its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
 /// loop before differentiation (see `engine::PIPELINE`).
 const ENGINE_OPTIONS: [&[&str]; 5] = [
     &["enzyme-mincut-cache=0"],
@@ -60,7 +60,7 @@ impl Winner {
         self.special.iter().map(|special| &special.function).chain([&self.general]).cloned().collect()
     }
 
-    fn serving(&self, resolved: &Resolved) -> &Arc<Function> {
+    fn served_by(&self, resolved: &Resolved) -> &Arc<Function> {
         match &self.special {
             Some(special) if special.sizes.iter().all(|&(arg, size)| resolved.sizes[arg] == size) => &special.function,
             _ => &self.general,
@@ -80,7 +80,7 @@ impl Function {
         let winner = match known {
             Some(winner) => winner,
             None => {
-                let _tuning = self.variants.tuning.wait()?;
+                let _tuning = self.variants.tuning.lock()?;
                 let known = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
                 match known {
                     Some(winner) => winner,
@@ -88,11 +88,11 @@ impl Function {
                 }
             }
         };
-        let serving = winner.serving(resolved);
-        let artifact = serving.derivative(wanted, inputs, resolved)?;
-        serving.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
+        let chosen = winner.served_by(resolved);
+        let artifact = chosen.derivative(wanted, inputs, resolved)?;
+        chosen.take_warnings().into_iter().for_each(|text| self.opened.warn(text));
         // A primal in which sizes are constants serves no other call.
-        if Arc::ptr_eq(serving, &winner.general) {
+        if Arc::ptr_eq(chosen, &winner.general) {
             self.opened.share_primal(&artifact);
         }
         Ok(artifact)
@@ -101,7 +101,7 @@ impl Function {
     /// The function that was chosen for these sizes, if one was.
     pub(crate) fn tuned_before(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
         let tuned = self.variants.tuned.read().unwrap_or_else(PoisonError::into_inner);
-        tuned.get(&wanted).map(|winner| winner.serving(resolved).clone())
+        tuned.get(&wanted).map(|winner| winner.served_by(resolved).clone())
     }
 
     fn choose(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Winner>> {
@@ -185,7 +185,7 @@ impl Function {
         }
         bar.finish_and_clear();
         let Some(best) = best else {
-            // None can be built: the plain search says why.
+            // None can be built: the plain search reports the reason.
             return Err(
                 match self
                     .opened_with(self.candidate(Pipeline::Inlined, &[], None))?
@@ -213,11 +213,11 @@ impl Function {
         best: &Trial,
     ) -> Result<Vec<Trial>> {
         let Some(sizes) = self.sizes_to_fix(resolved) else { return Ok(Vec::new()) };
-        let mut ways = vec![(best.pipeline, best.engine_options.clone()), (PIPELINES[0], Vec::new())];
-        ways.dedup();
+        let mut candidates = vec![(best.pipeline, best.engine_options.clone()), (PIPELINES[0], Vec::new())];
+        candidates.dedup();
         let attempt =
             |(pipeline, options)| self.attempt(wanted, inputs, resolved, pipeline, options, Some(sizes.clone()));
-        ways.into_iter().map(attempt).collect()
+        candidates.into_iter().map(attempt).collect()
     }
 
     fn attempt(

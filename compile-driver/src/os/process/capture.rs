@@ -1,4 +1,4 @@
-//! What a child writes, kept within bounds: a result whole or not at all, a complaint by its beginning and its end.
+//! Captures a child's output within bounds: a result whole or not at all, error text by its beginning and its end.
 
 use std::io::{ErrorKind, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};

@@ -1,6 +1,6 @@
-//! A process group that ends with whoever started it.
+//! A process group that ends with the process that started it.
 //!
-//! A child may have children (the linker below clang), and the parent may be killed in a way that lets it do nothing any more. So
+//! A child may have children (the linker below clang), and the parent may be killed without a chance to clean up. So
 //! every child joins a group that a guard leads: a shell that waits for the end of a pipe of which this process holds the only other
 //! end. However this process ends, the pipe closes, and the guard kills the group with itself inside. In the usual case the
 //! group is killed here, when it is dropped, which takes whatever the child has left behind.

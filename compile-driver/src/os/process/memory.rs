@@ -1,4 +1,4 @@
-//! The memory that a child may take: a compiler that loses itself must not take the user's own process with it.
+//! The memory limit of a child, so that a compiler out of bounds does not end the user's process.
 //!
 //! The limit is on private memory that can be written to (`RLIMIT_DATA`), which is what allocation takes; large mappings of files
 //! and reserved addresses do not count. It holds for each process by itself, and children of a child inherit it. Linux only: other
@@ -22,7 +22,7 @@ const WORDS: [&str; 7] = [
     "allocation failed",
 ];
 
-/// Bytes that each child may take: what `FFGRAD_MEMORY_LIMIT` says (`8G`; `none`), else three quarters of the machine's or
+/// Bytes that each child may take: the value of `FFGRAD_MEMORY_LIMIT` (`8G`; `none`), else three quarters of the machine's or
 /// the container's memory. `None`: as many as it likes.
 pub fn allowed() -> Option<u64> {
     let given = std::env::var("FFGRAD_MEMORY_LIMIT").unwrap_or_default();
@@ -32,7 +32,7 @@ pub fn allowed() -> Option<u64> {
     }
 }
 
-/// Whether a child that failed says that it got no memory.
+/// Whether a failed child's output reports that it got no memory.
 pub fn was_short(stderr: &str) -> bool {
     let stderr = stderr.to_ascii_lowercase();
     WORDS.iter().any(|words| stderr.contains(words))

@@ -1,5 +1,5 @@
-//! The one way ffgrad starts another program: arguments and standard input in, status and both outputs out, within limits of time,
-//! memory and output. Compilers, engines, the worker and pip all go through here.
+//! Starts every other program that ffgrad runs: arguments and standard input in, status and both outputs out, within limits of time,
+//! memory and output. Compilers, Enzyme, the worker and pip are all started here.
 //!
 //! The child is in a process group of its own ([`group`]), which ends with it, with its time, and with this process, however that ends;
 //! a Ctrl-C in a terminal is the caller's to handle, who is asked while we wait ([`crate::os::interrupt`]). Pipes are read by threads, so
@@ -51,7 +51,7 @@ pub enum ProcessError {
         program: PathBuf,
         /// The number of the signal.
         signal: i32,
-        /// What it wrote to standard error before; it often says why.
+        /// What it wrote to standard error before; it often has the reason.
         stderr: String,
     },
     /// The program was allowed less memory than it needs.
@@ -114,13 +114,13 @@ impl ProcessError {
 }
 
 impl ProcessError {
-    /// What a program that failed lacked of the machine, where it says so.
-    pub fn lack(program: &Path, said: &str) -> Option<Self> {
-        let (program, stderr) = (program.to_owned(), said.to_owned());
-        if ["No space left on device", "Disk quota exceeded"].iter().any(|words| said.contains(words)) {
+    /// The resource that a failed program lacked, where its output reports one.
+    pub fn lack(program: &Path, printed: &str) -> Option<Self> {
+        let (program, stderr) = (program.to_owned(), printed.to_owned());
+        if ["No space left on device", "Disk quota exceeded"].iter().any(|words| printed.contains(words)) {
             return Some(Self::DiskFull { program, stderr });
         }
-        let limit = memory::allowed().filter(|_| memory::was_short(said))?;
+        let limit = memory::allowed().filter(|_| memory::was_short(printed))?;
         Some(Self::OutOfMemory { program, limit, stderr })
     }
 }
@@ -147,14 +147,14 @@ fn name_of(signal: i32) -> &'static str {
 pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
     let program = PathBuf::from(cmd.get_program());
     let output = run_here(cmd, stdin, timeout, &mut || ())?;
-    let said = text(&output.stderr);
-    match ProcessError::lack(&program, &said).filter(|_| !output.status.success()) {
+    let printed = text(&output.stderr);
+    match ProcessError::lack(&program, &printed).filter(|_| !output.status.success()) {
         Some(lack) => Err(lack),
         None => of_signal(program, output),
     }
 }
 
-/// As [`run`], for downloads: `tick` is called now and then, and what pip or apt says of a full disk is read by who
+/// As [`run`], for downloads: `tick` is called now and then, and pip's or apt's error for a full disk is read by the
 /// called it.
 ///
 /// # Errors
@@ -422,11 +422,11 @@ mod tests {
         let error = run(&mut sh("yes"), None, LONG).expect_err("is too much");
         assert!(matches!(error, ProcessError::TooMuch { .. }), "{error}");
         let out = run(&mut sh("echo first >&2; yes | head -c 50000000 >&2; echo last >&2"), None, LONG).expect("runs");
-        let said = text(&out.stderr);
+        let printed = text(&out.stderr);
         assert!(
-            said.starts_with("first\n") && said.ends_with("last\n") && said.len() < 4 * COMPLAINTS,
+            printed.starts_with("first\n") && printed.ends_with("last\n") && printed.len() < 4 * COMPLAINTS,
             "{}",
-            said.len()
+            printed.len()
         );
     }
 

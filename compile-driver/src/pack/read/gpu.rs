@@ -54,15 +54,15 @@ impl Loaded {
     /// The inputs by which code for GPUs is differentiated that serves those in `mask`; the same where there is none.
     pub fn mask_on_gpu(&self, entry: Entry, mask: u64) -> u64 {
         let kernels = self.gpu.iter().flat_map(|gpu| &gpu.kernels).map(|(have, _)| have);
-        let serving = kernels.filter(|have| have.entries.contains(&entry) && have.mask & mask == mask);
-        serving.map(|have| have.mask).min_by_key(|mask| mask.count_ones()).unwrap_or(mask)
+        let candidates = kernels.filter(|have| have.entries.contains(&entry) && have.mask & mask == mask);
+        candidates.map(|have| have.mask).min_by_key(|mask| mask.count_ones()).unwrap_or(mask)
     }
 
     /// The code for a GPU.
     ///
     /// # Errors
     ///
-    /// A pack error that says what there is, and the command that adds it.
+    /// A pack error that lists what there is, and the command that adds it.
     pub fn ptx(&self, wanted: &PtxRequest, plan: &CallPlan) -> Result<Ptx> {
         self.gpu.as_ref().and_then(|gpu| gpu.find(wanted)).ok_or_else(|| self.lacks_ptx(wanted, plan))
     }

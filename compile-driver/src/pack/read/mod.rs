@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`export`] writes one, [`open`] reads one: it looks at
-//! the machine, compares every digest and loads all of the function at once, so that whatever is missing is told then.
+//! the machine, compares every digest and loads all of the function at once, so that whatever is missing is reported then.
 //! Nothing is written, nothing is built, no process is started.
 
 pub(crate) mod archive;
@@ -47,12 +47,12 @@ pub const INDEX: &str = "pack.json";
 /// Version of a pack's layout.
 pub const VERSION: u32 = 1;
 
-/// What a pack says of itself.
+/// The index of a pack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Index {
     /// [`VERSION`].
     pub version: u32,
-    /// [`core_ad::manifest::FORMAT`] of what lies in it.
+    /// [`core_ad::manifest::FORMAT`] of its content.
     pub format: u32,
     /// ffgrad's version, for people.
     pub ffgrad: String,
@@ -105,7 +105,7 @@ pub struct Variant {
 pub struct Derivatives {
     /// Which, and of what.
     pub wanted: DerivativeSet,
-    /// The ways of preparing the function that are there: the proven one, or all.
+    /// The pipelines whose code it has: the verified one, or all.
     #[serde(alias = "rungs")]
     pub pipelines: Vec<Pipeline>,
     /// The check that has passed before it was packed. Without one the first call checks, from the pack.
@@ -157,9 +157,9 @@ impl Loaded {
     }
 
     /// The derivatives in the pack that serve those wanted at the least cost; the same where there are none.
-    pub fn serving(&self, wanted: DerivativeSet) -> DerivativeSet {
-        let serving = self.derivatives.iter().map(|d| d.wanted).filter(|w| wanted.mask != 0 && w.serves(wanted));
-        serving.min_by_key(|w| (w.entries().len(), w.mask.count_ones())).unwrap_or(wanted)
+    pub fn served_by(&self, wanted: DerivativeSet) -> DerivativeSet {
+        let candidates = self.derivatives.iter().map(|d| d.wanted).filter(|w| wanted.mask != 0 && w.serves(wanted));
+        candidates.min_by_key(|w| (w.entries().len(), w.mask.count_ones())).unwrap_or(wanted)
     }
 
     /// Whether there are such derivatives.
@@ -167,7 +167,7 @@ impl Loaded {
         self.derivatives.iter().any(|d| d.wanted == wanted)
     }
 
-    /// The ways of preparing the function that can be tried.
+    /// The pipelines that can be tried.
     pub fn pipelines(&self, wanted: DerivativeSet) -> Vec<Pipeline> {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.pipelines.clone()).unwrap_or_default()
     }
@@ -185,7 +185,7 @@ impl Loaded {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.refused.clone()).unwrap_or_default()
     }
 
-    /// Code of one way of preparing the function.
+    /// Code of one pipeline.
     pub fn code(&self, wanted: DerivativeSet, pipeline: Pipeline) -> Option<Arc<Artifact>> {
         self.code.get(&(wanted, pipeline)).cloned()
     }

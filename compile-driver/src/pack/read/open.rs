@@ -1,4 +1,4 @@
-//! Opening a function of a pack: the machine, the digests, the options; then loading all of it.
+//! Opens a function of a pack: checks the machine, the digests and the options, then loads all of its code.
 
 use crate::build::key;
 use crate::cache::{self, layout};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files of a pack: where they lie, or unpacked for as long as they are read.
+/// The files of a pack: in place, or unpacked for as long as they are read.
 pub(crate) struct Files {
     pub folder: PathBuf,
     _unpacked: Option<tempfile::TempDir>,
@@ -86,7 +86,7 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
     let mut manifest: Manifest = cache::read_json(&entry.join("manifest.json"))
         .filter(|m: &Manifest| m.key == packed.key)
         .ok_or_else(|| damaged(pack, "a manifest is not as it was written", function))?;
-    // Front ends tell functions by key, and this one is another where the pack has more of it.
+    // Front ends identify functions by key, and this one is another where the pack has more of it.
     let about = serde_json::to_vec(packed).unwrap_or_default();
     manifest.key = blake3::hash(&about).to_hex().to_string();
     let spec = Spec { options: options(pack, given, packed, &manifest)?, ..packed.spec.clone() };
@@ -138,9 +138,9 @@ fn load(pack: &Path, packed: &Packed, folder: &Path, function: &str) -> Result<A
 }
 
 /// The refusal of a function whose OpenMP runtime is missing, or not fit: what was looked for, and what to install.
-fn without_runtime(pack: &Path, function: &str, said: &str) -> Error {
+fn without_runtime(pack: &Path, function: &str, message: &str) -> Error {
     let headline = format!("`{function}` of the pack `{}` cannot be loaded here", pack.display());
-    let (what, remedy) = said.rsplit_once("\n  ").unwrap_or((said, ""));
+    let (what, remedy) = message.rsplit_once("\n  ").unwrap_or((message, ""));
     let diagnosis = refusal("pack-library", function, headline).quote(what);
     Error::Pack(Box::new(diagnosis.advise(remedy)))
 }
@@ -210,7 +210,7 @@ fn whole(pack: &Path, files: &Files, packed: &Packed, function: &str) -> Result<
     Ok(())
 }
 
-/// The options in force: those that concern calls as given, the rest as packed. Others cannot be had from a pack.
+/// The options in effect: those of calls as given, the rest as packed. A pack has no others.
 fn options(pack: &Path, given: &Spec, packed: &Packed, manifest: &Manifest) -> Result<Options> {
     let as_map = |options: &Options| match serde_json::to_value(options) {
         Ok(Value::Object(map)) => map,

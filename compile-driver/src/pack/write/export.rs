@@ -1,4 +1,4 @@
-//! Writing a pack: builds what is missing in the cache, copies it, lists it.
+//! Exports functions to a pack: builds what is missing in the cache, copies it, lists it.
 //!
 //! Derivatives that have passed their check here are packed on the pipeline that passed, with its numbers. Of others, and of those that
 //! were proven wrong at some sizes, every pipeline that Enzyme takes is packed, and the first call checks, from the pack, as it would
@@ -33,11 +33,11 @@ use std::path::{Path, PathBuf};
 pub struct Wish<'f> {
     /// The function, opened from its source.
     pub function: &'f Function,
-    /// The name to open it by; its own where nothing is said.
+    /// The name to open it by; its own by default.
     pub name: Option<String>,
     /// Derivatives; inputs that have none are left out of their masks.
     pub wanted: Vec<DerivativeSet>,
-    /// Architectures of GPUs to pack code for, `sm_80`, of a CUDA kernel. Where nothing is said that for all of them, if it can be built here.
+    /// Architectures of GPUs to pack code for, `sm_80`, of a CUDA kernel. By default code for all of them, if it can be built here.
     pub gpu: Option<Vec<String>>,
 }
 
@@ -211,7 +211,7 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     Ok(packed)
 }
 
-/// Builds and copies the code for GPUs. Where nobody asked for it in so many words it may fail, and the pack says why.
+/// Builds and copies the code for GPUs. Where it was not requested explicitly it may fail, and the pack notes the reason.
 fn for_gpus(
     packed: &mut Packed,
     root: &Path,
@@ -310,7 +310,7 @@ fn readable(file: &Path) -> Result<()> {
     Ok(fs::set_permissions(file, permissions).map_err(cache::io("write", file))?)
 }
 
-/// The libraries that a shared object is linked to: those that lie in folders named in it, or that the user named by path,
+/// The libraries that a shared object is linked to: those in folders named in it, or that the user named by path,
 /// are packed; the others the system must have.
 fn link(packed: &mut Packed, root: &Path, object: &Path, given: &[String], needs: &mut BTreeSet<String>) -> Result<()> {
     let (names, folders) = linked(object)?;

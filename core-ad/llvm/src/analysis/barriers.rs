@@ -14,6 +14,6 @@ pub fn has_barriers(module: &Module<'_>) -> bool {
 
 /// Whether anything uses a function.
 pub fn is_used(function: FunctionValue<'_>) -> bool {
-    // SAFETY: looks at a live value.
+    // SAFETY: reads a live value.
     unsafe { !LLVMGetFirstUse(function.as_value_ref()).is_null() }
 }

@@ -1,4 +1,4 @@
-//! One-block loops, of which the reverse sweep is full, and the accumulations (`*cell += value`) in them.
+//! One-block loops, frequent in the reverse sweep, and the accumulations (`*cell += value`) in them.
 
 use crate::analysis::affine::{self, Linear};
 use crate::analysis::memory_objects::Objects;

@@ -29,7 +29,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn of(function: FunctionValue<'_>) -> Objects {
         let noalias = Attribute::get_named_enum_kind_id("noalias");
         let mut found = Objects { all: Vec::new(), of_pointer: HashMap::new() };
@@ -47,7 +47,7 @@ impl Objects {
         found
     }
 
-    /// A pointer that may point into an object or somewhere unknown says nothing about either.
+    /// A pointer that may point into an object or elsewhere implies nothing about either.
     fn give_up_mixtures(&mut self) {
         let known = |value: Value| self.of_pointer.contains_key(&value) || value.is_null_or_undefined();
         let pointers = |merge: Value| match merge.is(Op::LLVMSelect) {

@@ -3,10 +3,10 @@
 //! "By sizes": branch conditions, trip counts and addresses come from integers that the caller gives, so two calls of one size take the same path.
 //! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
 //! bits of a number), or an integer or pointer that was chosen, stored or returned on such a condition. Then a derivative that is right at one
-//! point says little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
+//! point implies little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
 //! are computed, and nothing else depends on it.
 //!
-//! What is passed over by purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
+//! Ignored on purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
 
 use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
@@ -22,7 +22,7 @@ const ROUNDING: [&str; 8] = ["lround", "llround", "lrint", "llrint", "ilogb", "f
 pub struct ValuePaths {
     /// Source lines of branches, switches, choices and addresses that depend on values, in order; 0 where the line is not known.
     pub lines: BTreeSet<u32>,
-    /// Of these those of branches and switches.
+    /// Those of them that are branches and switches.
     pub branches: BTreeSet<u32>,
 }
 
@@ -33,11 +33,11 @@ impl ValuePaths {
     }
 }
 
-/// Looks at every function of a module. By sizes is what is not in the map.
+/// Analyses every function of a module. Functions that are not in the map depend on sizes alone.
 pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     let functions = ir::functions(module);
     let mut known = Known::default();
-    // Integers that one function leaves in memory or returns another one takes.
+    // Integers that one function stores or returns are inputs of another.
     loop {
         let before = (known.memory, known.returned.len());
         for function in &functions {
@@ -61,7 +61,7 @@ struct Known {
     returned: HashSet<String>,
 }
 
-/// What of a function depends on values.
+/// The parts of a function that depend on values.
 struct Slice {
     blocks: Vec<Block>,
     depends: HashSet<Value>,
@@ -94,7 +94,7 @@ impl Slice {
             Some(Op::LLVMFCmp | Op::LLVMFPToSI | Op::LLVMFPToUI) => true,
             Some(Op::LLVMBitCast) => i.operand(0).holds_floats() && !i.holds_floats(),
             Some(Op::LLVMLoad) => known.memory && !i.holds_floats() && !i.is_pointer(),
-            // Which way led here may depend on values: a function with such branches may choose any number by it.
+            // The path to this point may depend on values: a function with such branches may choose any number by it.
             Some(Op::LLVMPHI) if !i.holds_floats() => self.branches && varies(i) || an_operand(),
             Some(Op::LLVMSelect) if i.holds_floats() => false,
             Some(Op::LLVMCall | Op::LLVMInvoke) if !i.holds_floats() => i.callee().is_none_or(|name| {

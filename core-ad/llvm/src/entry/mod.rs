@@ -118,7 +118,7 @@ pub fn derivative<'ctx>(
 
 /// `void ffgrad.gradient(x, dx, ...)`, or `ffgrad.tangent`: the reverse or the forward mode as a function of its own. The
 /// forward mode can differentiate it again, and the aliasing facts stand on its parameters while the reverse mode is
-/// improved (`loops`, `unread`), until it is inlined into the entry point.
+/// optimised (`inner_loops`, `dead_stores`), until it is inlined into the entry point.
 fn first_derivative<'ctx>(
     module: &Module<'ctx>,
     entry: Entry,

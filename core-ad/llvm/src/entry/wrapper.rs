@@ -27,7 +27,7 @@ pub(super) fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTyp
     }
 }
 
-/// Adds the wrapper around `symbol`; `marked` adds what Enzyme needs to know, and says which arguments are never read.
+/// Adds the wrapper around `symbol`; `marked` adds markers for Enzyme, and returns which arguments are never read.
 pub fn wrapper<'ctx>(
     module: &Module<'ctx>,
     symbol: &str,
@@ -186,7 +186,7 @@ fn argument<'ctx>(
     }
 }
 
-/// A call must say how small integers are widened, as the callee does.
+/// A call needs the callee's extension attributes for small integers.
 fn extend_small_integers<'ctx>(callee: FunctionValue<'ctx>, call: CallSiteValue<'ctx>, count: usize) {
     for name in ["signext", "zeroext"] {
         let kind = Attribute::get_named_enum_kind_id(name);

@@ -1,4 +1,4 @@
-//! Crash trace: names the step and the function that the worker was at when it crashed.
+//! Crash trace: names the step and the function that the worker was processing when it crashed.
 //!
 //! LLVM does the same for its own passes (pretty stack trace). Both are written by handlers of the signals that a crash
 //! raises, so that keeping the trace costs a copy of a few bytes. The driver reads it (`core_ad::diagnostics::worker`).
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 /// Longer names are cut.
 const MOST: usize = 1024;
 
-/// The line: the step, then the function that it looks at. Only the worker's one thread writes it, and reads it in a handler.
+/// The line: the step, then the function that it processes. Only the worker's one thread writes it, and reads it in a handler.
 static LINE: [AtomicU8; MOST] = [const { AtomicU8::new(0) }; MOST];
 static STEP_END: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +29,7 @@ pub fn keep() {
     BEFORE.get_or_init(|| CRASHES.into_iter().filter_map(take_over).collect());
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        tell();
+        print_trace();
         others(panic);
     }));
 }
@@ -68,7 +68,7 @@ fn take_over(signal: c_int) -> Option<(c_int, libc::sigaction)> {
 
 /// Writes the trace, lets LLVM write its own, and ends the worker.
 extern "C" fn crashed(signal: c_int) {
-    tell();
+    print_trace();
     let before = BEFORE.get().and_then(|all| all.iter().find(|(s, _)| *s == signal));
     // SAFETY: sigaction, signal and raise may be called in a handler; the structure is one that the system gave.
     unsafe {
@@ -82,7 +82,7 @@ extern "C" fn crashed(signal: c_int) {
     }
 }
 
-fn tell() {
+fn print_trace() {
     let newline = AtomicU8::new(b'\n');
     for (start, length) in [(LINE.as_ptr(), END.load(Ordering::Relaxed)), (&raw const newline, 1)] {
         // SAFETY: so many bytes of a live array; an AtomicU8 is laid out as a byte, and nobody writes meanwhile. That standard

@@ -1,4 +1,4 @@
-//! Leads CFG edges through a new block with a marker in it, so that LLVM does not fold the block away.
+//! Splits CFG edges by a new block with a marker in it, so that LLVM does not fold the block away.
 
 use super::markers::edge_marker;
 use super::{Block, Value};

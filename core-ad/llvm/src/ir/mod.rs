@@ -1,4 +1,4 @@
-//! LLVM IR as the passes see it: value handles, CFG edges, attributes, markers for Enzyme, and the crash trace.
+//! Access to LLVM IR for the passes: value handles, CFG edges, attributes, markers for Enzyme, and the crash trace.
 
 pub mod crash_trace;
 pub mod edges;

@@ -51,7 +51,7 @@ pub fn arguments(function: FunctionValue<'_>) -> Vec<Value> {
 }
 
 // SAFETY of every block below: the handle is of a live value or block, by the rule of this module, and each function
-// is called only on the kind of value that it takes, as the test before it says.
+// is called only on the kind of value that it takes, as the test before it ensures.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Block {
     /// The instructions, first to last.

@@ -131,7 +131,7 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
     Ok(())
 }
 
-/// Functions of the C library that only put something out, format it, or tell the time.
+/// Functions of the C library that only put something out, format it, or return the time.
 const OUTPUT: [&str; 24] = [
     "fflush",
     "snprintf",

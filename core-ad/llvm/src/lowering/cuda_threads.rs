@@ -163,7 +163,9 @@ fn stop_at_barriers<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resu
                 continue;
             }
             if caller == function {
-                return Err("a function that waits at a barrier calls itself, which cannot be taken apart".to_owned());
+                return Err(
+                    "a function that waits at a barrier calls itself, which cannot be split at the barrier".to_owned()
+                );
             }
             if inlined.insert(caller.as_value_ref()) {
                 open.push(caller);
@@ -281,7 +283,7 @@ fn privatise_shared(module: &Module<'_>) {
 /// Constant memory that is read but has no value in the source, if there is any (see `core_ad::cuda::host`).
 pub fn unset_constant(module: &Module<'_>) -> Option<String> {
     let marked = |g: &GlobalValue<'_>| g.get_section().is_some_and(|s| s.to_bytes() == UNSET_SECTION.as_bytes());
-    // SAFETY: looks at live globals.
+    // SAFETY: reads live globals.
     let used = |g: &GlobalValue<'_>| unsafe { !LLVMGetFirstUse(g.as_value_ref()).is_null() };
     module.get_globals().filter(marked).find(used).map(|g| g.get_name().to_string_lossy().into_owned())
 }

@@ -27,7 +27,7 @@ pub fn refuses(module: &Module<'_>) -> bool {
     refuse.is_some_and(|f| f.as_global_value().as_pointer_value().get_first_use().is_some())
 }
 
-/// What is said then, with the line of the first such place.
+/// The refusal, with the line of the first such place.
 pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
     let refuse = module.get_function("ffgrad_flang_refuse").map(|f| f.as_global_value().as_pointer_value());
     let user = refuse.and_then(|f| f.get_first_use()).map(|u| u.get_user().as_value_ref());
@@ -37,7 +37,7 @@ pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
     let function = function.trim_end_matches('_');
     let headline = format!(
         "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
-         compiler cannot tell the element type; that has no derivative"
+         compiler does not know the element type; that has no derivative"
     );
     let mut refusal = Diagnosis::new("fortran-runtime", function, headline)
         .advise("Do so component by component, with arrays of numbers (docs/fortran.md).");
@@ -70,7 +70,7 @@ pub fn silence(module: &Module<'_>) -> Result<()> {
         builder.position_at_end(context.append_basic_block(function, ""));
         let name = function.get_name().to_string_lossy().into_owned();
         let done = match function.get_type().get_return_type() {
-            // The outputs say that all went well; the statement's end gives the status 0.
+            // The outputs report success; the statement's end returns the status 0.
             Some(BasicTypeEnum::IntType(ty)) => {
                 let well = u64::from(name.contains("Output") && ty.get_bit_width() == 1);
                 builder.build_return(Some(&ty.const_int(well, false)))

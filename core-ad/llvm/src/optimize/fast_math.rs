@@ -5,7 +5,7 @@
 //! zero is not kept. Without that the reverse sweep is full of `x + 0.0`, which IEEE arithmetic cannot drop (`-0.0 + 0.0` is
 //! `0.0`), and its sums cannot be vectorised. NaN and infinity keep their meaning.
 //!
-//! The flags themselves tell them apart: every operation is marked `contract` before Enzyme runs; Enzyme copies the flags of
+//! The flags themselves distinguish them: every operation is marked `contract` before Enzyme runs; Enzyme copies the flags of
 //! what it recomputes and sets none on what it adds.
 
 use crate::analysis::inner_loop::plain_sum;

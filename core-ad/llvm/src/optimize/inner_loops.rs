@@ -7,7 +7,7 @@ use crate::llvm::codegen;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 
-/// Runs it. A rewrite says whether it changed memory accesses: the next loop then gets a fresh analysis of them.
+/// Runs it. A rewrite returns whether it changed memory accesses: the next loop then gets a fresh analysis of them.
 pub fn rewrite(module: &Module<'_>, one: impl Fn(&Loop, &Objects, &TargetData) -> bool) -> Result<()> {
     let layout = codegen::target_machine("generic")?.get_target_data();
     for function in ir::functions(module) {

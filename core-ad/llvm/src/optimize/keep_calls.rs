@@ -43,8 +43,8 @@ fn noinline() -> u32 {
 }
 
 fn is_costly(function: FunctionValue<'_>) -> bool {
-    let says = |name| function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(name));
-    let decided = says("alwaysinline").or(says("noinline")).is_some();
+    let attribute = |name| function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(name));
+    let decided = attribute("alwaysinline").or(attribute("noinline")).is_some();
     let blocks = ir::blocks(function);
     let calls = || blocks.iter().flat_map(|b| b.instructions()).filter_map(ir::Value::callee);
     !decided && calls().any(|name| COSTLY.contains(&plain(&name))) && !has_loop(&blocks)

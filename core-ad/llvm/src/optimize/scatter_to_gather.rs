@@ -1,4 +1,4 @@
-//! Turns the scattering adjoint loop of a stencil into a gathering one, which LLVM can vectorise.
+//! Rewrites the scattering adjoint loop of a stencil as a gathering one, which LLVM can vectorise.
 //!
 //! The adjoint of `y[i] = a x[i-1] + b x[i] + c x[i+1]` is a loop that adds to three neighbours in every iteration:
 //!

@@ -168,7 +168,7 @@ fn is_removable(instruction: Value) -> bool {
         )
     };
     match instruction.op() {
-        // Enzyme's own calls, and those that tell it something, stay.
+        // Enzyme's own calls, and markers for it, stay.
         Some(Op::LLVMCall) => {
             let own =
                 |c: String| ["__enzyme", "ffgrad", "llvm.assume", "llvm.experimental"].iter().any(|p| c.starts_with(p));

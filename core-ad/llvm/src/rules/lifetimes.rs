@@ -36,7 +36,7 @@ pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>], parts: &[String]
     }
 }
 
-/// Whether the program gives back memory that is still held.
+/// Whether the program frees memory that is still needed.
 pub fn is_extended(module: &Module<'_>) -> bool {
     // SAFETY: a live function.
     module.get_function(LATER).is_some_and(|f| unsafe { !LLVMGetFirstUse(f.as_value_ref()).is_null() })

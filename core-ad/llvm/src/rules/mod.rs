@@ -1,6 +1,6 @@
 //! Custom derivatives (rules): the library's (`compile-driver/rules/`) and those of the user's source.
 //!
-//! A rule says how the function `f` is differentiated: a forward function that computes `f` and propagates tangents, a
+//! A rule defines how the function `f` is differentiated: a forward function that computes `f` and propagates tangents, a
 //! reverse function that adds to adjoints, and, where the reverse function needs more than the arguments, a function that
 //! runs `f` and saves it (`docs/custom-derivatives.md`).
 //!

@@ -1,4 +1,4 @@
-//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` says why.
+//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` explains why.
 
 use super::rule::{Rule, fields, text};
 use crate::ir::Result;
@@ -349,7 +349,7 @@ impl<'m, 'ctx> Shim<'m, 'ctx> {
         Ok(())
     }
 
-    /// Tells Enzyme, by a global of a name that it looks for.
+    /// Registers it with Enzyme, by a global of a name that Enzyme looks for.
     fn register(&self, kind: &str, parts: &[&str]) {
         let any_pointer = self.module.get_context().ptr_type(AddressSpace::default());
         let mut addresses = vec![self.shim.as_global_value().as_pointer_value()];

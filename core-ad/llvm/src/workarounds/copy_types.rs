@@ -1,13 +1,13 @@
-//! Copies of memory whose type Enzyme does not find out.
+//! Adds types to memory copies whose type Enzyme does not infer.
 //!
 //! ```text
 //! double *z = malloc(2 * k * 8);  z[k] = a;  memmove(z, v->begin, k * 8);  free(v->begin);  v->begin = z;      // std::vector's growth
 //! ```
 //!
 //! In reverse mode a copy of numbers moves adjoints back, and a copy of pointers nothing. Which of the two a `memmove` is, Enzyme reads from the types of what its
-//! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a distance that is no constant tells it something of the element stored there
-//! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) and nothing of the beginning of the memory. Not knowing, it says "failed to deduce type of
-//! copy" to who asked for remarks on speed, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost without a word
+//! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a variable offset gives the type of the element stored there
+//! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) but not of the beginning of the memory. Without a type, it prints "failed to deduce type of
+//! copy" as a performance remark, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost silently
 //! (`tests/cases/enzyme_bugs/vector_stack.cpp`). The smallest IR:
 //!
 //! ```text
@@ -17,7 +17,7 @@
 //! call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false)
 //! ```
 //!
-//! So where all that is read or written through pointers into the memory is of one floating-point type, both sides of the copy are said to hold that.
+//! So where every access through pointers into the memory is of one floating-point type, both sides of the copy are marked as that type.
 
 use super::local_types::uniform_float;
 use crate::ir::markers::type_marker;
@@ -29,10 +29,10 @@ use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
-/// What is looked at for one pointer at most.
+/// Uses that are followed for one pointer at most.
 const MOST: usize = 400;
 
-/// Says so of every copy. To be called before Enzyme, in any order with other passes.
+/// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
         for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
@@ -50,7 +50,7 @@ fn is_copy(i: Value) -> bool {
     i.is(Op::LLVMCall) && i.callee().is_some_and(moves)
 }
 
-/// Says what a pointer leads to.
+/// Marks the type behind a pointer.
 pub fn mark_before(module: &Module<'_>, pointer: Value, dtype: DType, place: Value) {
     // SAFETY: live values of one function; the pointer is defined before the place.
     unsafe {

@@ -1,4 +1,4 @@
-//! Loads that a later iteration of a loop overwrites, at an address that is not affine in induction variables.
+//! Makes Enzyme cache loads that a later iteration overwrites, at addresses that are not affine in induction variables.
 //!
 //! ```text
 //! for (i) { q[k] = q[1 - k] * x[i];  if (x[i] < 0) k = 1 - k; }        s[top] = s[top - 1] * x[i];  top++;
@@ -8,10 +8,10 @@
 //! (`CacheAnalysis::is_load_uncacheable` in EnzymeLogic.cpp, over all followers of the load). For each of these it asks
 //! `writesToMemoryReadBy` (Utils.cpp), and that asks LLVM's alias analysis, `AA.getModRefInfo(writer, MemoryLocation::get(load))`, which takes a
 //! value that both addresses use for one number: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
-//! Enzyme does not turn on). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
-//! in the reverse pass, when the next iteration with another `k` has overwritten it: a wrong gradient without a word
+//! Enzyme does not enable). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
+//! in the reverse pass, when the next iteration with another `k` has overwritten it: a silently wrong gradient
 //! (`tests/cases/enzyme_bugs/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
-//! reverse pass goes anywhere: SIGSEGV (`quick_stack.c`). The smallest IR:
+//! reverse pass reads at arbitrary addresses: SIGSEGV (`quick_stack.c`). The smallest IR:
 //!
 //! ```text
 //! loop:  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
@@ -21,8 +21,8 @@
 //!        %next = select i1 %negative, i64 %other, i64 %k
 //! ```
 //!
-//! Such a load gets an offset that is 0, which Enzyme does not know: no relation between its address and another is left, and what says that two
-//! objects are distinct stays. Where both addresses are affine in induction variables, [`super::loop_dependence`] looks at them more closely.
+//! Such a load gets an opaque offset of 0: alias analysis then finds no relation between its address and another in the same object, and the fact that two
+//! objects are distinct stays. Where both addresses are affine in induction variables, [`super::loop_dependence`] handles them.
 
 use super::distinct_addresses;
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};

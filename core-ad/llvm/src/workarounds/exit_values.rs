@@ -1,4 +1,4 @@
-//! Values of a loop with a loop inside, used behind it.
+//! Hides values of nested loops that are used after them in a call, where Enzyme would recompute them wrongly.
 //!
 //! ```text
 //! while (lo < hi) {                                        // A
@@ -82,7 +82,7 @@ fn close(function: FunctionValue<'_>) -> Result<()> {
     if error.is_null() {
         return Ok(());
     }
-    // SAFETY: an error that nobody else has.
+    // SAFETY: an error that is owned here.
     unsafe { LLVMConsumeError(error) };
     Err("`lcssa` failed".to_owned())
 }

@@ -26,7 +26,7 @@ unsafe fn shadow_node(context: LLVMContextRef, shadow: LLVMValueRef) -> LLVMMeta
 
 /// Marks them. `roots` are where calls enter; writes in constructors do not count.
 pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
-    // SAFETY: only live values of `module` are looked at, and only metadata is added.
+    // SAFETY: only live values of `module` are read, and only metadata is added.
     unsafe {
         let reachable = reachable(roots);
         let context = LLVMGetModuleContext(module.as_mut_ptr());

@@ -1,4 +1,4 @@
-//! First-order recurrences in nested loops: a phi that holds the previous iteration's value.
+//! Hides first-order recurrences in nested loops: phis that hold the previous iteration's value.
 //!
 //! ```text
 //! for (i) for (j) { c = e;  e = sin(x[j]); }   ... c ...
@@ -81,7 +81,7 @@ pub fn replace(module: &Module<'_>, number: Value) -> Result<(), BuilderError> {
         LLVMReplaceAllUsesWith(number.0, call);
         LLVMSetOperand(call, 0, number.0);
         LLVMDisposeBuilder(builder);
-        // A step of unknown length tells Enzyme little of what its beginning leads to.
+        // From an offset of unknown length Enzyme deduces little about the type behind the base.
         if let Some(dtype) = element {
             [number, Value(call)]
                 .into_iter()

@@ -1,6 +1,6 @@
 //! Adds type markers to stack slots, for the pipeline variant that gives Enzyme element types.
 //!
-//! Enzyme's type analysis infers what a stack slot holds from its uses; a slot that is only copied or cleared tells it
+//! Enzyme's type analysis infers what a stack slot holds from its uses; from a slot that is only copied or cleared it deduces
 //! nothing. The front end knew: it allocated an array of `double`.
 
 use crate::ir::markers::type_marker;

@@ -48,7 +48,7 @@ fn update(nest: &LoopNest, inside: &NaturalLoop, phi: Value) -> Option<Value> {
     match next.op()? {
         // Equal quotients are merged by LLVM inside Enzyme.
         Op::LLVMFDiv => (next.operand(0) == phi).then_some(next),
-        // A phi, too: LLVM turns branches into selects inside Enzyme.
+        // A phi, too: LLVM converts branches to selects inside Enzyme.
         Op::LLVMSelect | Op::LLVMPHI => (next != phi && takes_phi() && is_used()).then_some(next),
         _ => None,
     }

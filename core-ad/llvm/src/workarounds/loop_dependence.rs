@@ -1,4 +1,4 @@
-//! Loads with a loop-carried memory dependence: a later iteration writes to their address.
+//! Makes Enzyme cache loads with a loop-carried memory dependence: a later iteration writes to their address.
 //!
 //! ```text
 //! for (i = 2; i <= n; i++) { a = tanh(a + t[i]);  t[i - 1] = a; }

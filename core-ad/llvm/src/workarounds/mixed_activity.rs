@@ -1,12 +1,12 @@
-//! Pointers to constant inputs in memory that holds pointers to numbers with derivatives.
+//! Requests runtime activity of Enzyme where memory holds pointers to constant inputs beside pointers to active numbers.
 //!
 //! ```text
 //! struct Data { double *k, *w; };   d->k = k;  d->w = malloc(..);   phase(E[i], d);          // reads d->k[j], writes d->w[j]
 //! ```
 //!
-//! Enzyme decides of each pointer once whether what it leads to has a derivative (`ActivityAnalyzer::isConstantValue`). `d` has one, for its `w`, so `d` gets a shadow; what is stored
-//! there for `k`, which has none, is `k` itself (`AdjointGenerator::visitCommonStore` with a constant value). A function that is not inlined sees
-//! two pointers read from `d`, takes both for such that have a derivative, and their shadows from the shadow of `d`. So the reverse pass adds adjoints into the
+//! Enzyme decides once for each pointer whether its pointee is active (`ActivityAnalyzer::isConstantValue`). `d` is active, for its `w`, so `d` gets a shadow; the pointer stored
+//! there for the inactive `k` is `k` itself (`AdjointGenerator::visitCommonStore` with a constant value). A function that is not inlined sees
+//! two pointers read from `d`, takes both for active, and loads their shadows from the shadow of `d`. So the reverse pass adds adjoints into the
 //! caller's constant, and the forward mode reads its numbers as tangents (`tests/cases/enzyme_bugs/mixed_struct.c`). The smallest IR:
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //! call void @phase(double %e, ptr %d)                    ; there: %k' = load ptr, ptr %"d'";  *%k' += adjoint
 //! ```
 //!
-//! Enzyme can compare pointer and shadow while it runs, and leave alone what is its own shadow: `enzyme_runtime_activity`. It is asked to where the address of
+//! Enzyme can compare pointer and shadow at run time, and skip memory that is its own shadow: `enzyme_runtime_activity`. It is requested where the address of
 //! a constant input of floating-point numbers is stored anywhere.
 
 use crate::ir::{self, Op, Value};
@@ -28,7 +28,7 @@ use std::collections::HashSet;
 
 const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
 
-/// Has Enzyme look, where it has to. To be called before Enzyme, when calls are inlined that will be.
+/// Requests runtime activity where it is needed. Called before Enzyme, after inlining.
 pub fn run(module: &Module<'_>) {
     let calls: Vec<Value> = ir::functions(module)
         .into_iter()
@@ -86,12 +86,12 @@ fn word(argument: Value) -> Option<String> {
     }
 }
 
-/// Whether a parameter leads to floating-point numbers: then the wrapper says so.
+/// Whether a parameter points to floating-point numbers: then the wrapper marks it so.
 fn holds_floats(parameter: Value) -> bool {
-    let says = |user: Value| {
+    let is_number_access = |user: Value| {
         user.callee().is_some_and(|name| name.starts_with("__enzyme_double") || name.starts_with("__enzyme_float"))
     };
-    parameter.users().into_iter().any(says)
+    parameter.users().into_iter().any(is_number_access)
 }
 
 /// Whether an address is stored, here or in a function that it is given to.

@@ -1,7 +1,7 @@
 //! Forbids vector gathers on x86: LLVM 22 miscompiles them.
 //!
-//! The SLP vectoriser turns loads from a local array at computed indices into a masked gather, and then no longer sees that
-//! stores to the array must come before it: its cached alias analysis says that the array's address is not captured, and a
+//! The SLP vectoriser combines loads from a local array at computed indices into a masked gather, and then no longer sees that
+//! stores to the array must come before it: its cached alias analysis assumes that the array's address is not captured, and a
 //! vector of addresses does not count as an access. It sinks the stores below the gather, which reads
 //! uninitialised memory (`tests/cases/enzyme_bugs/stores_below_gather_generated.c`). And for a loop that loads one element under a condition the loop
 //! vectoriser builds a gather from a poison address (`p60830.c`: a crash). Both occur only where the CPU has gathers, AVX-512

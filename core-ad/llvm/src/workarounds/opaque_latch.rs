@@ -22,7 +22,7 @@ use llvm_sys::core::*;
 /// First number of the markers and opaque zeros created here.
 const MARKER_BASE: u64 = 1 << 25;
 
-/// Successors of a switch. LLVM turns a switch with fewer into a branch.
+/// Successors of a switch. LLVM converts a switch with fewer to a branch.
 const SWITCH_CASES: u64 = 3;
 
 /// Inserts the switches.

@@ -9,7 +9,7 @@
 //! which separates one from the other two, and that of a second branch, which separates those. It misses that the
 //! second branch may not have been executed, as after `continue` in the last iteration: it then reads an uninitialised
 //! condition (`tests/cases/enzyme_bugs/skipped_break_generated.c`: adjoints of an iteration that never ran, a crash). Two predecessors it
-//! separates by branches that always execute, or it stores which edge was taken. So two of the three are led through
+//! separates by branches that always execute, or it stores which edge was taken. So two of the three are routed through
 //! one new block.
 
 use crate::analysis::cfg::{Cfg, Dominators, MAX_BLOCKS};

@@ -335,7 +335,7 @@ void *B(trsm_save)(char side, char uplo, char ta, char diag, int m, int n, T alp
   int order = B(is)(side, 'L') ? m : n;
   T *saved = B(room)((long)order * order + (long)m * n);
   T *next = B(triangle)(saved, order, uplo, diag, a, lda, 1);
-  /* With alpha = 0 the result says nothing of B, which the derivative by alpha needs. */
+  /* With alpha = 0 the result does not depend on B, which the derivative by alpha needs. */
   if (alpha == 0) B(keep_matrix)(next, m, n, b, ldb);
   B(trsm)(side, uplo, ta, diag, m, n, alpha, a, lda, b, ldb);
   if (alpha != 0) B(keep_matrix)(next, m, n, b, ldb);

@@ -1,5 +1,5 @@
 /* The names of BLAS, over the functions of blas.h: C(x) is ours for cblas_?x, B(x_) for the Fortran name ?x_.
- * The first argument of those of matrices in C says whether rows (101) or columns (102) come first. */
+ * For matrices in C the first argument is the layout: row-major (101) or column-major (102). */
 #define ROWS 101
 #define LETTER(code) ((code) == 111 ? 'N' : (code) == 112 || (code) == 113 ? 'T' : (code) == 121 ? 'U' : (code) == 122 ? 'L' : (code) == 131 ? 'N' : (code) == 132 ? 'U' : (code) == 141 ? 'L' : 'R')
 #define OTHER(code, a, b) ((code) == (a) ? (b) : (a))

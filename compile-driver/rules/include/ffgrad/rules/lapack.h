@@ -93,7 +93,7 @@ void B(potrs)(char uplo, int n, int nrhs, const T *a, int lda, T *b, int ldb) {
   B(trsm)('L', uplo, B(flip)(first), 'N', n, nrhs, 1, a, lda, b, ldb);
 }
 
-/* Rows exchanged as ipiv says, or back. */
+/* Row interchanges as in ipiv, or their inverse. */
 static void B(exchange)(int n, int columns, const int *ipiv, T *b, int ldb, int back) {
   for (int step = 0; step < n; step++) {
     int i = back ? n - 1 - step : step, p = ipiv[i] - 1;

@@ -109,7 +109,7 @@ fn internal(reason: String) -> Box<Diagnosis> {
     Box::new(Diagnosis::new("openmp-runtime", "", format!("ffgrad's own OpenMP functions do not link: {reason}")))
 }
 
-/// Says that a function of the runtime has nothing to do with derivatives, nor with memory that the program sees, and
+/// Marks a function of the runtime as inactive and as not accessing memory that the program sees, and
 /// that what it returns is a number of threads or the like.
 fn mark_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     let context = module.get_context();

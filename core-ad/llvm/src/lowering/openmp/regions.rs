@@ -6,7 +6,7 @@
 //!     task:  for rank in this thread's share of 0..size(team):  region(&code(team, rank), arguments...)
 //! ```
 //!
-//! What a region only reads through a pointer to a scalar variable of its caller (the usual way of passing shared pointers
+//! What a region only reads through a pointer to a scalar variable of its caller (how shared pointers are usually passed
 //! and sizes) is passed by value: Enzyme then knows which object it points to.
 
 use super::{
@@ -28,7 +28,7 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 /// Schedule number of one piece for each thread.
 const STATIC: u64 = 34;
 
-/// Rewrites every fork of a simplified module. Says which regions one thread alone goes through, and why.
+/// Rewrites every fork of a simplified module. Returns which regions run on one thread, and why.
 pub fn build(module: &Module<'_>) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; instructions are
@@ -377,9 +377,9 @@ unsafe fn runtime_call(
     }
 }
 
-/// Says that arrays of a region do not overlap, where that is known of what they point to. Threads that hand each
+/// Marks arrays of a region as not overlapping, where that is known of what they point to. Threads that hand each
 /// other through memory what they wrote inside of the region (which takes a barrier or a lock) read what "no other
-/// pointer writes", so then it is said of what is only read.
+/// pointer writes", so then only what is read is marked.
 unsafe fn state_aliasing(
     module: &Module<'_>,
     region: LLVMValueRef,

@@ -2,7 +2,7 @@
 //!
 //! The adjoint of a load from shared memory is an atomic addition, and Enzyme emits one for a load. For the adjoint of
 //! `memcpy` it adds non-atomically: two threads that each copied a table (`firstprivate`) then race and lose part of the
-//! gradient. So such copies become loops of loads and stores, in a function that LLVM may not turn back into `memcpy`.
+//! gradient. So such copies become loops of loads and stores, in a function that LLVM may not convert back to `memcpy`.
 
 use super::{body, callee, commutativity, name_of, place};
 use crate::ir::Result;

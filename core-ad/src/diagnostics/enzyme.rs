@@ -1,4 +1,4 @@
-//! What Enzyme printed, read: its own words without the code that it prints with them, where they point to, what
+//! Parses Enzyme's error output: its message without the code that it prints, the source location, what
 //! they mean.
 
 use super::messages::{self, KNOWN, Message};
@@ -8,18 +8,18 @@ use crate::names;
 /// Lines that are quoted of a message that is not known.
 const SHOWN: usize = 40;
 
-/// An error stream, taken apart.
-pub struct Said {
-    /// Where Enzyme says that it happened: the innermost place, which may lie in a library's header.
+/// A parsed error stream.
+pub struct EnzymeOutput {
+    /// The location that Enzyme prints: the innermost one, which may be in a library's header.
     pub location: Option<Location>,
     /// Its words, a line each; instructions that it names stand among them.
     pub words: Vec<String>,
 }
 
-impl Said {
+impl EnzymeOutput {
     /// Reads an error stream.
     pub fn of(stderr: &str) -> Self {
-        let mut said = Said { location: None, words: Vec::new() };
+        let mut output = EnzymeOutput { location: None, words: Vec::new() };
         let mut dump = Dump::None;
         for line in stderr.lines() {
             if ["Stack dump", "PLEASE submit", " #0 0x", "#0 0x"].iter().any(|s| line.starts_with(s)) {
@@ -28,7 +28,7 @@ impl Said {
             }
             let line = match (line.starts_with("error: "), line.split_once("Enzyme: ")) {
                 (true, Some((place, rest))) => {
-                    said.location = said.location.or_else(|| place_of(place));
+                    output.location = output.location.or_else(|| place_of(place));
                     dump = Dump::None;
                     rest
                 }
@@ -37,9 +37,9 @@ impl Said {
             if dump.takes(line) || is_noise(line) {
                 continue;
             }
-            said.words.push(shortened(&in_short(line)));
+            output.words.push(shortened(&in_short(line)));
         }
-        said
+        output
     }
 
     /// The row of the table, and what Enzyme names after its words.
@@ -60,22 +60,22 @@ const KILLED: &str = "signal 9";
 
 /// Explains a failure of Enzyme: exit status in words, and its error stream.
 pub fn failure(function: &str, status: &str, stderr: &str) -> Diagnosis {
-    let said = Said::of(stderr);
+    let output = EnzymeOutput::of(stderr);
     let crashed = status.starts_with("signal");
-    let mut diagnosis = match said.known() {
-        Some((message, what)) => explained(function, message, &what, &said),
-        None if status == KILLED => explained(function, messages::memory(), "", &said),
-        None if crashed => explained(function, messages::crash(), "", &said),
-        None => unknown(function, &said),
+    let mut diagnosis = match output.known() {
+        Some((message, what)) => explained(function, message, &what, &output),
+        None if status == KILLED => explained(function, messages::memory(), "", &output),
+        None if crashed => explained(function, messages::crash(), "", &output),
+        None => unknown(function, &output),
     };
     if diagnosis.code == messages::crash().code || status == KILLED {
         diagnosis.headline = format!("{} ({status})", diagnosis.headline);
     }
-    diagnosis.location = said.location;
+    diagnosis.location = output.location;
     diagnosis
 }
 
-/// Makes a diagnosis one of the named row, where something else than words has told that it is.
+/// Makes a diagnosis one of the named row, where that was found by other means than Enzyme's output.
 pub fn is_about(diagnosis: &mut Diagnosis, row: &str) {
     let message = messages::named(row);
     let fill = |text: &str| text.replace("{f}", &diagnosis.function);
@@ -83,7 +83,7 @@ pub fn is_about(diagnosis: &mut Diagnosis, row: &str) {
     diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect();
 }
 
-fn explained(function: &str, message: &Message, what: &str, said: &Said) -> Diagnosis {
+fn explained(function: &str, message: &Message, what: &str, output: &EnzymeOutput) -> Diagnosis {
     if ["missing-derivative", "opaque-call"].contains(&message.code) {
         return super::callees::without_body(function, message, what);
     }
@@ -91,25 +91,26 @@ fn explained(function: &str, message: &Message, what: &str, said: &Said) -> Diag
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &readable);
     let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
     diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect();
-    diagnosis.quote(quotation(message, said))
+    diagnosis.quote(quotation(message, output))
 }
 
 /// The line with the message, and an instruction that stands beside it.
-fn quotation(message: &Message, said: &Said) -> String {
-    let Some(at) = said.words.iter().position(|w| message.pattern.iter().any(|s| w.contains(s))) else {
-        return said.words.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
+fn quotation(message: &Message, output: &EnzymeOutput) -> String {
+    let Some(at) = output.words.iter().position(|w| message.pattern.iter().any(|s| w.contains(s))) else {
+        return output.words.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
     };
     let is_instruction = |w: &&String| w.starts_with("  ") && w.contains(" = ") || w.trim_start().starts_with("store ");
-    let beside = said.words[at + 1..].iter().take(2).chain(&said.words[at.saturating_sub(1)..at]).find(is_instruction);
-    std::iter::once(&said.words[at]).chain(beside).map(|w| w.trim()).collect::<Vec<_>>().join("\n")
+    let beside =
+        output.words[at + 1..].iter().take(2).chain(&output.words[at.saturating_sub(1)..at]).find(is_instruction);
+    std::iter::once(&output.words[at]).chain(beside).map(|w| w.trim()).collect::<Vec<_>>().join("\n")
 }
 
-fn unknown(function: &str, said: &Said) -> Diagnosis {
-    let mut shown: Vec<String> = said.words.iter().take(SHOWN).cloned().collect();
-    if said.words.len() > SHOWN {
-        shown.push(format!("... and {} lines more, in engine.log", said.words.len() - SHOWN));
+fn unknown(function: &str, output: &EnzymeOutput) -> Diagnosis {
+    let mut shown: Vec<String> = output.words.iter().take(SHOWN).cloned().collect();
+    if output.words.len() > SHOWN {
+        shown.push(format!("... and {} lines more, in engine.log", output.words.len() - SHOWN));
     }
-    let headline = format!("the differentiation engine refused `{function}`, with words that ffgrad does not know");
+    let headline = format!("Enzyme refused `{function}`, with a message that ffgrad does not know");
     Diagnosis::new(UNKNOWN, function, headline)
         .quote(shown.join("\n"))
         .advise("Simplify the marked line, or move it into a function that is marked inactive=[...].")
@@ -125,7 +126,7 @@ fn place_of(text: &str) -> Option<Location> {
     (line > 0).then_some(Location { file, line, column, text: None })
 }
 
-/// What of the printed code is under way.
+/// What part of the printed code is being read.
 enum Dump {
     None,
     /// A function, up to its closing brace.
@@ -219,5 +220,5 @@ fn first_word(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "engine_tests.rs"]
+#[path = "enzyme_tests.rs"]
 mod tests;

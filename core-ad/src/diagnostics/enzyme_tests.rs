@@ -1,4 +1,4 @@
-//! Every known message of Enzyme, from its error stream to what the user reads.
+//! Tests every known message of Enzyme, from its error stream to what the user reads.
 
 use super::*;
 use std::fs;
@@ -8,7 +8,7 @@ fn file(name: &str, extension: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/diagnostics/logs").join(format!("{name}.{extension}"))
 }
 
-/// The status with which Enzyme ended: that of a log whose last line says so, else 1.
+/// The status with which Enzyme ended: that in the last line of a log, else 1.
 fn rendered(log: &str) -> (Diagnosis, String) {
     let (log, status) = match log.trim_end().rsplit_once("\n[status] ") {
         Some((log, status)) => (log, status),
@@ -25,14 +25,14 @@ fn every_message_has_a_log_and_reads_as_its_golden() {
     for message in KNOWN {
         let log =
             fs::read_to_string(file(message.name, "log")).unwrap_or_else(|_| panic!("no log of {}", message.name));
-        let found = Said::of(&log).known().map(|(m, _)| m.name);
-        assert_eq!(found, Some(message.name), "what the log says is taken for something else");
+        let found = EnzymeOutput::of(&log).known().map(|(m, _)| m.name);
+        assert_eq!(found, Some(message.name), "the log matches another row");
         let (_, text) = rendered(&log);
         if update {
             fs::write(file(message.name, "txt"), &text).expect("a golden can be written");
         }
         let golden = fs::read_to_string(file(message.name, "txt")).unwrap_or_default();
-        assert_eq!(text, golden, "{}: FFGRAD_UPDATE_GOLDENS=1 writes it anew", message.name);
+        assert_eq!(text, golden, "{}: FFGRAD_UPDATE_GOLDENS=1 writes it again", message.name);
     }
 }
 
@@ -50,7 +50,7 @@ fn every_way_of_saying_it_leads_to_its_row() {
     for message in KNOWN {
         for pattern in message.pattern {
             let log = format!("error: a.c:3:5: in function preprocess_f double (double): Enzyme: {pattern}x\n");
-            let found = Said::of(&log).known().map(|(m, _)| m.name);
+            let found = EnzymeOutput::of(&log).known().map(|(m, _)| m.name);
             assert_eq!(found, Some(message.name), "{pattern}");
         }
     }
@@ -100,9 +100,9 @@ fn code_that_is_printed_with_a_message_is_left_out() {
     let log = "error: d/a.c:2:38: in function preprocess_f: Enzyme: ; Function Attrs: nounwind\n\
                define void @f() {\n  %1 = load double, ptr %x\n}\n\n<analysis>\nptr %0: {}\n</analysis>\n\
                constantinst[  ret void] = 1\n@g = global i32 0\nnew words\n  %5 = call double @g(double %4)\n";
-    let said = Said::of(log);
-    assert_eq!(said.words, ["new words", "  %5 = call double @g(double %4)"]);
-    assert_eq!(said.location.map(|l| (l.file, l.line)), Some(("d/a.c".to_owned(), 2)));
+    let output = EnzymeOutput::of(log);
+    assert_eq!(output.words, ["new words", "  %5 = call double @g(double %4)"]);
+    assert_eq!(output.location.map(|l| (l.file, l.line)), Some(("d/a.c".to_owned(), 2)));
 }
 
 #[test]
