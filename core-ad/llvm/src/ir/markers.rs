@@ -109,6 +109,9 @@ pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     }
     function.add_attribute(AttributeLoc::Param(1), flag("readonly", 0));
     set_inactive(module, function);
+    // Else Enzyme asks for a derivative all the same: two pointers, one could be stored through the other.
+    function
+        .add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_no_escaping_allocation", ""));
     function
 }
 

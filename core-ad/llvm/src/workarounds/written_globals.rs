@@ -141,8 +141,12 @@ fn begin(module: &Module<'_>, root: FunctionValue<'_>, locals: &Locals) -> Vec<L
         let returns: Vec<Value> =
             blocks(root).into_iter().map(|b| b.terminator()).filter(|t| t.is(Op::LLVMRet)).collect();
         for (global, &(address, size)) in locals.globals.iter().zip(&made) {
-            if locals.keeps_state || has_initial_values(*global) {
+            if locals.keeps_state {
                 copy(module, builder, address, global.0, size);
+            } else if has_initial_values(*global) {
+                // Nothing writes to the global any more: it is a constant of the derivative.
+                let bytes = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size, 0);
+                LLVMBuildMemCpy(builder, address, alignment(global.0), global.0, alignment(global.0), bytes);
             } else {
                 clear(module, builder, address, *global, size);
             }
@@ -183,6 +187,12 @@ unsafe fn has_initial_values(global: Value) -> bool {
     unsafe { LLVMIsNull(LLVMGetInitializer(global.0)) == 0 || uses::is_used_at_load(global) }
 }
 
+/// What is known of the alignment of a global.
+unsafe fn alignment(global: LLVMValueRef) -> u32 {
+    // SAFETY: a live global.
+    unsafe { LLVMGetAlignment(global) }.max(1)
+}
+
 /// Copies without a derivative.
 unsafe fn copy(module: &Module<'_>, builder: LLVMBuilderRef, to: LLVMValueRef, from: LLVMValueRef, size: u64) {
     let marker = state_marker(module);
@@ -204,7 +214,7 @@ unsafe fn clear(module: &Module<'_>, builder: LLVMBuilderRef, address: LLVMValue
         } else {
             let zero = LLVMConstNull(LLVMInt8TypeInContext(context));
             let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), size, 0);
-            LLVMBuildMemSet(builder, address, zero, bytes, LLVMGetAlignment(global.0).max(1));
+            LLVMBuildMemSet(builder, address, zero, bytes, alignment(global.0));
         }
     }
 }

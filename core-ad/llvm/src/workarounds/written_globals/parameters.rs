@@ -136,8 +136,7 @@ unsafe fn rewrite(
     // SAFETY: see `replace`.
     unsafe {
         for i in all {
-            let copies_state = i.callee().is_some_and(|name| name == crate::ir::markers::STATE);
-            if !copies_state {
+            if !begins(i, addresses) {
                 replace_operands(builder, i, addresses);
             }
             if uses::is_call(i)
@@ -148,6 +147,13 @@ unsafe fn rewrite(
             }
         }
     }
+}
+
+/// Whether it copies between a global and its variable.
+fn begins(i: Value, addresses: &HashMap<Value, LLVMValueRef>) -> bool {
+    let holds = |o: &Value| addresses.values().any(|a| *a == o.0);
+    let copies = i.callee().is_some_and(|name| name == crate::ir::markers::STATE || name.starts_with("llvm.memcpy"));
+    copies && i.operands().iter().any(holds)
 }
 
 unsafe fn replace_operands(builder: LLVMBuilderRef, i: Value, addresses: &HashMap<Value, LLVMValueRef>) {
