@@ -100,8 +100,8 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
-    Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     Pass {
         name: "defer-inlining",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),
