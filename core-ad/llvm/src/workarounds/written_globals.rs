@@ -27,7 +27,9 @@ use crate::analysis::barriers::has_barriers;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
 use crate::ir::{Op, Result, Value, blocks};
+use inkwell::AddressSpace;
 use inkwell::module::Module;
+use inkwell::types::{AsTypeRef, FunctionType};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
@@ -156,7 +158,10 @@ fn begin(module: &Module<'_>, root: FunctionValue<'_>, locals: &Locals) -> Vec<L
                     copy(module, builder, global.0, address, size);
                 }
                 if size > MOST_ON_STACK {
-                    LLVMBuildFree(builder, address);
+                    let context = module.get_context();
+                    let pointer = context.ptr_type(AddressSpace::default());
+                    let free = library(module, "free", context.void_type().fn_type(&[pointer.into()], false));
+                    call(builder, free, &mut [address]);
                 }
             }
             LLVMPositionBuilderBefore(builder, behind.0);
@@ -173,12 +178,26 @@ unsafe fn make(module: &Module<'_>, builder: LLVMBuilderRef, global: Value) -> (
         let (ty, layout) = (LLVMGlobalGetValueType(global.0), LLVMGetModuleDataLayout(module.as_mut_ptr()));
         let size = LLVMABISizeOfType(layout, ty);
         if size > MOST_ON_STACK {
-            return (LLVMBuildMalloc(builder, ty, c"".as_ptr()), size);
+            let context = module.get_context();
+            let (pointer, length) = (context.ptr_type(AddressSpace::default()), context.i64_type());
+            let malloc = library(module, "malloc", pointer.fn_type(&[length.into()], false));
+            return (call(builder, malloc, &mut [length.const_int(size, false).as_value_ref()]), size);
         }
         let place = LLVMBuildAlloca(builder, ty, c"".as_ptr());
         LLVMSetAlignment(place, LLVMGetAlignment(global.0).max(LLVMABIAlignmentOfType(layout, ty)));
         (place, size)
     }
+}
+
+/// A function of the C library.
+fn library<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
+    module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
+}
+
+unsafe fn call(builder: LLVMBuilderRef, function: FunctionValue<'_>, given: &mut [LLVMValueRef]) -> LLVMValueRef {
+    let (ty, called, count) = (function.get_type().as_type_ref(), function.as_value_ref(), given.len() as u32);
+    // SAFETY: see `begin`; the arguments are those of the function's type.
+    unsafe { LLVMBuildCall2(builder, ty, called, given.as_mut_ptr(), count, c"".as_ptr()) }
 }
 
 /// Whether a global begins with anything but zeros, or code that runs when the artifact is loaded fills it.
@@ -199,8 +218,7 @@ unsafe fn copy(module: &Module<'_>, builder: LLVMBuilderRef, to: LLVMValueRef, f
     // SAFETY: see `begin`.
     unsafe {
         let bytes = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size, 0);
-        let (ty, function) = (LLVMGlobalGetValueType(marker.as_value_ref()), marker.as_value_ref());
-        LLVMBuildCall2(builder, ty, function, [to, from, bytes].as_mut_ptr(), 3, c"".as_ptr());
+        call(builder, marker, &mut [to, from, bytes]);
     }
 }
 
