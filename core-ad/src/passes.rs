@@ -95,7 +95,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 };
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 29] = [
+pub const PASSES: [PassInfo; 30] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -103,6 +103,14 @@ pub const PASSES: [PassInfo; 29] = [
         kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "cases/enzyme_bugs/limited_tanh_generated.c",
         when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "written-globals",
+        file: "workarounds/written_globals.rs",
+        why: "Enzyme keeps shadows of globals from call to call, and takes functions that only read them for constant; makes them local",
+        test: "cases/enzyme_bugs/callback_parameter.c",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -181,12 +181,12 @@ impl Backward {
         let eager = node.getattr(intern!(py, "_eager"))?;
         let function = eager.cast::<Eager>()?.get().function.get();
         let inputs = saved(py, node, function.input_count())?;
-        if function.keeps_tapes()
-            && let Ok(tape) = node.getattr(intern!(py, "tape"))?.cast::<Tape>()
-        {
-            return Ok(function.vjp_taped(py, tape.get(), inputs, cotangents, wanted(node)?)?.into_any());
-        }
-        match function.vjp(py, inputs, cotangents.clone(), wanted(node)?, None) {
+        let tape = if function.keeps_tapes() { Some(node.getattr(intern!(py, "tape"))?) } else { None };
+        let gradients = match tape.as_ref().and_then(|tape| tape.cast::<Tape>().ok()) {
+            Some(tape) => function.vjp_taped(py, tape.get(), inputs, cotangents.clone(), wanted(node)?),
+            None => function.vjp(py, inputs, cotangents.clone(), wanted(node)?, None),
+        };
+        match gradients {
             Err(_) if torch.any_mapped(&cotangents)? => by_operators(node, &cotangents),
             gradients => Ok(gradients?.into_any()),
         }

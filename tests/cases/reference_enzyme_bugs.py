@@ -199,3 +199,34 @@ def chosen_table(u: Array, own: Array) -> Array:
     k = np.arange(len(u))
     read = np.where(own == 1, u, np.where(own == 2, u[0], table[k % 4]))
     return np.sum(read**2 * (k + 1)) + u.sum()
+
+
+def mixed_table(e: Array) -> Array:
+    w = np.cos(np.outer(e, [0.387, 0.873, 0.583, 0.904]))
+    w = np.where(np.real(w) < 0, w * e[:, None], w)
+    i = np.arange(len(e))
+    return np.sum(w, axis=1) + w[i, i % 4] * e
+
+
+def callback_parameter(x: Array) -> Array:
+    def root(v: complex) -> complex:
+        u = v * 0 + 1.0
+        for _ in range(60):
+            u = u - (u * u * u + u - 1.3 * v) / (3 * u * u + 1)
+        return u
+
+    return np.array([root(v) * v for v in x])
+
+
+def static_work(x: Array) -> Array:
+    w = list(np.sin(x))
+    for i in range(1, len(w)):
+        if np.real(w[i]) < np.real(w[i - 1]):
+            w[i] = w[i] * w[i - 1] + 0.3
+    s = sum(w)
+    return x * 0.4 + np.array(w[::-1]) + s * s
+
+
+def static_memo(x: Array) -> Array:
+    v = np.cos(x * x) + x
+    return v * v + 0.5 * v

@@ -148,6 +148,18 @@ def test_a_batch_and_transforms_recompute(compile_source: Compile) -> None:
     torch.testing.assert_close(gradient, 3 * x.detach() ** 2)
 
 
+def test_batched_cotangents_are_served(simulate: Enzyme, compile_source: Compile) -> None:
+    """They are mapped tensors, which no foreign code can read: the operators compute all rows in one loop."""
+    x, plain = normal(5), compile_source(SIMULATION, "simulate", SIMULATION_SIGNATURE)
+    rows = torch.eye(5, dtype=torch.float64)
+    expected = torch.autograd.grad(plain.apply(x, 3), x, rows, is_grads_batched=True)[0]
+    y = simulate.apply(x, 3)
+    for _ in range(2):
+        (jacobian,) = torch.autograd.grad(y, x, rows, is_grads_batched=True, retain_graph=True)
+        torch.testing.assert_close(jacobian, expected, rtol=1e-12, atol=1e-12)
+    assert gradcheck(lambda x: simulate.apply(x, 2), (x,), check_batched_grad=True)
+
+
 def test_without_an_arena_there_is_a_warning_and_no_tape(compile_source: Compile) -> None:
     """Once; the gradient is recomputed."""
     simulate = compile_source(SIMULATION, "simulate", SIMULATION_SIGNATURE, mode="tape", arena=False)

@@ -13,7 +13,7 @@ use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
     loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, phi_pointers, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors,
+    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -109,6 +109,7 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     Pass {
         name: "defer-inlining",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),

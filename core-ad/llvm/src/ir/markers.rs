@@ -87,6 +87,34 @@ pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
+/// Name of the function that copies what a global holds to a variable, or back.
+pub const STATE: &str = "ffgrad.state";
+
+/// A function `(to, from, bytes)` that copies numbers which depend on no input.
+pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(STATE) {
+        return function;
+    }
+    let context = module.get_context();
+    let parameters = [pointer(module), pointer(module), context.i64_type().into()];
+    let function = module.add_function(STATE, context.void_type().fn_type(&parameters, false), None);
+    let flag = |name: &str, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
+    // memory(argmem: readwrite).
+    function.add_attribute(AttributeLoc::Function, flag("memory", 0b11));
+    for name in ["nounwind", "willreturn", "nofree", "nosync"] {
+        function.add_attribute(AttributeLoc::Function, flag(name, 0));
+    }
+    for parameter in [0, 1] {
+        function.add_attribute(AttributeLoc::Param(parameter), flag("captures", 0));
+    }
+    function.add_attribute(AttributeLoc::Param(1), flag("readonly", 0));
+    set_inactive(module, function);
+    // Else Enzyme asks for a derivative all the same: two pointers, one could be stored through the other.
+    function
+        .add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_no_escaping_allocation", ""));
+    function
+}
+
 const EDGE: &str = "ffgrad.edge";
 
 /// A marker for a CFG edge: it keeps LLVM from folding the edge's block away.
@@ -136,6 +164,9 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         global.set_initializer(&module.get_context().i64_type().const_zero());
         global.set_linkage(Linkage::Internal);
     }
+    if let Some(function) = module.get_function(STATE).filter(|f| f.count_basic_blocks() == 0) {
+        define_copy(module, function)?;
+    }
     for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
@@ -143,5 +174,19 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         builder.position_at_end(context.append_basic_block(function, ""));
         builder.build_return(None).map_err(|e| e.to_string())?;
     }
+    Ok(())
+}
+
+fn define_copy<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    if let [to, from, bytes] = function.get_params()[..] {
+        let (to, from, bytes) = (to.into_pointer_value(), from.into_pointer_value(), bytes.into_int_value());
+        // The size is that of the global; nothing is said of the alignment.
+        builder.build_memcpy(to, 1, from, 1, bytes).map_err(|e| e.to_string())?;
+    }
+    function.set_linkage(Linkage::Internal);
+    builder.build_return(None).map_err(|e| e.to_string())?;
     Ok(())
 }

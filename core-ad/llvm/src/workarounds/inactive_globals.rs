@@ -6,7 +6,7 @@
 
 use crate::analysis::reachable::reachable;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
@@ -49,8 +49,25 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
     }
 }
 
+/// Whether a global is marked.
+pub fn is_marked(module: &Module<'_>, global: &GlobalValue<'_>) -> bool {
+    let wanted = module.get_context().get_kind_id("enzyme_inactive");
+    // SAFETY: a live global; the list is given back.
+    unsafe {
+        let mut count = 0;
+        let all = LLVMGlobalCopyAllMetadata(global.as_value_ref(), &mut count);
+        let found = (0..count as u32).any(|i| LLVMValueMetadataEntriesGetKind(all, i) == wanted);
+        LLVMDisposeValueMetadataEntries(all);
+        found
+    }
+}
+
 /// Whether every use of an address in a reachable function only reads memory.
-unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
+///
+/// # Safety
+///
+/// The address and the functions are live ones.
+pub unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
     // SAFETY: see `run`.
     unsafe {
         let mut next = LLVMGetFirstUse(address);

@@ -15,15 +15,20 @@
 //! ```
 //!
 //! Enzyme can compare pointer and shadow at run time, and skip memory that is its own shadow: `enzyme_runtime_activity`. It is requested where the address of
-//! a constant input of floating-point numbers is stored anywhere.
+//! a constant input of floating-point numbers, or of a table that no call changes, is stored anywhere. The reverse pass would add adjoints to such a
+//! table, which is in read-only memory: SIGSEGV (`tests/cases/enzyme_bugs/mixed_table.c`).
 
+use super::inactive_globals;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
-use inkwell::values::AsValueRef;
-use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+use inkwell::values::{AsValueRef, GlobalValue};
+use llvm_sys::LLVMTypeKind::{
+    LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMPointerTypeKind, LLVMStructTypeKind,
+    LLVMVectorTypeKind,
+};
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use std::collections::HashSet;
 
 const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
@@ -37,7 +42,8 @@ pub fn run(module: &Module<'_>) {
         .filter(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && name.ends_with("_ffgrad")))
         .collect();
     let mut seen = HashSet::new();
-    if calls.iter().flat_map(|call| constants(*call)).any(|c| holds_floats(c) && is_stored(c, &mut seen)) {
+    let given = calls.iter().flat_map(|call| constants(*call)).filter(|c| holds_floats(*c));
+    if given.chain(tables(module)).any(|c| is_stored(c, &mut seen)) {
         calls.into_iter().for_each(|call| ask(module, call));
     }
 }
@@ -69,6 +75,33 @@ fn constants(call: Value) -> Vec<Value> {
         parameter += 1;
     }
     found
+}
+
+/// The globals of floating-point numbers that no call changes, as [`super::inactive_globals`] has found out.
+fn tables(module: &Module<'_>) -> Vec<Value> {
+    let is_inactive = |g: &GlobalValue<'_>| g.is_constant() || inactive_globals::is_marked(module, g);
+    // SAFETY: the type of a live global.
+    let has_floats = |g: &GlobalValue<'_>| unsafe { contains_floats(LLVMGlobalGetValueType(g.as_value_ref())) };
+    module.get_globals().filter(|g| is_inactive(g) && has_floats(g)).map(|g| Value(g.as_value_ref())).collect()
+}
+
+/// Whether an object of a type has floating-point numbers in it.
+///
+/// # Safety
+///
+/// The type is a live one.
+unsafe fn contains_floats(ty: LLVMTypeRef) -> bool {
+    // SAFETY: each question is asked of the kind of type that it is for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMFloatTypeKind | LLVMDoubleTypeKind => true,
+            LLVMArrayTypeKind | LLVMVectorTypeKind => contains_floats(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).any(|i| contains_floats(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Enzyme's word for the argument that follows.
@@ -107,11 +140,18 @@ fn is_stored(pointer: Value, seen: &mut HashSet<Value>) -> bool {
                 Some(Op::LLVMStore) if user.operand(0) == value => return true,
                 Some(Op::LLVMInsertValue) => return true,
                 Some(Op::LLVMCall | Op::LLVMInvoke) => open.extend(parameters(user, value)),
+                None if is_expression(user) => open.push(user),
                 _ => {}
             }
         }
     }
     false
+}
+
+/// Whether it is an address inside a global.
+fn is_expression(value: Value) -> bool {
+    // SAFETY: asked of a live value.
+    !unsafe { LLVMIsAConstantExpr(value.0) }.is_null()
 }
 
 /// The parameters that a call gives a pointer to.

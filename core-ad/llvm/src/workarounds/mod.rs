@@ -20,3 +20,4 @@ pub mod split_switch_edges;
 pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod three_predecessors;
+pub mod written_globals;

@@ -1,0 +1,238 @@
+//! Globals and statics that the function writes, made memory of each call: work arrays, parameters of callbacks, memo structures, SAVE and COMMON.
+//!
+//! ```text
+//! static double given;   double residual(double u) { return u * u * u + u - given; }   given = x[i];  y[i] = solve(residual);
+//! ```
+//!
+//! Enzyme gives such a global a shadow that is a global, too (`GradientUtils::invertPointerM`), which keeps adjoints from one call to the next, and which
+//! the first and second derivative have in common. And a function that is not inlined and reads nothing but the global has no active argument: Enzyme
+//! takes the call for constant (`ActivityAnalyzer::isConstantInstruction` looks at the arguments of a call that writes no memory) and the
+//! derivative is 0. The smallest IR:
+//!
+//! ```text
+//! store double %x, ptr @given
+//! %u = call double @solve()                               ; Enzyme: constant
+//! ```
+//!
+//! So a global becomes a local variable of the wrapper, and the functions that use it, or that call such functions, get its address as a parameter. Its shadow is
+//! then local, starts from zero, and Enzyme sees the argument. The variable begins as the global does when the artifact is loaded, in every
+//! derivative: what an earlier call has left there is no function of the inputs. Where the function also writes globals that have to stay
+//! (with addresses in them, or known to code that is not here), all keep what they hold from call to call, as in the function itself.
+
+mod parameters;
+mod uses;
+
+use super::inactive_globals;
+use crate::analysis::barriers::has_barriers;
+use crate::analysis::reachable::reachable;
+use crate::ir::markers::state_marker;
+use crate::ir::{Op, Result, Value, blocks};
+use inkwell::AddressSpace;
+use inkwell::module::Module;
+use inkwell::types::{AsTypeRef, FunctionType};
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMTypeKind::*;
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
+use std::collections::{BTreeMap, HashSet};
+
+/// The wrapper that all derivatives are of.
+const ROOT: &str = "ffgrad.wrap";
+
+/// Larger objects are allocated on the heap.
+const MOST_ON_STACK: u64 = 1 << 16;
+
+/// What makes them local.
+struct Locals {
+    /// The globals.
+    globals: Vec<Value>,
+    /// The functions that need their addresses, with the numbers of the globals, in order.
+    needs: BTreeMap<usize, (LLVMValueRef, Vec<usize>)>,
+    /// Whether some written global stays one.
+    keeps_state: bool,
+}
+
+/// Makes them local. To be called before LLVM's pipeline, when calls are direct.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn run(module: &Module<'_>) -> Result<()> {
+    let Some(root) = module.get_function(ROOT) else { return Ok(()) };
+    if has_barriers(module) {
+        return Ok(());
+    }
+    // SAFETY: live functions of the module.
+    let inside = unsafe { reachable(&[root]) };
+    let functions: Vec<FunctionValue<'_>> =
+        module.get_functions().filter(|f| f.count_basic_blocks() > 0 && inside.contains(&f.as_value_ref())).collect();
+    let locals = find(module, &functions, &inside);
+    if locals.globals.is_empty() {
+        return Ok(());
+    }
+    let moved = parameters::add(module, &functions, &locals);
+    let addresses = begin(module, root, &locals);
+    parameters::replace(module, root, &moved, &addresses, &locals);
+    Ok(())
+}
+
+/// The globals that are written, and who needs them.
+fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<LLVMValueRef>) -> Locals {
+    // SAFETY: live globals and functions.
+    let is_written = |g: LLVMValueRef| unsafe { !inactive_globals::is_only_read(g, inside) };
+    let is_ours = |name: &[u8]| [&b"llvm."[..], b"ffgrad", b"enzyme_", b"__enzyme"].iter().any(|p| name.starts_with(p));
+    let written: Vec<Value> = module
+        .get_globals()
+        .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && is_written(g.as_value_ref()))
+        .map(|g| Value(g.as_value_ref()))
+        .collect();
+    let calls = uses::Calls::of(functions);
+    let mut globals = Vec::new();
+    for &global in written.iter().filter(|g| can_be_copied(**g) && uses::are_plain(**g)) {
+        if uses::needing(&[global], functions, &calls).keys().all(|f| calls.can_move(functions[*f])) {
+            globals.push(global);
+        }
+    }
+    let keeps_state = globals.len() < written.len();
+    // What the wrapper never leads to stays.
+    let is_used = |g: &Value| functions.iter().any(|f| uses::in_function(*f).contains(g));
+    globals.retain(is_used);
+    let needs = uses::needing(&globals, functions, &calls);
+    Locals { globals, needs, keeps_state }
+}
+
+/// Whether a global is numbers only, defined here, and the same for all threads.
+fn can_be_copied(global: Value) -> bool {
+    // SAFETY: a live global variable, and its type.
+    unsafe {
+        LLVMIsDeclaration(global.0) == 0
+            && LLVMIsThreadLocal(global.0) == 0
+            && LLVMGetPointerAddressSpace(global.ty()) == 0
+            && holds_numbers_only(LLVMGlobalGetValueType(global.0))
+    }
+}
+
+/// Whether no address is in an object of a type.
+///
+/// # Safety
+///
+/// The type is a live one.
+unsafe fn holds_numbers_only(ty: LLVMTypeRef) -> bool {
+    // SAFETY: each question is asked of the kind of type that it is for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMIntegerTypeKind => true,
+            LLVMArrayTypeKind | LLVMVectorTypeKind => holds_numbers_only(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).all(|i| holds_numbers_only(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Makes the variables of the wrapper, and gives them their first values; returns their addresses.
+fn begin(module: &Module<'_>, root: FunctionValue<'_>, locals: &Locals) -> Vec<LLVMValueRef> {
+    // SAFETY: live values of the module; instructions are added at the wrapper's beginning and before its ends.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let behind = blocks(root)[0].first_after_phis();
+        LLVMPositionBuilderBefore(builder, behind.0);
+        let made: Vec<(LLVMValueRef, u64)> = locals.globals.iter().map(|g| make(module, builder, *g)).collect();
+        let returns: Vec<Value> =
+            blocks(root).into_iter().map(|b| b.terminator()).filter(|t| t.is(Op::LLVMRet)).collect();
+        for (global, &(address, size)) in locals.globals.iter().zip(&made) {
+            if locals.keeps_state {
+                copy(module, builder, address, global.0, size);
+            } else if has_initial_values(*global) {
+                // Nothing writes to the global any more: it is a constant of the derivative.
+                let bytes = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size, 0);
+                LLVMBuildMemCpy(builder, address, alignment(global.0), global.0, alignment(global.0), bytes);
+            } else {
+                clear(module, builder, address, *global, size);
+            }
+            for end in &returns {
+                LLVMPositionBuilderBefore(builder, end.0);
+                if locals.keeps_state {
+                    copy(module, builder, global.0, address, size);
+                }
+                if size > MOST_ON_STACK {
+                    let context = module.get_context();
+                    let pointer = context.ptr_type(AddressSpace::default());
+                    let free = library(module, "free", context.void_type().fn_type(&[pointer.into()], false));
+                    call(builder, free, &mut [address]);
+                }
+            }
+            LLVMPositionBuilderBefore(builder, behind.0);
+        }
+        LLVMDisposeBuilder(builder);
+        made.into_iter().map(|(address, _)| address).collect()
+    }
+}
+
+/// Memory for a global, and its size in bytes.
+unsafe fn make(module: &Module<'_>, builder: LLVMBuilderRef, global: Value) -> (LLVMValueRef, u64) {
+    // SAFETY: see `begin`.
+    unsafe {
+        let (ty, layout) = (LLVMGlobalGetValueType(global.0), LLVMGetModuleDataLayout(module.as_mut_ptr()));
+        let size = LLVMABISizeOfType(layout, ty);
+        if size > MOST_ON_STACK {
+            let context = module.get_context();
+            let (pointer, length) = (context.ptr_type(AddressSpace::default()), context.i64_type());
+            let malloc = library(module, "malloc", pointer.fn_type(&[length.into()], false));
+            return (call(builder, malloc, &mut [length.const_int(size, false).as_value_ref()]), size);
+        }
+        let place = LLVMBuildAlloca(builder, ty, c"".as_ptr());
+        LLVMSetAlignment(place, LLVMGetAlignment(global.0).max(LLVMABIAlignmentOfType(layout, ty)));
+        (place, size)
+    }
+}
+
+/// A function of the C library.
+fn library<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
+    module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None))
+}
+
+unsafe fn call(builder: LLVMBuilderRef, function: FunctionValue<'_>, given: &mut [LLVMValueRef]) -> LLVMValueRef {
+    let (ty, called, count) = (function.get_type().as_type_ref(), function.as_value_ref(), given.len() as u32);
+    // SAFETY: see `begin`; the arguments are those of the function's type.
+    unsafe { LLVMBuildCall2(builder, ty, called, given.as_mut_ptr(), count, c"".as_ptr()) }
+}
+
+/// Whether a global begins with anything but zeros, or code that runs when the artifact is loaded fills it.
+unsafe fn has_initial_values(global: Value) -> bool {
+    // SAFETY: a defined global.
+    unsafe { LLVMIsNull(LLVMGetInitializer(global.0)) == 0 || uses::is_used_at_load(global) }
+}
+
+/// What is known of the alignment of a global.
+unsafe fn alignment(global: LLVMValueRef) -> u32 {
+    // SAFETY: a live global.
+    unsafe { LLVMGetAlignment(global) }.max(1)
+}
+
+/// Copies without a derivative.
+unsafe fn copy(module: &Module<'_>, builder: LLVMBuilderRef, to: LLVMValueRef, from: LLVMValueRef, size: u64) {
+    let marker = state_marker(module);
+    // SAFETY: see `begin`.
+    unsafe {
+        let bytes = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size, 0);
+        call(builder, marker, &mut [to, from, bytes]);
+    }
+}
+
+/// Fills with zeros.
+unsafe fn clear(module: &Module<'_>, builder: LLVMBuilderRef, address: LLVMValueRef, global: Value, size: u64) {
+    // SAFETY: see `begin`.
+    unsafe {
+        let (ty, context) = (LLVMGlobalGetValueType(global.0), LLVMGetModuleContext(module.as_mut_ptr()));
+        if matches!(LLVMGetTypeKind(ty), LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMIntegerTypeKind) {
+            LLVMBuildStore(builder, LLVMConstNull(ty), address);
+        } else {
+            let zero = LLVMConstNull(LLVMInt8TypeInContext(context));
+            let bytes = LLVMConstInt(LLVMInt64TypeInContext(context), size, 0);
+            LLVMBuildMemSet(builder, address, zero, bytes, alignment(global.0));
+        }
+    }
+}
