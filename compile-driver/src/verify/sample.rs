@@ -54,12 +54,24 @@ pub fn words(values: &[f64], dtype: DType) -> Vec<u64> {
 pub struct Random(pub u64);
 
 impl Random {
-    fn uniform(&mut self) -> f64 {
+    /// A number in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An index below `count`, which is above zero.
+    pub fn below(&mut self, count: usize) -> usize {
+        ((self.uniform() * count as f64) as usize).min(count - 1)
+    }
+
+    /// A number of either sign, never near zero: between a half and one and a half.
+    pub fn weight(&mut self) -> f64 {
+        let number = self.uniform() * 2.0 - 1.0;
+        number + 0.5_f64.copysign(number)
     }
 
     /// A standard normal number.
