@@ -156,3 +156,43 @@ def test_a_derivative_that_writes_to_a_constant_is_refused(compile_source: Compi
     with pytest.raises(ffgrad.DifferentiationError, match="derivative given for `g` is wrong"):
         backward(f, x, k)
     assert torch.equal(k, before)
+
+# Two functions that keep state from call to call; a third that fills a table once.
+SUMS_UP = """\
+void f(const double *x, int n, double *y) {
+  static double total;
+  for (int i = 0; i < n; i++) { total += x[i]; y[i] = x[i] * x[i] + total; }
+}
+"""
+DRAWS = """\
+#include <stdlib.h>
+void f(const double *x, int n, double *y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i] + rand() % 1000; }
+"""
+FILLS_ONCE = """\
+void f(const double *x, int n, double *y) {
+  static int table[4];
+  static int filled;
+  if (!filled) { for (int k = 0; k < 4; k++) table[k] = k + 1; filled = 1; }
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i] / table[i % 4];
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("source", [SUMS_UP, DRAWS])
+def test_a_result_that_depends_on_earlier_calls_is_refused_as_such(source: str, compile_source: Compile) -> None:
+    """With the output that differs."""
+    f = compile_source(source, "f", "x[n] -> y[n]")
+    for _ in range(2):
+        with pytest.raises(ffgrad.DifferentiationError, match="the result depends on earlier calls") as caught:
+            backward(f, *inputs(1, 5))
+        assert caught.value.code == "depends-on-earlier-calls" and "differ in `y`" in str(caught.value)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_table_that_is_filled_once_is_no_state(compile_source: Compile) -> None:
+    """Its values are the same in every call."""
+    (x,) = inputs(1, 6)
+    backward(compile_source(FILLS_ONCE, "f", "x[n] -> y[n]"), x)
+    assert x.grad is not None
+    assert torch.allclose(x.grad, 2 * x / torch.tensor([1, 2, 3, 4, 1, 2], dtype=torch.float64))

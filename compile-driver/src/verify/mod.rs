@@ -11,14 +11,17 @@
 //! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! The check has memory of its own for every argument and shadow. A call may not: see `sharing.rs`. Second derivatives: `second.rs`;
-//! the reverse mode in two halves: `tape.rs`.
+//! So much for the whole. Parts of it: `components.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//!
+//! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
+//! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
 
 pub(crate) mod aliased_direction;
 mod components;
 mod further;
 mod memory;
 mod points;
+pub(crate) mod repeatable;
 pub(crate) mod sample;
 pub(crate) mod second_order;
 pub(crate) mod split_mode;
@@ -214,6 +217,7 @@ impl<'a> Probe<'a> {
     }
 
     fn check(&mut self, values: Point) -> Result<Outcome> {
+        repeatable::check(self, &values)?;
         let here = self.look(&values)?;
         // The point at which everything else is looked at: where first derivatives say something.
         let (first, point) = match here.is_informative() {

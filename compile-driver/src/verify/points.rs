@@ -46,14 +46,18 @@ impl Probe<'_> {
         self.changed(point, changes, 0.0)
     }
 
-    /// A point that differs by some last bits, towards the middle of each array.
+    /// A point that differs by some last bits, towards the middle of each array; towards zero where all are equal.
     pub(super) fn rounded(&mut self, point: &Point) -> Point {
         let step = 4.0 * self.tolerance.epsilon;
         self.each_array(point, &mut |probe, values| {
             let (low, high) = range(values);
             for x in values.iter_mut() {
-                let towards = if *x > 0.5 * (low + high) || low == high { -x.signum() } else { x.signum() };
-                let moved = *x * (1.0 + towards * step * (1.0 + 8.0 * probe.random.uniform()));
+                let sign = match low < high {
+                    true if *x > 0.5 * (low + high) => -1.0,
+                    true => 1.0,
+                    false => -x.signum(),
+                };
+                let moved = *x + sign * x.abs() * step * (1.0 + 8.0 * probe.random.uniform());
                 *x = if low < high { moved.clamp(low, high) } else { moved };
             }
         })

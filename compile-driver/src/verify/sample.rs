@@ -100,4 +100,12 @@ mod tests {
         let variance = sample.iter().map(|x| x * x).sum::<f64>() / 1e4;
         assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
     }
+    #[test]
+    fn weights_have_both_signs_and_are_never_small() {
+        let mut random = Random(1);
+        let weights: Vec<f64> = (0..1000).map(|_| random.weight()).collect();
+        assert!(weights.iter().all(|w| (0.5..=1.5).contains(&w.abs())));
+        assert!((400..600).contains(&weights.iter().filter(|w| **w > 0.0).count()));
+        assert!((0..1000).all(|_| random.below(3) < 3) && random.below(1) == 0);
+    }
 }
