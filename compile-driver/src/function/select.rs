@@ -13,6 +13,7 @@ use crate::function::trust::status;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use crate::verify::Outcome;
+use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
@@ -24,7 +25,8 @@ use std::sync::{Arc, PoisonError};
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
 
 /// Problems that no other preparation can remedy: searching on would only take time.
-const FINAL: [&str; 6] = [
+const FINAL: [&str; 7] = [
+    DEPENDS_ON_EARLIER_CALLS,
     "engine-version",
     "missing-derivative",
     "inline-assembly",

@@ -1,7 +1,7 @@
 //! Checks derivatives along an input itself, in one memory, as a caller may ask for them: `jvp(f, x, x)`.
 //!
 //! Everything else is checked with memory of its own for each argument, and so cannot see what goes wrong where two are one:
-//! custom derivatives take a shadow pointer that is the pointer itself for no derivative. `apart.rs` sees to that in
+//! custom derivatives take a shadow pointer that is the pointer itself for no derivative. `call/aliasing.rs` sees to that in
 //! every call, those of this check among them.
 
 use crate::error::Result;

@@ -11,10 +11,17 @@
 //! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! The check has memory of its own for every argument and shadow. A call may not: see `sharing.rs`. Second derivatives: `second.rs`;
-//! the reverse mode in two halves: `tape.rs`.
+//! So much for the whole. Parts of it: `components.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//!
+//! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
+//! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
 
 pub(crate) mod aliased_direction;
+mod components;
+mod further;
+mod memory;
+mod points;
+pub(crate) mod repeatable;
 pub(crate) mod sample;
 pub(crate) mod second_order;
 pub(crate) mod split_mode;
@@ -23,11 +30,10 @@ use crate::call::arguments::Call;
 use crate::error::Result;
 use crate::load::artifact::Artifact;
 use crate::verify::sample::{Numbers, Point, Random, dot, numbers, root_mean_square, words};
+use core_ad::DType;
 use core_ad::manifest::CheckRecord;
-use core_ad::plan::Part;
 use core_ad::protocol::Entry;
-use core_ad::{DType, Role};
-use std::ffi::c_void;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// What a check found.
@@ -45,12 +51,15 @@ pub enum Outcome {
     Wrong(CheckRecord, String),
 }
 
+/// The numbers where there are none.
+const NOTHING: CheckRecord = CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 };
+
 impl Outcome {
     /// The numbers, where the derivatives would be used; of a function that is constant here there are only zeros.
     fn record_if_usable(&self) -> Option<CheckRecord> {
         match self {
             Outcome::Passed(record) | Outcome::Suspect(record, _) => Some(record.clone()),
-            Outcome::AllZero => Some(CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 }),
+            Outcome::AllZero => Some(NOTHING),
             Outcome::Inconclusive(_) | Outcome::Wrong(..) => None,
         }
     }
@@ -89,19 +98,12 @@ impl Tolerance {
 /// Only what the foreign code throws; a wrong gradient is an [`Outcome`].
 pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
     let mut probe = Probe::new(call, artifact, single, seed);
-    let here = probe.look(&values)?;
-    // The point at which everything else is looked at: where first derivatives say something.
-    let (first, point) = match here.is_informative() {
-        true => (probe.judge(&values, here)?, values),
-        false => probe.sample_nearby(&values, &here)?,
-    };
-    if let Some(record) = first.record_if_usable()
-        && artifact.entry(Entry::Reverse).is_some()
-        && let Some(text) = split_mode::check(&mut probe, &point)?
-    {
-        return Ok(Outcome::Wrong(record, text));
-    }
-    second_order::check(&mut probe, &point, first)
+    let outcome = probe.check(values)?;
+    let record = outcome.record_if_usable();
+    Ok(match (probe.written_text(), record) {
+        (Some(text), record) => Outcome::Wrong(record.unwrap_or(NOTHING), text),
+        (None, _) => outcome,
+    })
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -193,13 +195,56 @@ struct Probe<'a> {
     random: Random,
     /// Cotangent and gradients of the last look.
     looked: (Numbers, Numbers),
+    /// What was run when an input was first found changed, and which.
+    written: Cell<Option<(Entry, usize)>>,
+    /// What a forward and a reverse sweep took in the first look.
+    pair: Duration,
 }
 
 impl<'a> Probe<'a> {
     fn new(call: &'a Call<'a>, artifact: &'a Artifact, single: bool, seed: u64) -> Self {
         let single = single || call.plan.args.iter().any(|a| a.dtype == DType::F32);
         let tolerance = if single { Tolerance::SINGLE } else { Tolerance::DOUBLE };
-        Probe { call, artifact, tolerance, random: Random(seed), looked: Default::default() }
+        Probe {
+            call,
+            artifact,
+            tolerance,
+            random: Random(seed),
+            looked: Default::default(),
+            written: Cell::default(),
+            pair: Duration::ZERO,
+        }
+    }
+
+    fn check(&mut self, values: Point) -> Result<Outcome> {
+        repeatable::check(self, &values)?;
+        let here = self.look(&values)?;
+        // The point at which everything else is looked at: where first derivatives say something.
+        let (first, point) = match here.is_informative() {
+            true => (self.judge(&values, here)?, values.clone()),
+            false => self.sample_nearby(&values, &here)?,
+        };
+        if matches!(first, Outcome::Passed(_) | Outcome::Suspect(..)) {
+            if let Some(wrong) = components::check(self, &point)? {
+                return Ok(wrong);
+            }
+            if let Some(wrong) = further::check(self, &values)? {
+                return Ok(wrong);
+            }
+        }
+        if let Some(record) = first.record_if_usable()
+            && self.artifact.entry(Entry::Reverse).is_some()
+            && let Some(text) = split_mode::check(self, &point)?
+        {
+            return Ok(Outcome::Wrong(record, text));
+        }
+        second_order::check(self, &point, first)
+    }
+
+    /// Whether one of the two searches beyond the first look, `started` then, has taken its time: as much as five gradients
+    /// with as many directional derivatives, or 40 ms. Ranks of an MPI program would have to agree: they take a fixed number of looks.
+    fn is_late(&self, started: Instant) -> bool {
+        self.artifact.ranks.is_none() && started.elapsed() > (5 * self.pair).max(Duration::from_millis(40))
     }
 
     /// Product of two sets of numbers and the size of what was added up; of an MPI program over all ranks, which so come
@@ -225,8 +270,10 @@ impl<'a> Probe<'a> {
     fn look(&mut self, point: &Point) -> Result<Sample> {
         let tangent = self.random_tangent(point);
         let cotangent = self.random_cotangent();
+        let started = Instant::now();
         let outputs = self.jvp(point, &tangent)?;
         let gradients = self.vjp(point, &cotangent)?;
+        self.pair = started.elapsed();
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
         let (reverse, size_reverse) = self.dot(&gradients, &tangent);
         let mut look = Sample::of(forward, reverse, size_forward.max(size_reverse));
@@ -356,12 +403,6 @@ impl<'a> Probe<'a> {
             .collect()
     }
 
-    /// A generic point: every differentiated value moved by about a hundredth of the array's size.
-    fn nearby(&mut self, point: &Point) -> Point {
-        let direction = self.random_tangent(point);
-        self.moved(point, &direction, 0.01)
-    }
-
     fn moved(&self, point: &Point, direction: &Numbers, step: f64) -> Point {
         let mut moved = point.clone();
         for (arg, direction) in direction.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
@@ -371,103 +412,5 @@ impl<'a> Probe<'a> {
             moved[arg] = words(&values, dtype);
         }
         moved
-    }
-
-    fn primal(&self, point: &Point) -> Result<Numbers> {
-        let mut point = point.clone();
-        self.add_produced(&mut point);
-        let mut slots = Vec::new();
-        for memory in &mut point {
-            slots.push(memory.as_mut_ptr().cast::<c_void>());
-        }
-        self.call.run(self.artifact, Entry::Primal, &mut slots)?;
-        Ok(self.results(&point))
-    }
-
-    fn jvp(&self, point: &Point, tangent: &Numbers) -> Result<Numbers> {
-        let shadows = self.run(Entry::Jvp, point, tangent)?;
-        Ok(self.results(&shadows))
-    }
-
-    fn vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Numbers> {
-        let shadows = self.run(Entry::Vjp, point, cotangent)?;
-        Ok(self.gradients(&shadows))
-    }
-
-    fn timed_vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Duration> {
-        let (mut values, mut shadows) = self.memory(point, cotangent);
-        let mut slots = self.slots(Entry::Vjp, &mut values, &mut shadows);
-        let start = Instant::now();
-        self.call.run(self.artifact, Entry::Vjp, &mut slots)?;
-        Ok(start.elapsed())
-    }
-
-    fn gradients(&self, memory: &Point) -> Numbers {
-        let plan = self.call.plan;
-        let gradient = |arg: usize| {
-            if !self.moves(arg) {
-                return Vec::new();
-            }
-            numbers(&memory[arg], plan.args[arg].dtype, self.call.elements(arg))
-        };
-        (0..plan.args.len()).map(gradient).collect()
-    }
-
-    /// Runs a derivative entry point with the given shadows and returns the shadows after it.
-    fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
-        let (mut values, mut shadows) = self.memory(point, given);
-        let mut slots = self.slots(entry, &mut values, &mut shadows);
-        self.call.run(self.artifact, entry, &mut slots)?;
-        Ok(shadows)
-    }
-
-    /// Private memory for every argument and every shadow.
-    fn memory(&self, point: &Point, given: &Numbers) -> (Point, Point) {
-        let mut values = point.clone();
-        self.add_produced(&mut values);
-        (values, self.filled(given))
-    }
-
-    fn slots(&self, entry: Entry, values: &mut Point, shadows: &mut Point) -> Vec<*mut c_void> {
-        let address = |slot: core_ad::plan::Slot| -> *mut c_void {
-            match slot.part {
-                Part::Shadow => shadows[slot.arg].as_mut_ptr().cast(),
-                _ => values[slot.arg].as_mut_ptr().cast(),
-            }
-        };
-        self.call.plan.slots(entry, self.mask()).map(address).collect()
-    }
-
-    /// A buffer for every argument: the numbers given, or zeros.
-    fn filled(&self, given: &Numbers) -> Point {
-        let plan = self.call.plan;
-        (0..plan.args.len())
-            .map(|arg| match given[arg].is_empty() {
-                true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
-                false => words(&given[arg], plan.args[arg].dtype),
-            })
-            .collect()
-    }
-
-    /// Memory for what the function itself produces.
-    fn add_produced(&self, point: &mut Point) {
-        for (arg, a) in self.call.plan.args.iter().enumerate() {
-            if crate::call::arguments::is_produced(a.role) {
-                point[arg] = vec![0; self.call.bytes(arg).div_ceil(8).max(1)];
-            }
-        }
-    }
-
-    fn results(&self, memory: &Point) -> Numbers {
-        let plan = self.call.plan;
-        (0..plan.args.len())
-            .map(|arg| {
-                let a = &plan.args[arg];
-                if !plan.outputs.contains(&arg) || !a.dtype.is_float() || a.role == Role::Size {
-                    return Vec::new();
-                }
-                numbers(&memory[arg], a.dtype, self.call.elements(arg))
-            })
-            .collect()
     }
 }

@@ -54,12 +54,24 @@ pub fn words(values: &[f64], dtype: DType) -> Vec<u64> {
 pub struct Random(pub u64);
 
 impl Random {
-    fn uniform(&mut self) -> f64 {
+    /// A number in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An index below `count`, which is above zero.
+    pub fn below(&mut self, count: usize) -> usize {
+        ((self.uniform() * count as f64) as usize).min(count - 1)
+    }
+
+    /// A number of either sign, never near zero: between a half and one and a half.
+    pub fn weight(&mut self) -> f64 {
+        let number = self.uniform() * 2.0 - 1.0;
+        number + 0.5_f64.copysign(number)
     }
 
     /// A standard normal number.
@@ -87,5 +99,13 @@ mod tests {
         let mean = sample.iter().sum::<f64>() / 1e4;
         let variance = sample.iter().map(|x| x * x).sum::<f64>() / 1e4;
         assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+    #[test]
+    fn weights_have_both_signs_and_are_never_small() {
+        let mut random = Random(1);
+        let weights: Vec<f64> = (0..1000).map(|_| random.weight()).collect();
+        assert!(weights.iter().all(|w| (0.5..=1.5).contains(&w.abs())));
+        assert!((400..600).contains(&weights.iter().filter(|w| **w > 0.0).count()));
+        assert!((0..1000).all(|_| random.below(3) < 3) && random.below(1) == 0);
     }
 }

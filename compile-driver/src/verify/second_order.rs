@@ -175,6 +175,7 @@ impl Probe<'_> {
             slots.push(memory.as_mut_ptr().cast());
         }
         self.call.run(self.artifact, entry, &mut slots)?;
+        self.note_written(entry, point, &values);
         Ok((shadows, changes))
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Strin
     // SAFETY: the tape just made, dropped once.
     unsafe { (tapes.drop)(tape) };
     reverse?;
+    probe.note_written(Entry::Reverse, point, &values);
     let gradients = probe.gradients(&shadows);
     if let Some(gap) = gap(&outputs, &probe.primal(point)?).filter(|gap| *gap > probe.tolerance.identity) {
         return Ok(Some(format!("values differ by {gap:.1e} where a tape is kept")));

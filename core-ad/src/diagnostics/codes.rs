@@ -57,6 +57,8 @@ pub const ALL: &[Code] = codes! {
     "Take the innermost pointer into a local variable first, or raise engine_options=[\"enzyme-max-type-depth=12\"]."
     "defined-twice" "CompileError" "Two of the sources define a function or variable of the same name."
     "Give each source once; make what stands in several files static or inline."
+    "depends-on-earlier-calls" "DifferentiationError" "Two calls of the function with the same arguments differ: it keeps state from call to call, or uses random numbers or the time."
+    "Pass what is carried over as an input and return it as an output; give random numbers and times as inputs."
     "driver-version" "DeviceError" "The NVIDIA driver is older than the generated code (PTX 7.5, CUDA 11.5)."
     "Update the driver, or use CPU tensors: the same kernel runs there."
     "dtype" "DtypeError" "An input has another element type than its parameter. Nothing is converted silently."

@@ -1,0 +1,75 @@
+//! Looks at further points: the values given say too little where they are special, and the first ones often are.
+//!
+//! Only the dot-product identity is looked at there, and only for what is wrong: a point at which the function throws or gives no
+//! numbers says nothing, and ends the walk, since the points after it are less like the values given.
+
+use crate::error::{Error, Result};
+use crate::verify::sample::Point;
+use crate::verify::{Outcome, Probe, points};
+use std::time::{Duration, Instant};
+
+/// How much longer a point may take than the first look before the walk ends.
+const MOST_TIMES: u32 = 10;
+const LEAST: Duration = Duration::from_millis(20);
+
+/// What is wrong at points made of the values given; `None` if nothing is.
+///
+/// # Errors
+///
+/// None of the foreign code's.
+pub(super) fn check(probe: &mut Probe<'_>, values: &Point) -> Result<Option<Outcome>> {
+    // A rank that throws where others do not would leave them waiting.
+    if probe.artifact.ranks.is_some() {
+        return Ok(None);
+    }
+    let usual = probe.pair;
+    let started = Instant::now();
+    for (turn, changes) in points::CHANGES.iter().enumerate() {
+        if turn > 1 && probe.is_late(started) {
+            break;
+        }
+        let point = probe.made_of(values, changes);
+        if point == *values {
+            continue;
+        }
+        let began = Instant::now();
+        match look(probe, &point) {
+            Ok(Look::Right) => {}
+            Ok(Look::Wrong(outcome)) => return Ok(Some(outcome)),
+            Ok(Look::Silent) | Err(Error::Foreign(_)) => break,
+            Err(other) => return Err(other),
+        }
+        if began.elapsed() > LEAST.max(MOST_TIMES * usual) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+enum Look {
+    Right,
+    Wrong(Outcome),
+    Silent,
+}
+
+fn look(probe: &mut Probe<'_>, point: &Point) -> Result<Look> {
+    let t = probe.random_tangent(point);
+    let v = probe.random_cotangent();
+    let (forward, one) = probe.squares(&v, &probe.jvp(point, &t)?);
+    let (reverse, other) = probe.squares(&probe.vjp(point, &v)?, &t);
+    let scale = one.max(other);
+    if !(forward.is_finite() && reverse.is_finite() && scale.is_finite()) {
+        return Ok(Look::Silent);
+    }
+    if (forward - reverse).abs() <= probe.tolerance.identity * scale {
+        return Ok(Look::Right);
+    }
+    // Here the function may be all rounding: what its own values lose says how much.
+    let rounding = 16.0 * probe.tolerance.epsilon * probe.dot(&v, &probe.primal(point)?).1;
+    if (forward - reverse).abs() <= probe.tolerance.identity * scale + rounding || !probe.is_steady(point, &v, &t)? {
+        return Ok(Look::Right);
+    }
+    let sample = probe.identity(point, &v, &t)?;
+    let text = format!("{}, at other values inside the range of those given", super::identity_text(&sample));
+    Ok(Look::Wrong(Outcome::Wrong(sample.record(&probe.tolerance), text)))
+}

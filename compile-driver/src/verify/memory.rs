@@ -1,0 +1,142 @@
+//! Runs entry points in memory of the check's own, and notes where inputs were written to.
+
+use crate::error::Result;
+use crate::verify::Probe;
+use crate::verify::sample::{Numbers, Point, numbers, words};
+use core_ad::Role;
+use core_ad::plan::Part;
+use core_ad::protocol::Entry;
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+impl Probe<'_> {
+    pub(super) fn primal(&self, given: &Point) -> Result<Numbers> {
+        let mut point = given.clone();
+        self.add_produced(&mut point);
+        let mut slots = Vec::new();
+        for memory in &mut point {
+            slots.push(memory.as_mut_ptr().cast::<c_void>());
+        }
+        self.call.run(self.artifact, Entry::Primal, &mut slots)?;
+        self.note_written(Entry::Primal, given, &point);
+        Ok(self.results(&point))
+    }
+
+    pub(super) fn jvp(&self, point: &Point, tangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Jvp, point, tangent)?;
+        Ok(self.results(&shadows))
+    }
+
+    pub(super) fn vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Numbers> {
+        let shadows = self.run(Entry::Vjp, point, cotangent)?;
+        Ok(self.gradients(&shadows))
+    }
+
+    pub(super) fn timed_vjp(&self, point: &Point, cotangent: &Numbers) -> Result<Duration> {
+        let (mut values, mut shadows) = self.memory(point, cotangent);
+        let mut slots = self.slots(Entry::Vjp, &mut values, &mut shadows);
+        let start = Instant::now();
+        self.call.run(self.artifact, Entry::Vjp, &mut slots)?;
+        Ok(start.elapsed())
+    }
+
+    pub(super) fn gradients(&self, memory: &Point) -> Numbers {
+        let plan = self.call.plan;
+        let gradient = |arg: usize| {
+            if !self.moves(arg) {
+                return Vec::new();
+            }
+            numbers(&memory[arg], plan.args[arg].dtype, self.call.elements(arg))
+        };
+        (0..plan.args.len()).map(gradient).collect()
+    }
+
+    /// Runs a derivative entry point with the given shadows and returns the shadows after it.
+    pub(super) fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
+        let (mut values, mut shadows) = self.memory(point, given);
+        let mut slots = self.slots(entry, &mut values, &mut shadows);
+        self.call.run(self.artifact, entry, &mut slots)?;
+        self.note_written(entry, point, &values);
+        if entry == Entry::Jvp {
+            self.note_written(entry, &self.filled(given), &shadows);
+        }
+        Ok(shadows)
+    }
+
+    /// Private memory for every argument and every shadow.
+    pub(super) fn memory(&self, point: &Point, given: &Numbers) -> (Point, Point) {
+        let mut values = point.clone();
+        self.add_produced(&mut values);
+        (values, self.filled(given))
+    }
+
+    pub(super) fn slots(&self, entry: Entry, values: &mut Point, shadows: &mut Point) -> Vec<*mut c_void> {
+        let address = |slot: core_ad::plan::Slot| -> *mut c_void {
+            match slot.part {
+                Part::Shadow => shadows[slot.arg].as_mut_ptr().cast(),
+                _ => values[slot.arg].as_mut_ptr().cast(),
+            }
+        };
+        self.call.plan.slots(entry, self.mask()).map(address).collect()
+    }
+
+    /// A buffer for every argument: the numbers given, or zeros.
+    pub(super) fn filled(&self, given: &Numbers) -> Point {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| match given[arg].is_empty() {
+                true => vec![0; self.call.bytes(arg).div_ceil(8).max(1)],
+                false => words(&given[arg], plan.args[arg].dtype),
+            })
+            .collect()
+    }
+
+    /// Memory for what the function itself produces.
+    pub(super) fn add_produced(&self, point: &mut Point) {
+        for (arg, a) in self.call.plan.args.iter().enumerate() {
+            if crate::call::arguments::is_produced(a.role) {
+                point[arg] = vec![0; self.call.bytes(arg).div_ceil(8).max(1)];
+            }
+        }
+    }
+
+    pub(super) fn results(&self, memory: &Point) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let a = &plan.args[arg];
+                if !plan.outputs.contains(&arg) || !a.dtype.is_float() || a.role == Role::Size {
+                    return Vec::new();
+                }
+                numbers(&memory[arg], a.dtype, self.call.elements(arg))
+            })
+            .collect()
+    }
+
+    /// Compares inputs, constants among them, with what was given, bit for bit. `InOut` arguments may be written to.
+    pub(super) fn note_written(&self, entry: Entry, given: &Point, left: &Point) {
+        let is_read_only = |arg: &usize| matches!(self.call.plan.args[*arg].role, Role::Input | Role::Size);
+        let changed = (0..given.len()).filter(is_read_only).find(|&arg| given[arg] != left[arg]);
+        if let (Some(arg), None) = (changed, self.written.get()) {
+            self.written.set(Some((entry, arg)));
+        }
+    }
+
+    /// Says which input was written to, by what; `None` if none was, on any rank.
+    pub(super) fn written_text(&self) -> Option<String> {
+        let is_clean = self.written.get().is_none();
+        if self.artifact.ranks.map_or(is_clean, |ranks| ranks.all(is_clean)) {
+            return None;
+        }
+        let Some((entry, arg)) = self.written.get() else {
+            return Some("on another rank an input was written to".to_owned());
+        };
+        let what = match entry {
+            Entry::Primal => "the function",
+            Entry::Jvp | Entry::Jvp2 => "its forward mode",
+            Entry::Vjp | Entry::Hvp | Entry::Augmented | Entry::Reverse => "its reverse mode",
+        };
+        let constant = if self.moves(arg) { "" } else { "constant " };
+        Some(format!("{what} writes to the {constant}input `{}`", self.call.plan.args[arg].name))
+    }
+}

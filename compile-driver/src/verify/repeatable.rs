@@ -1,0 +1,41 @@
+//! Evaluates the function twice at the same point: what differs depends on earlier calls, and has no gradient to check.
+
+use crate::error::{Error, Result};
+use crate::verify::Probe;
+use crate::verify::sample::{Point, root_mean_square};
+use core_ad::diagnostics::Diagnosis;
+
+/// Code of the refusal.
+pub(crate) const DEPENDS_ON_EARLIER_CALLS: &str = "depends-on-earlier-calls";
+
+/// Refuses a function of which two evaluations with the same arguments differ: bit for bit, or by more than rounding where threads or
+/// ranks add up in an order of their own.
+///
+/// # Errors
+///
+/// The refusal, and what the foreign code throws.
+pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
+    let (first, second) = (probe.primal(point)?, probe.primal(point)?);
+    let may_round = probe.artifact.teams.is_some() || probe.artifact.ranks.is_some();
+    let differs = |arg: &usize| {
+        let (one, other) = (&first[*arg], &second[*arg]);
+        let allowed = if may_round { probe.tolerance.identity * root_mean_square(one) } else { 0.0 };
+        one.iter().zip(other).any(|(x, y)| !(x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= allowed))
+    };
+    let changed = (0..first.len()).find(differs);
+    if probe.artifact.ranks.map_or(changed.is_none(), |ranks| ranks.all(changed.is_none())) {
+        return Ok(());
+    }
+    let function = probe.call.function;
+    let output =
+        changed.map_or("another rank's result".to_owned(), |arg| match probe.call.plan.args[arg].name.as_str() {
+            "" | "return" => "its value".to_owned(),
+            name => format!("`{name}`"),
+        });
+    let headline = format!("`{function}` has no gradient: the result depends on earlier calls");
+    Err(Error::Differentiation(Box::new(
+        Diagnosis::new(DEPENDS_ON_EARLIER_CALLS, function, headline)
+            .quote(format!("two calls with the same arguments differ in {output}"))
+            .advise("Pass what is carried over as an input, and return it as an output; give random numbers and times as inputs."),
+    )))
+}
