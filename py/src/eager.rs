@@ -4,7 +4,8 @@
 //! [`Backward::apply`] what Enzyme calls. No Python code runs between the user's call and the foreign function. Whatever is
 //! not plain (transforms, forward mode, tracers, subclasses of Tensor, a backward to be differentiated) is left to the operators.
 
-use crate::function::{Function, Tape};
+use crate::function::Function;
+use crate::handles::Tape;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -2,6 +2,7 @@
 
 use crate::arrays::{Allocated, Few, Given};
 use crate::errors;
+use crate::handles::{Batch, Tape};
 use crate::interrupt::detached;
 use compile_driver::cache;
 use compile_driver::call::launch::Chooser;
@@ -11,56 +12,13 @@ use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Which arrays of a call have leading batch dimensions; bit i of a mask stands for the i-th array.
-#[pyclass(frozen, module = "ffgrad._native")]
-pub struct Batch {
-    shape: Vec<i64>,
-    masks: [u64; 4],
-}
-
-#[pymethods]
-impl Batch {
-    #[new]
-    #[pyo3(signature = (shape, inputs = 0, cotangents = 0, tangents = 0, separate = 0))]
-    fn new(shape: Vec<i64>, inputs: u64, cotangents: u64, tangents: u64, separate: u64) -> PyResult<Self> {
-        if shape.iter().any(|&d| d < 0) {
-            return Err(PyValueError::new_err("a batch dimension cannot be negative"));
-        }
-        Ok(Batch { shape, masks: [inputs, cotangents, tangents, separate] })
-    }
-}
-
-/// What a forward call keeps for its gradient (`mode="tape"`), until it is used or dropped.
-#[pyclass(frozen, module = "ffgrad._native")]
-pub struct Tape {
-    inner: Mutex<Option<compile_driver::Tape>>,
-    /// The inputs whose gradients it was made for; known after its use too.
-    mask: u64,
-}
-
-#[pymethods]
-impl Tape {
-    /// Bytes held; 0 once it was used.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, compile_driver::Tape::bytes)
-    }
-}
-
-impl Batch {
-    fn borrowed(&self) -> compile_driver::Batch<'_> {
-        let [inputs, cotangents, tangents, separate] = self.masks;
-        compile_driver::Batch { shape: &self.shape, inputs, cotangents, tangents, separate, ..Default::default() }
-    }
-}
 
 /// A foreign function, opened. `array_type` and `allocate` make results:
 /// `allocate(shape, dtype_name)` is used where the type has no DLPack exchange table.

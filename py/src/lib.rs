@@ -8,6 +8,7 @@ mod device;
 mod eager;
 mod errors;
 mod function;
+mod handles;
 mod interrupt;
 mod pack;
 mod xla;
@@ -83,8 +84,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<function::Function>()?;
     module.add_class::<eager::Eager>()?;
     module.add_class::<eager::Backward>()?;
-    module.add_class::<function::Batch>()?;
-    module.add_class::<function::Tape>()?;
+    module.add_class::<handles::Batch>()?;
+    module.add_class::<handles::Tape>()?;
     module.add_class::<device::DeviceView>()?;
     module.add_class::<device::DeviceArray>()?;
     module.add_function(wrap_pyfunction!(device::download, module)?)?;

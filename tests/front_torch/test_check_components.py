@@ -157,6 +157,7 @@ def test_a_derivative_that_writes_to_a_constant_is_refused(compile_source: Compi
         backward(f, x, k)
     assert torch.equal(k, before)
 
+
 # Two functions that keep state from call to call; a third that fills a table once.
 SUMS_UP = """\
 void f(const double *x, int n, double *y) {
