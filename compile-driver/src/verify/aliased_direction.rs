@@ -10,14 +10,14 @@ use crate::verify::sample::{Numbers, Point, numbers, words};
 use core_ad::Role;
 use core_ad::protocol::Entry;
 
-/// Says what is wrong with the forward mode along the inputs themselves; `None` if nothing is. `scale` is that of the last look,
+/// Says what is wrong with the forward mode along the inputs themselves; `None` if nothing is. `scale` is that of the last sample,
 /// which was at this point: of functions that only depend on ratios these derivatives are all rounding.
 ///
 /// # Errors
 ///
 /// Only what the foreign code throws.
 pub(super) fn check(probe: &Probe<'_>, point: &Point, scale: f64) -> Result<Option<String>> {
-    let (cotangent, gradients) = &probe.looked;
+    let (cotangent, gradients) = &probe.last;
     let along = own_values(probe, point);
     let forward = probe.dot(cotangent, &probe.results(&run(probe, Entry::Jvp, point, &Vec::new())?));
     Ok(compare(forward, probe.dot(gradients, &along), probe.tolerance.identity, scale))
@@ -40,7 +40,7 @@ pub(super) fn check_second(probe: &mut Probe<'_>, point: &Point, entry: Entry, s
     Ok(compare(forward, reverse, probe.tolerance.coarser().identity, scale))
 }
 
-/// Two ways to one number, each with the size of what was added up. Zeros and infinities say nothing.
+/// Two computations of one number, each with the size of what was added up. Zeros and infinities say nothing.
 fn compare((one, size_one): (f64, f64), (other, size_other): (f64, f64), tolerance: f64, scale: f64) -> Option<String> {
     let error = (one - other).abs() / size_one.max(size_other).max(scale);
     (error > tolerance).then(|| {

@@ -1,12 +1,12 @@
 //! Judges derivatives by component: the dot-product identity for parts of the inputs and of the outputs, each against its own size.
 //!
 //! One number over everything hides what is wrong in a small part of it: a column beside one of 1e9, or some elements among many
-//! thousands. So parts are looked at by themselves: each argument; sets that together have every element, each about an eighth of
+//! thousands. So parts are compared one by one: each argument; sets that together have every element, each about an eighth of
 //! them; and all elements, each by its own size. Every part of the inputs gives one run of the forward mode, every part of the outputs
 //! one of the reverse mode, and each pair of them one identity.
 //!
 //! The signs in a part are random, so what is rounded adds up as its root of squares does, and so does the scale here. An identity that
-//! fails is looked at again at points that differ by some last bits: rounding comes out differently there, a wrong gradient does not.
+//! fails is repeated at points that differ in the last bits: rounding errors change there, the error of a wrong gradient does not.
 
 use crate::error::Result;
 use crate::verify::sample::{Numbers, Point, numbers, root_mean_square};
@@ -15,11 +15,11 @@ use std::time::Instant;
 
 /// Sets of elements, if there are as many elements.
 const SETS: usize = 8;
-/// Arguments that are looked at each by itself.
+/// Arguments that are parts of their own.
 const MOST_ARGUMENTS: usize = 8;
 /// From so many elements on there are fewer sets, whose results are all kept.
 const MANY: usize = 1 << 17;
-/// Failing identities that are looked at again.
+/// Failing identities that are repeated.
 const MOST_DOUBTS: usize = 3;
 /// How often, and how much of what is wrong may change by rounding.
 const REPEATS: usize = 3;
@@ -62,16 +62,16 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
     let results =
         (0..point.len()).filter(|arg| plan.outputs.contains(arg) && plan.args[*arg].dtype.is_float()).collect();
     let (rows, columns) = (probe.parts(&values, results), probe.parts(&inputs, moving));
-    for turn in 0..rows.len().max(columns.len()) {
-        if turn > 1 && probe.is_late(started) {
+    for round in 0..rows.len().max(columns.len()) {
+        if round > 1 && probe.is_late(started) {
             break;
         }
-        if let Some(&part) = columns.get(turn) {
+        if let Some(&part) = columns.get(round) {
             let direction = probe.direction(&inputs, part, false);
             let gives = probe.jvp(point, &direction)?;
             forward.push(Run { part, direction, gives });
         }
-        if let Some(&part) = rows.get(turn) {
+        if let Some(&part) = rows.get(round) {
             let direction = probe.direction(&values, part, true);
             let gives = probe.vjp(point, &direction)?;
             reverse.push(Run { part, direction, gives });
@@ -107,7 +107,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
 }
 
 impl Probe<'_> {
-    /// The parts of these arguments, in the order in which they are looked at. The same on all ranks of an MPI program.
+    /// The parts of these arguments, in the order of comparison. The same on all ranks of an MPI program.
     fn parts(&self, all: &Numbers, arguments: Vec<usize>) -> Vec<Part> {
         let count: usize = all.iter().map(Vec::len).sum();
         let sets = match count {
@@ -138,11 +138,11 @@ impl Probe<'_> {
     fn direction(&mut self, values: &Numbers, part: Part, is_weight: bool) -> Numbers {
         let count: usize = values.iter().map(Vec::len).sum();
         let sets = SETS.min(count.max(1));
-        // Elements are dealt out in turn, from an offset that differs by round: neighbours and equal columns come apart.
+        // Elements go to the sets round-robin, from an offset that differs by round: neighbours and equal columns are in different sets.
         let mut dealt = 0usize;
         let mut deal = || {
-            let round = dealt / sets;
-            let set = (dealt + round * 5 % sets + round / sets * 3) % sets;
+            let pass = dealt / sets;
+            let set = (dealt + pass * 5 % sets + pass / sets * 3) % sets;
             dealt += 1;
             set
         };

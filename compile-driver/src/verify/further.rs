@@ -1,14 +1,14 @@
-//! Looks at further points: the values given say too little where they are special, and the first ones often are.
+//! Verifies at further points: the given values are often special (zero, constant, sorted) and then exercise few paths.
 //!
-//! Only the dot-product identity is looked at there, and only for what is wrong: a point at which the function throws or gives no
-//! numbers says nothing, and ends the walk, since the points after it are less like the values given.
+//! Only the dot-product identity is tested there, and only a failure counts. A point at which the function throws or gives no
+//! numbers proves nothing and ends the series, since the later points are even less like the given values.
 
 use crate::error::{Error, Result};
 use crate::verify::sample::Point;
 use crate::verify::{Outcome, Probe, points};
 use std::time::{Duration, Instant};
 
-/// How much longer a point may take than the first look before the walk ends.
+/// How much longer a point may take than the first sample before the series ends.
 const MOST_TIMES: u32 = 10;
 const LEAST: Duration = Duration::from_millis(20);
 
@@ -24,8 +24,8 @@ pub(super) fn check(probe: &mut Probe<'_>, values: &Point) -> Result<Option<Outc
     }
     let usual = probe.pair;
     let started = Instant::now();
-    for (turn, changes) in points::CHANGES.iter().enumerate() {
-        if turn > 1 && probe.is_late(started) {
+    for (round, changes) in points::CHANGES.iter().enumerate() {
+        if round > 1 && probe.is_late(started) {
             break;
         }
         let point = probe.made_of(values, changes);
@@ -33,10 +33,10 @@ pub(super) fn check(probe: &mut Probe<'_>, values: &Point) -> Result<Option<Outc
             continue;
         }
         let began = Instant::now();
-        match look(probe, &point) {
-            Ok(Look::Right) => {}
-            Ok(Look::Wrong(outcome)) => return Ok(Some(outcome)),
-            Ok(Look::Silent) | Err(Error::Foreign(_)) => break,
+        match identity_at(probe, &point) {
+            Ok(Finding::Right) => {}
+            Ok(Finding::Wrong(outcome)) => return Ok(Some(outcome)),
+            Ok(Finding::Silent) | Err(Error::Foreign(_)) => break,
             Err(other) => return Err(other),
         }
         if began.elapsed() > LEAST.max(MOST_TIMES * usual) {
@@ -46,30 +46,30 @@ pub(super) fn check(probe: &mut Probe<'_>, values: &Point) -> Result<Option<Outc
     Ok(None)
 }
 
-enum Look {
+enum Finding {
     Right,
     Wrong(Outcome),
     Silent,
 }
 
-fn look(probe: &mut Probe<'_>, point: &Point) -> Result<Look> {
+fn identity_at(probe: &mut Probe<'_>, point: &Point) -> Result<Finding> {
     let t = probe.random_tangent(point);
     let v = probe.random_cotangent();
     let (forward, one) = probe.squares(&v, &probe.jvp(point, &t)?);
     let (reverse, other) = probe.squares(&probe.vjp(point, &v)?, &t);
     let scale = one.max(other);
     if !(forward.is_finite() && reverse.is_finite() && scale.is_finite()) {
-        return Ok(Look::Silent);
+        return Ok(Finding::Silent);
     }
     if (forward - reverse).abs() <= probe.tolerance.identity * scale {
-        return Ok(Look::Right);
+        return Ok(Finding::Right);
     }
     // Here the function may be all rounding: what its own values lose says how much.
     let rounding = 16.0 * probe.tolerance.epsilon * probe.dot(&v, &probe.primal(point)?).1;
     if (forward - reverse).abs() <= probe.tolerance.identity * scale + rounding || !probe.is_steady(point, &v, &t)? {
-        return Ok(Look::Right);
+        return Ok(Finding::Right);
     }
     let sample = probe.identity(point, &v, &t)?;
     let text = format!("{}, at other values inside the range of those given", super::identity_text(&sample));
-    Ok(Look::Wrong(Outcome::Wrong(sample.record(&probe.tolerance), text)))
+    Ok(Finding::Wrong(Outcome::Wrong(sample.record(&probe.tolerance), text)))
 }

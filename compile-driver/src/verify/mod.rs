@@ -8,7 +8,7 @@
 //! - coarsely, ⟨v, J t⟩ against central differences ⟨v, f(x + h t) - f(x - h t)⟩ / 2h.
 //!
 //! Where the identity fails, the gradient is wrong. Where only the differences disagree, the point may be
-//! a kink: then generic points nearby are looked at, and a disagreement that stays there means that both
+//! a kink: then generic points nearby are sampled, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
 //! So much for the whole. Parts of it: `components.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Right, as far as numbers can tell.
+    /// Right, as far as numbers can show.
     Passed(CheckRecord),
     /// The identity holds; finite differences disagree at this point only.
     Suspect(CheckRecord, String),
@@ -138,7 +138,7 @@ struct Sample {
     differences: f64,
     converged: bool,
     noise: f64,
-    /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be told from it.
+    /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be distinguished from it.
     rounding: f64,
 }
 
@@ -181,10 +181,10 @@ impl Sample {
     }
 }
 
-fn identity_text(look: &Sample) -> String {
+fn identity_text(sample: &Sample) -> String {
     format!(
         "reverse mode gives {:.6e}, forward mode {:.6e}, finite differences {:.6e} for the same number",
-        look.reverse, look.forward, look.differences
+        sample.reverse, sample.forward, sample.differences
     )
 }
 
@@ -193,11 +193,11 @@ struct Probe<'a> {
     artifact: &'a Artifact,
     tolerance: Tolerance,
     random: Random,
-    /// Cotangent and gradients of the last look.
-    looked: (Numbers, Numbers),
+    /// Cotangent and gradients of the last sample.
+    last: (Numbers, Numbers),
     /// What was run when an input was first found changed, and which.
     written: Cell<Option<(Entry, usize)>>,
-    /// What a forward and a reverse sweep took in the first look.
+    /// What a forward and a reverse sweep took in the first sample.
     pair: Duration,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Probe<'a> {
             artifact,
             tolerance,
             random: Random(seed),
-            looked: Default::default(),
+            last: Default::default(),
             written: Cell::default(),
             pair: Duration::ZERO,
         }
@@ -218,8 +218,8 @@ impl<'a> Probe<'a> {
 
     fn check(&mut self, values: Point) -> Result<Outcome> {
         repeatable::check(self, &values)?;
-        let here = self.look(&values)?;
-        // The point at which everything else is looked at: where first derivatives say something.
+        let here = self.sample(&values)?;
+        // The point of all other comparisons: where first derivatives are informative.
         let (first, point) = match here.is_informative() {
             true => (self.judge(&values, here)?, values.clone()),
             false => self.sample_nearby(&values, &here)?,
@@ -241,8 +241,8 @@ impl<'a> Probe<'a> {
         second_order::check(self, &point, first)
     }
 
-    /// Whether one of the two searches beyond the first look, `started` then, has taken its time: as much as five gradients
-    /// with as many directional derivatives, or 40 ms. Ranks of an MPI program would have to agree: they take a fixed number of looks.
+    /// Whether one of the two searches beyond the first sample, `started` then, has taken its time: as much as five gradients
+    /// with as many directional derivatives, or 40 ms. Ranks of an MPI program would have to agree: they take a fixed number of samples.
     fn is_late(&self, started: Instant) -> bool {
         self.artifact.ranks.is_none() && started.elapsed() > (5 * self.pair).max(Duration::from_millis(40))
     }
@@ -267,7 +267,7 @@ impl<'a> Probe<'a> {
         position.is_some_and(|p| self.mask() >> p & 1 == 1)
     }
 
-    fn look(&mut self, point: &Point) -> Result<Sample> {
+    fn sample(&mut self, point: &Point) -> Result<Sample> {
         let tangent = self.random_tangent(point);
         let cotangent = self.random_cotangent();
         let started = Instant::now();
@@ -276,78 +276,78 @@ impl<'a> Probe<'a> {
         self.pair = started.elapsed();
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
         let (reverse, size_reverse) = self.dot(&gradients, &tangent);
-        let mut look = Sample::of(forward, reverse, size_forward.max(size_reverse));
+        let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));
         let along =
             |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
-        self.difference(&along, &mut look)?;
-        self.looked = (cotangent, gradients);
-        Ok(look)
+        self.difference(&along, &mut sample)?;
+        self.last = (cotangent, gradients);
+        Ok(sample)
     }
 
     /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
     /// neighbouring steps that agree best with each other.
-    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, look: &mut Sample) -> Result<()> {
+    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, sample: &mut Sample) -> Result<()> {
         let mut estimates: Vec<f64> = Vec::new();
         for &h in self.tolerance.steps {
             let (plus, size) = along(h)?;
             let (minus, _) = along(-h)?;
-            look.differences = (plus - minus) / (2.0 * h);
-            look.rounding = 16.0 * self.tolerance.epsilon * size;
-            look.noise = look.rounding / h;
-            if look.is_finite() && look.noise <= 0.1 * look.scale && look.differences_agree(&self.tolerance) {
-                look.converged = true;
+            sample.differences = (plus - minus) / (2.0 * h);
+            sample.rounding = 16.0 * self.tolerance.epsilon * size;
+            sample.noise = sample.rounding / h;
+            if sample.is_finite() && sample.noise <= 0.1 * sample.scale && sample.differences_agree(&self.tolerance) {
+                sample.converged = true;
                 return Ok(());
             }
-            estimates.push(look.differences);
+            estimates.push(sample.differences);
         }
         let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
         let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
-        look.noise = 0.0;
+        sample.noise = 0.0;
         if let Some((gap, estimate)) = best {
-            look.differences = estimate;
-            look.converged = gap <= self.tolerance.differences * estimate.abs().max(look.scale);
+            sample.differences = estimate;
+            sample.converged = gap <= self.tolerance.differences * estimate.abs().max(sample.scale);
         }
         Ok(())
     }
 
-    /// What a look at a point says where derivatives are finite and not all zero.
-    fn judge(&mut self, point: &Point, look: Sample) -> Result<Outcome> {
-        if look.identity_error() > self.tolerance.identity {
-            return Ok(Outcome::Wrong(look.record(&self.tolerance), identity_text(&look)));
+    /// What a sample at a point shows where derivatives are finite and not all zero.
+    fn judge(&mut self, point: &Point, sample: Sample) -> Result<Outcome> {
+        if sample.identity_error() > self.tolerance.identity {
+            return Ok(Outcome::Wrong(sample.record(&self.tolerance), identity_text(&sample)));
         }
-        if let Some(text) = aliased_direction::check(self, point, look.scale)? {
-            return Ok(Outcome::Wrong(look.record(&self.tolerance), text));
+        if let Some(text) = aliased_direction::check(self, point, sample.scale)? {
+            return Ok(Outcome::Wrong(sample.record(&self.tolerance), text));
         }
-        match look.differences_agree(&self.tolerance) {
-            true => Ok(Outcome::Passed(look.record(&self.tolerance))),
-            false => self.judge_disagreement(point, look),
+        match sample.differences_agree(&self.tolerance) {
+            true => Ok(Outcome::Passed(sample.record(&self.tolerance))),
+            false => self.judge_disagreement(point, sample),
         }
     }
 
     /// At points where nothing can be said, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
         let near = self.nearby(values);
-        let look = self.look(&near)?;
-        let is_silent = look.is_finite() && !look.is_informative();
+        let sample = self.sample(&near)?;
+        let is_silent = sample.is_finite() && !sample.is_informative();
         if here.is_finite()
             && here.differences_vanish(&self.tolerance)
             && is_silent
-            && look.differences_vanish(&self.tolerance)
+            && sample.differences_vanish(&self.tolerance)
         {
-            // At these arguments the function does not depend on its inputs (an empty array, a loop that runs no
-            // turn, an unused input), and its gradient says so. That proves nothing for other arguments.
+            // At these arguments the function does not depend on its inputs (an empty array, a loop that has no
+            // iteration, an unused input), and its gradient says so. That proves nothing for other arguments.
             return Ok((Outcome::AllZero, values.clone()));
         }
-        if here.is_finite() && is_silent && !look.differences_vanish(&self.tolerance) {
+        if here.is_finite() && is_silent && !sample.differences_vanish(&self.tolerance) {
             // Both modes say that nothing depends on anything; the function itself says otherwise.
-            return Ok((self.judge_disagreement(&near, look)?, near));
+            return Ok((self.judge_disagreement(&near, sample)?, near));
         }
         let reason =
             if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
-        if !look.is_informative() {
+        if !sample.is_informative() {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
-        let outcome = match self.judge(&near, look)? {
+        let outcome = match self.judge(&near, sample)? {
             // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
             Outcome::Passed(_) if !here.is_finite() => {
                 Outcome::Inconclusive(format!("{reason} at these arguments; near them the gradient is right"))
@@ -362,9 +362,9 @@ impl<'a> Probe<'a> {
         let mut disagreements = 0;
         for _ in 0..2 {
             let near = self.nearby(values);
-            let look = self.look(&near)?;
-            let decisive = look.forward.is_finite() && look.converged;
-            if decisive && !look.differences_agree(&self.tolerance) {
+            let sample = self.sample(&near)?;
+            let decisive = sample.forward.is_finite() && sample.converged;
+            if decisive && !sample.differences_agree(&self.tolerance) {
                 disagreements += 1;
             }
         }

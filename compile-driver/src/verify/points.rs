@@ -1,4 +1,4 @@
-//! Other points at which derivatives are looked at: made of the values given, inside each array's own minimum and maximum.
+//! Further points of a verification: made of the given values, inside each array's own minimum and maximum.
 //!
 //! A function need not be defined anywhere else: a table's index may not be negative, nor a density. Integers stay as given.
 

@@ -39,16 +39,16 @@ fn unequal(entry: Entry) -> &'static str {
 }
 
 fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> Result<Outcome> {
-    let here = probe.look_twice(point, entry)?;
+    let here = probe.sample_second(point, entry)?;
     let tolerance = probe.tolerance.coarser();
     if here.is_informative() {
-        return judge_look(probe, point, here, first, entry);
+        return judge_sample(probe, point, here, first, entry);
     }
     // Zeros prove nothing about a function that only here is linear, nor do infinities. A generic point does.
     let near = probe.nearby(point);
-    let look = probe.look_twice(&near, entry)?;
-    if look.is_informative() {
-        let outcome = judge_look(probe, &near, look, first, entry)?;
+    let sample = probe.sample_second(&near, entry)?;
+    if sample.is_informative() {
+        let outcome = judge_sample(probe, &near, sample, first, entry)?;
         return Ok(match outcome {
             Outcome::Passed(_) | Outcome::Suspect(..) | Outcome::AllZero if !here.is_finite() => {
                 Outcome::Inconclusive("second derivatives are not finite at these arguments".to_owned())
@@ -56,14 +56,14 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
             other => other,
         });
     }
-    if !here.is_finite() || !look.is_finite() {
+    if !here.is_finite() || !sample.is_finite() {
         return Ok(Outcome::Inconclusive(
             "second derivatives are not finite at these arguments or near them".to_owned(),
         ));
     }
     // Of a linear function all second derivatives are zero.
-    if !look.differences_agree(&tolerance) {
-        return Ok(Outcome::Wrong(look.record(&tolerance), text(&look, entry)));
+    if !sample.differences_agree(&tolerance) {
+        return Ok(Outcome::Wrong(sample.record(&tolerance), text(&sample, entry)));
     }
     match here.differences_agree(&tolerance) {
         true => Ok(first),
@@ -72,26 +72,26 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
 }
 
 /// Where second derivatives are finite and not all zero.
-fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Sample, first: Outcome, entry: Entry) -> Result<Outcome> {
+fn judge_sample(probe: &mut Probe<'_>, point: &Point, sample: Sample, first: Outcome, entry: Entry) -> Result<Outcome> {
     let tolerance = probe.tolerance.coarser();
-    let record = look.record(&tolerance);
-    if look.identity_error() > tolerance.identity {
-        return Ok(Outcome::Wrong(record, text(&look, entry)));
+    let record = sample.record(&tolerance);
+    if sample.identity_error() > tolerance.identity {
+        return Ok(Outcome::Wrong(record, text(&sample, entry)));
     }
-    if let Some(text) = aliased_direction::check_second(probe, point, entry, look.scale)? {
+    if let Some(text) = aliased_direction::check_second(probe, point, entry, sample.scale)? {
         return Ok(Outcome::Wrong(record, text));
     }
-    if look.differences_agree(&tolerance) || !look.converged {
+    if sample.differences_agree(&tolerance) || !sample.converged {
         return Ok(first);
     }
     let text = format!(
         "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
-        look.forward, look.differences
+        sample.forward, sample.differences
     );
     // A kink is at one point; what stays wrong nearby is wrong.
     for _ in 0..2 {
         let near = probe.nearby(point);
-        let again = probe.look_twice(&near, entry)?;
+        let again = probe.sample_second(&near, entry)?;
         if !(again.forward.is_finite() && again.converged) || again.differences_agree(&tolerance) {
             return Ok(Outcome::Suspect(record, text));
         }
@@ -99,37 +99,37 @@ fn judge_look(probe: &mut Probe<'_>, point: &Point, look: Sample, first: Outcome
     Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")))
 }
 
-fn text(look: &Sample, entry: Entry) -> String {
+fn text(sample: &Sample, entry: Entry) -> String {
     format!(
         "{}: {:.6e} against {:.6e}, finite differences {:.6e}",
         unequal(entry),
-        look.forward,
-        look.reverse,
-        look.differences
+        sample.forward,
+        sample.reverse,
+        sample.differences
     )
 }
 
 impl Probe<'_> {
     /// The number that the check compares, three times.
-    fn look_twice(&mut self, point: &Point, entry: Entry) -> Result<Sample> {
+    fn sample_second(&mut self, point: &Point, entry: Entry) -> Result<Sample> {
         let v = self.random_cotangent();
         let (s, t) = (self.random_tangent(point), self.random_tangent(point));
         let ((forward, size_forward), (reverse, size_reverse)) = match entry {
             Entry::Jvp2 => (self.dot(&v, &self.jvp2(point, &t, &s)?), self.dot(&s, &self.hvp(point, &v, &t)?)),
             _ => (self.dot(&s, &self.hvp(point, &v, &t)?), self.dot(&t, &self.hvp(point, &v, &s)?)),
         };
-        let mut look = Sample::of(forward, reverse, size_forward.max(size_reverse));
+        let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));
         let along = |h: f64| -> Result<(f64, f64)> {
             Ok(match entry {
                 Entry::Jvp2 => self.dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?),
                 _ => self.dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?),
             })
         };
-        self.difference(&along, &mut look)?;
+        self.difference(&along, &mut sample)?;
         // A gradient is not one operation: where its parts cancel, more is left of them than the rounding of its sum.
-        look.rounding *= OPERATIONS;
-        look.noise *= OPERATIONS;
-        Ok(look)
+        sample.rounding *= OPERATIONS;
+        sample.noise *= OPERATIONS;
+        Ok(sample)
     }
 
     /// Runs the second derivative along `direction`: how the gradients change.

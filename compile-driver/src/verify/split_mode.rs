@@ -1,11 +1,11 @@
-//! Checks what a kept tape gives, values and gradients: the gradient by way of both halves at once has passed its own checks.
+//! Checks what a kept tape gives, values and gradients: the gradient by both halves at once has passed its own checks.
 
 use crate::error::Result;
 use crate::verify::Probe;
 use crate::verify::sample::{Numbers, Point};
 use core_ad::protocol::Entry;
 
-/// Says what is wrong with the values or gradients that come by way of a tape; `None` if nothing is.
+/// Says what is wrong with the values or gradients that come from a tape; `None` if nothing is.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 impl Selection<'_> {
-    /// Checks a derivative in use. What is wrong at these arguments gives way to a pipeline that is right, or is refused.
+    /// Checks a derivative in use. What is wrong at these arguments is replaced by a pipeline that is right, or is refused.
     pub(crate) fn check_again(
         &self,
         wanted: DerivativeSet,
@@ -121,7 +121,7 @@ impl Selection<'_> {
     /// Whether nobody was warned at these sizes yet.
     fn is_first_warning(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&wanted).is_none_or(|known| known.sizes.tell(checked_shapes::digest(resolved)))
+        all.get(&wanted).is_none_or(|known| known.sizes.warn_once(checked_shapes::digest(resolved)))
     }
 
     /// The refusal where nothing can be said and a warning is not enough.

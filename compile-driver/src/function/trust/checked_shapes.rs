@@ -15,14 +15,14 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many are looked at; a function that sees more of them is taken to be right at the rest.
+/// How many are verified; a function that sees more of them is taken to be right at the rest.
 const MOST: usize = 8;
 
-/// How many refused sizes are told apart. Once there are more, every size that is not known to be right is checked.
+/// How many refused sizes are stored. Once there are more, every size that is not known to be right is checked.
 const MOST_REFUSED: usize = 64;
 
 /// How many sizes warnings are given at.
-const MOST_TOLD: usize = 64;
+const MOST_WARNED: usize = 64;
 
 /// How many sizes are remembered where every one is checked; beyond that a size is checked again.
 const MOST_OF_ALL: usize = 1024;
@@ -40,7 +40,7 @@ pub struct CheckedShapes {
     any_refused: AtomicBool,
     refused: Mutex<Vec<Refused>>,
     /// Those that a warning was given at.
-    told: Mutex<HashSet<u64>>,
+    warned: Mutex<HashSet<u64>>,
 }
 
 /// A size at which a derivative was not returned.
@@ -161,9 +161,9 @@ impl CheckedShapes {
     }
 
     /// Whether a warning at these sizes is the first. After many nobody needs another one.
-    pub fn tell(&self, digest: u64) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.len() < MOST_TOLD && told.insert(digest)
+    pub fn warn_once(&self, digest: u64) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        warned.len() < MOST_WARNED && warned.insert(digest)
     }
 
     /// What later processes should know.
@@ -181,7 +181,7 @@ pub fn digest(resolved: &Resolved) -> u64 {
     let numbers = |hash: u64, all: &[i64]| all.iter().fold(mix(hash, -1), |hash, number| mix(hash, *number));
     let shapes = resolved.shapes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, shape| numbers(hash, shape));
     let sizes = numbers(shapes, &resolved.sizes);
-    // Which threads there are decides about ways through a kernel as sizes do about those through a function.
+    // The threads of a launch decide the paths through a kernel as sizes decide those through a function.
     resolved.launch.map_or(sizes, |launch| numbers(sizes, &launch.words())).max(1)
 }
 
@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn a_size_is_warned_of_once() {
         let sizes = CheckedShapes::default();
-        assert!(sizes.tell(1) && sizes.tell(2) && !sizes.tell(1));
-        assert_eq!((3..1000).filter(|digest| sizes.tell(*digest)).count(), MOST_TOLD - 2);
+        assert!(sizes.warn_once(1) && sizes.warn_once(2) && !sizes.warn_once(1));
+        assert_eq!((3..1000).filter(|digest| sizes.warn_once(*digest)).count(), MOST_WARNED - 2);
     }
 
     #[test]
