@@ -80,6 +80,8 @@ fn only_here(_: Python<'_>) -> PyResult<()> {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     only_here(module.py())?;
     interrupt::install(module)?;
+    // Python never unloads an extension.
+    compile_driver::build::kept_worker::allow();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<function::Function>()?;
     module.add_class::<eager::Eager>()?;

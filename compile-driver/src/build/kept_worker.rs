@@ -3,12 +3,16 @@
 //!
 //! A worker serves a build where it would load the same: the bitcode of the entry is the one that it has read, once, and nothing
 //! around it has changed. It is kept for a moment only, since most functions are called right after they are opened.
+//!
+//! A kept worker needs threads of this process beyond the call. So only who is loaded for good asks for it ([`allow`]): a library that a
+//! program may close, or ends with under a leak checker, has none.
 
 use crate::build::worker::Worker;
 use crate::os::process::memory;
 use crate::toolchain::Tools;
 use core_ad::Manifest;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -30,9 +34,18 @@ struct Kept {
 }
 
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+static ALLOWED: AtomicBool = AtomicBool::new(false);
+
+/// Lets this process keep workers. The code must stay loaded until it ends.
+pub fn allow() {
+    ALLOWED.store(true, Ordering::Relaxed);
+}
 
 /// Keeps the worker that has loaded the bitcode of an entry and nothing else.
 pub fn keep(entry: PathBuf, manifest: Manifest, tools: &Tools, worker: Worker) {
+    if !ALLOWED.load(Ordering::Relaxed) {
+        return;
+    }
     let (process, since) = (std::process::id(), Instant::now());
     let (program, memory) = (tools.worker.path.clone(), memory::allowed());
     let kept = Kept { process, since, entry, manifest, program, memory, worker };

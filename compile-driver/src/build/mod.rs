@@ -7,7 +7,7 @@ mod analyse;
 pub mod context;
 pub mod enzyme;
 pub mod frontend;
-pub(crate) mod kept_worker;
+pub mod kept_worker;
 pub mod key;
 pub(crate) mod link;
 pub mod mpi;
