@@ -1,4 +1,4 @@
-"""Generated nests of loops that access a few arrays with equal strides (forwards, backwards and with gaps) and write to them in between.
+"""Tests generated loop nests that access a few arrays with equal strides (forwards, backwards, with gaps) and write between.
 
     python tests/torture/generators/loop_nests.py --count 1000 --first 0 --jobs 2
 
