@@ -29,7 +29,7 @@ use std::time::Duration;
 const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
 /// Options of Enzyme for its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
-/// loop before differentiation (see `engine::PIPELINE`).
+/// loop before differentiation (see `PIPELINE` in `build/enzyme.rs`).
 const ENGINE_OPTIONS: [&[&str]; 5] = [
     &["enzyme-mincut-cache=0"],
     &["enzyme-max-cache=1"],
