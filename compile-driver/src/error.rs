@@ -35,7 +35,7 @@ pub enum Error {
     /// An input lives on a device the artifact is not for.
     #[error("{0}")]
     Device(Box<Diagnosis>),
-    /// Enzyme refused, or its gradient was proven wrong.
+    /// Enzyme refused, or verification found its gradient wrong.
     #[error("{0}")]
     Differentiation(Box<Diagnosis>),
     /// The foreign function threw an exception.

@@ -1,4 +1,4 @@
-//! The foreign functions that this process has opened, by the text that names them in a framework's graph.
+//! The foreign functions that this process has opened, by the attribute (`spec`) that names them in a framework's graph.
 //!
 //! For operations that graphs outlive (TensorFlow's, PyTorch's). The text, an attribute `spec`, is JSON: what `enzyme(...)` was given,
 //! and the key of the manifest found then. A function is opened
@@ -55,7 +55,7 @@ pub fn entry(attribute: &str) -> Arc<Entry> {
 
 /// Names a function that is open already.
 pub fn insert(attribute: &str, function: Arc<Function>) {
-    // The first function of a name stays: whoever holds it has proven its gradients.
+    // The first function of a name stays: its gradients may have been verified already.
     let _ = entry(attribute).function.set(function);
 }
 

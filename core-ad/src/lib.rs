@@ -1,4 +1,4 @@
-//! The model of ffgrad: signatures, prototypes, call plans, shapes, diagnoses, manifests.
+//! ffgrad's data model: signatures, prototypes, call plans, shapes, diagnoses, manifests.
 //!
 //! This crate is pure: it reads text and returns data. It never spawns a process, opens a file or
 //! loads a library (that is `compile-driver`), and it never sees LLVM (that is the worker in

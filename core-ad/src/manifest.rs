@@ -117,12 +117,12 @@ pub struct Choice {
     /// What stands for each of the sizes that were checked.
     #[serde(default)]
     pub sizes: Vec<u64>,
-    /// The same for sizes at which this pipeline, and every one after it, was proven wrong.
+    /// The same for sizes at which this pipeline, and every one after it, failed verification.
     #[serde(default)]
     pub refused: Vec<u64>,
 }
 
-/// The numbers of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
+/// The values of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
 /// NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {
@@ -183,7 +183,7 @@ pub struct Trial {
     /// Sizes that were constants, by parameter name.
     #[serde(default)]
     pub sizes: Option<BTreeMap<String, i64>>,
-    /// Shortest time of one vjp; `None` where it could not be built or was proven wrong.
+    /// Shortest time of one vjp; `None` where it could not be built or failed verification.
     pub microseconds: Option<f64>,
     /// Why it has no time.
     pub refused: Option<String>,

@@ -1,7 +1,7 @@
 //! The fast path of an eager call in PyTorch: plain tensors, at most a first reverse derivative.
 //!
 //! A Python class per operation (`ffgrad/_torch/eager.py`) ties these methods to autograd: [`Eager::forward`] is its `forward`,
-//! [`Backward::apply`] what Enzyme calls. No Python code runs between the user's call and the foreign function. Whatever is
+//! [`Backward::apply`] what autograd calls. No Python code runs between the user's call and the foreign function. Whatever is
 //! not plain (transforms, forward mode, tracers, subclasses of Tensor, a backward to be differentiated) is left to the operators.
 
 use crate::function::Function;

@@ -1,4 +1,4 @@
-//! From the driver's errors to the exceptions of `ffgrad.errors`, structure included.
+//! Converts the driver's errors to the exceptions of `ffgrad.errors`, with their attributes.
 
 use compile_driver::Error;
 use pyo3::prelude::*;

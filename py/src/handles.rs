@@ -1,4 +1,4 @@
-//! Python classes that a call takes or gives beside arrays: which arrays are batched, and the tape of a forward call.
+//! Python classes for arguments and results other than arrays: which arrays are batched, and the tape of a forward call.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

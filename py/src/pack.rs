@@ -1,4 +1,4 @@
-//! Packs: what `ffgrad.export` calls.
+//! Native side of `ffgrad.export`: writes packs.
 
 use crate::errors;
 use crate::function::Function;

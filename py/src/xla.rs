@@ -1,4 +1,4 @@
-//! Functions for `ffgrad.jax`: the handler for XLA, shapes of abstract values, builds ahead of calls.
+//! Native side of `ffgrad.jax`: the handler for XLA, shapes of abstract values, builds before the first call.
 
 use crate::errors;
 use crate::function::Function;

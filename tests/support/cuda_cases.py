@@ -1,4 +1,4 @@
-"""What the tests of CUDA kernels share: the kernels of the conformance table, and a GPU whose launches the CPU does."""
+"""Shared by the tests of CUDA kernels: the kernels of the conformance table, and a mock GPU that runs launches on the CPU."""
 
 from __future__ import annotations
 

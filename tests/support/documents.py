@@ -1,4 +1,4 @@
-"""What documents say: every Python block runs, one after the other, with the sources that the document shows; paths exist.
+"""Checks documents: every Python block runs, in order, with the sources that the document shows; every path exists.
 
 A block of C or C++ whose first line is a comment with a file's name is that file. A document's Python blocks are one program.
 """

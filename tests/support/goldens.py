@@ -1,4 +1,4 @@
-"""Goldens: the whole text of an error, kept in ``../goldens/``. ``FFGRAD_UPDATE_GOLDENS=1`` writes them; paths are masked."""
+"""Compares errors with golden texts in ``../goldens/``. ``FFGRAD_UPDATE_GOLDENS=1`` writes them; paths are masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a machine with a GPU needs to run what needs one, where it has neither a compiler nor a package registry.
+"""Runs the tests, the example and the benchmark on a GPU machine that has no compiler, from a cache that is filled elsewhere.
 
 ``scripts/gpu.sh pack`` has this fill a cache at a fixed place, which a cache knows its sources by, with code for any CPU of a common level
 and PTX for every kernel, derivative and set of inputs that the tests, the example and the benchmark ask for. On the other machine the same

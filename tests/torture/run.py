@@ -1,4 +1,4 @@
-"""Races, faults, malformed inputs and generated programs, with one report of figures: ``make torture``.
+"""Runs the torture tests (races, faults, malformed inputs, generated programs) and reports figures: ``make torture``.
 
     make torture                       short: what CI runs, a few minutes
     make torture ARGS=--long           long: 64 racing processes, 1,000 kills, 10,000 inputs and programs, 1e6 calls of each kind; hours

@@ -1,4 +1,4 @@
-//! The analysis: sources are compiled, the prototype is found, the plan is made, and the entry is published.
+//! Analyses a function: compiles its sources, finds the prototype, makes the call plan, publishes the cache entry.
 
 use crate::build::context::Context;
 use crate::build::frontend::language;

@@ -1,5 +1,5 @@
-//! Workers of finished analyses, kept for the first build of what they have loaded: one process less to start, one module less
-//! to read.
+//! Keeps the worker of a finished analysis for the first build of a derivative, which then neither starts a process nor
+//! reads the module again.
 //!
 //! A worker serves a build where it would load the same: the bitcode of the entry is the one that it has read, once, and nothing
 //! around it has changed. It is kept for a moment only, since most functions are called right after they are opened.

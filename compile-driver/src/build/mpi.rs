@@ -2,8 +2,8 @@
 //!
 //! The option `mpi` declares it. It adds the flags of MPI's compiler wrapper, and it makes the checks of
 //! gradients collective: of a program in which one rank's inputs move another's outputs, no rank can check anything alone,
-//! and a rank that called the function once more than the others would wait for ever. So the numbers that a check
-//! decides by are summed over all ranks, and all come to the same decision; whether a kept check is trusted is decided
+//! and a rank that called the function once more than the others would wait for ever. So the values that a check
+//! compares are summed over all ranks, and all come to the same decision; whether a kept check is trusted is decided
 //! together too.
 
 use crate::build::context::Context;

@@ -24,7 +24,7 @@ pub const SOURCES: [&str; 3] = [ARENA, OPENMP, LAUNCH];
 ///
 /// A compile error where the C compiler cannot build it (no headers), or a cache error.
 pub fn arena(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
-    // The memory of a derivative's numbers soon holds headers and links of free blocks. Separated by TBAA, and inlined
+    // Memory that held floating-point values is reused for headers and links of free blocks. Separated by TBAA, and inlined
     // into the derivative, LLVM exchanges the stores to both.
     bitcode(tools, cache, "arena", ARENA, &["-O2", "-fno-strict-aliasing"])
 }

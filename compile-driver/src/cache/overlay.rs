@@ -61,7 +61,7 @@ impl Cache {
         })
     }
 
-    /// Copies an entry and the request that leads to it. What is damaged is found here as anywhere.
+    /// Copies an entry and the record of its request. Damaged files are detected here too.
     fn take_over(&self, below: &Cache, request: &str, key: &str) -> Result<()> {
         let staging = self.private_folder()?;
         copy(&below.entry(key), staging.path())?;

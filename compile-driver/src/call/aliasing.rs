@@ -1,4 +1,4 @@
-//! Tangents must not alias their primals: one that does is copied.
+//! Copies tangents that share memory with their primals.
 //!
 //! Between Enzyme and a derivative that stands for a function (`core-ad/llvm/src/rules/`) a pointer that is its own
 //! shadow means: no derivative. So a tangent that the caller keeps in the memory of the input itself, as in `jvp(f, x, x)`,

@@ -1,7 +1,7 @@
 //! Calls over a batch: a loop over the elements, each a call of the same entry point.
 //!
 //! An array of such a call has leading batch dimensions, or is shared by all elements. Shapes are checked, memory is
-//! taken and the derivative is proven once; per element only addresses move. The gradient of a shared input is the
+//! taken and the derivative is verified once; per element only addresses move. The gradient of a shared input is the
 //! sum over the elements, which the reverse mode makes by itself: all elements add to the same memory.
 //!
 //! With the option `threads` the elements are dealt out in as many runs of neighbours. Each run but the first sums into
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// How many elements are tried until one proves something at sizes that are new to a proven derivative.
+/// At sizes that are new to a verified derivative: how many elements are checked until a check is conclusive.
 const MOST_TRIED: usize = 64;
 
 impl Function {
@@ -171,8 +171,8 @@ impl Function {
         })
     }
 
-    /// The artifact, proven at the first element, or at as many as it takes; of new sizes of a proven derivative at the first ones,
-    /// for there may be nothing to prove. Where each call is checked each element is.
+    /// The artifact, verified at the first element for which the check is conclusive. A verified derivative is checked at new sizes
+    /// too, but only at the first elements, since no check may be conclusive there. Where each call is checked, each element is.
     fn verify_over(
         &self,
         split: &Split<'_>,

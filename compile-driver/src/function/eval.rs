@@ -20,8 +20,8 @@ impl Function {
     ///
     /// # Errors
     ///
-    /// Input errors; at the first call build errors, and a differentiation error where no gradient can be
-    /// proven right.
+    /// Input errors; at the first call build errors, and a differentiation error where no gradient passes
+    /// verification.
     pub fn vjp(
         &self,
         inputs: &[Input<'_>],
@@ -78,7 +78,7 @@ impl Function {
         self.evaluate(&Task::jvp2(inputs, tangents, directions), results)
     }
 
-    /// One call: checked, proven, run.
+    /// One call: checks the arguments, verifies the derivative, runs it.
     pub(crate) fn evaluate(&self, task: &Task<'_>, results: &mut dyn Results) -> Result<()> {
         if self.opened.plan_flags.batched {
             return self.evaluate_over(&Batch::default(), task, results);
@@ -109,7 +109,7 @@ impl Function {
         self.opened.served_by(if in_halves { DerivativeSet::taped(wanted.mask) } else { wanted })
     }
 
-    /// The artifact that serves a task, proven at its arguments where it is a derivative's.
+    /// The artifact that serves a task; that of a derivative is verified at the task's arguments.
     pub(crate) fn artifact_for(
         &self,
         task: &Task<'_>,
@@ -129,7 +129,7 @@ impl Function {
         self.opened.primal_artifact()
     }
 
-    /// The proven derivative artifact for the inputs in `wanted.mask`.
+    /// The verified derivative artifact for the inputs in `wanted.mask`.
     pub(crate) fn derivative(
         &self,
         wanted: DerivativeSet,

@@ -2,7 +2,7 @@
 //!
 //! The verification of the whole function has failed. Here the function is built again with one of the given
 //! derivatives left aside, so that Enzyme differentiates that function's own code: if the gradient is right then, that
-//! derivative is wrong. Where Enzyme cannot, the numbers still show which half disagrees with finite differences.
+//! derivative is wrong. Where Enzyme cannot, the check's values still show which half disagrees with finite differences.
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
@@ -96,8 +96,8 @@ pub(crate) fn find(
     }))
 }
 
-/// Whether the gradient is proven right when the given derivative of one function is left aside. That the function cannot be
-/// built or differentiated then is a no; an interrupt or a full disk is inconclusive, and an error.
+/// Whether the gradient passes verification without the given derivative of one function. `false` where the function cannot be
+/// built or differentiated then; an interrupt or a full disk is inconclusive, and an error.
 fn passes_without(
     opened: &Opened,
     rule: &str,
@@ -107,7 +107,7 @@ fn passes_without(
 ) -> Result<bool> {
     let mut spec = opened.spec.clone();
     spec.options.ignored_derivatives = vec![rule.to_owned()];
-    // Else what was proven at other arguments would stand for these.
+    // Otherwise an earlier verification at other arguments would count for these.
     if spec.options.verify == Verify::Once {
         spec.options.verify = Verify::Always;
     }

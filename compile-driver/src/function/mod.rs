@@ -1,6 +1,6 @@
-//! A foreign function, opened: what a front end holds.
+//! An opened foreign function: the object that a front end holds.
 //!
-//! Opening finds or makes the cache entry; artifacts are built when first needed; derivatives are proven
+//! Opening finds or makes the cache entry; artifacts are built when first needed; derivatives are verified
 //! at the first call and then trusted. One value serves many threads.
 
 pub(crate) mod batch;
@@ -131,12 +131,12 @@ impl Function {
         self.opened.artifact_folder(mask, pipeline)
     }
 
-    /// Builds the derivatives in the first pipeline that Enzyme takes, and verifies nothing: the first call does. So a
-    /// function that cannot be differentiated is refused before there are numbers.
+    /// Builds the derivatives in the first pipeline that Enzyme accepts, without verification: the first call verifies. So a
+    /// function that cannot be differentiated is refused before there are input values.
     ///
     /// # Errors
     ///
-    /// As the first call of the derivative, but for what only numbers show.
+    /// As the first call of the derivative, but for errors that only input values can cause.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
         self.selection().prepare(wanted)
     }
@@ -251,7 +251,7 @@ impl Function {
     /// Computes the function. Results are written to memory from `results`, in the order of the plan's
     /// outputs.
     ///
-    /// Where derivatives for the inputs in `expected` will follow, they are built (and proven) now: one
+    /// Where derivatives for the inputs in `expected` will follow, they are built (and verified) now: one
     /// build serves both, and a function without a gradient is refused before time is spent on it.
     ///
     /// # Errors

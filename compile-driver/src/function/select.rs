@@ -42,7 +42,7 @@ pub(crate) struct Search {
     rejected: Vec<String>,
     /// The first refusal by Enzyme, and its pipeline.
     refusal: Option<(Pipeline, Box<Diagnosis>)>,
-    /// The numbers of the first gradient that was wrong.
+    /// The check's record for the first gradient that was wrong.
     wrong: Option<CheckRecord>,
     /// Whether any was wrong, and not only, under `strict`, doubtful.
     is_wrong: bool,
@@ -60,7 +60,7 @@ impl Search {
         Search { refused, ..Search::default() }
     }
 
-    /// What is known of sizes where a pipeline proves nothing.
+    /// The record of sizes where the check of a pipeline is inconclusive.
     fn sizes(&self) -> ShapeRecord {
         ShapeRecord { checked: Vec::new(), refused: self.refused.clone() }
     }
@@ -171,8 +171,8 @@ impl Selection<'_> {
         self.search(wanted, inputs, resolved)
     }
 
-    /// Builds the derivatives in the first pipeline that Enzyme takes, and proves nothing: the first call does. So a function
-    /// that cannot be differentiated is refused before there are numbers.
+    /// Builds the derivatives in the first pipeline that Enzyme accepts, without verification: the first call verifies. So a
+    /// function that cannot be differentiated is refused before there are input values.
     ///
     /// # Errors
     ///

@@ -156,7 +156,7 @@ impl Function {
             && !self.trust.tapeless.load(Ordering::Acquire)
     }
 
-    /// The proven artifact for a gradient: in two halves where that is wanted and possible, else in one piece.
+    /// The verified artifact for a gradient: in two halves where that is wanted and possible, else in one piece.
     pub(crate) fn reverse_artifact(
         &self,
         wanted: DerivativeSet,
@@ -172,7 +172,7 @@ impl Function {
         }
     }
 
-    /// The proven artifact whose reverse mode comes in two halves; `None`, with a warning, where there can be none.
+    /// The verified artifact whose reverse mode comes in two halves; `None`, with a warning, where there can be none.
     fn taping_artifact(
         &self,
         wanted: DerivativeSet,

@@ -1,4 +1,4 @@
-//! A kernel's PTX: the request, and the built file.
+//! Data types for the PTX of a kernel: the request (entry points, mask, architecture), and the built text.
 
 use core_ad::protocol::{Entry, Pipeline};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! The other ranks of an MPI program, as a loaded artifact reaches them: checks of gradients sum their numbers over all ranks.
+//! Collective operations for the verification of MPI programs: sums and decisions over all ranks, by MPI as the loaded
+//! artifact links it.
 
 use libloading::os::unix::Library;
 use std::ffi::c_int;

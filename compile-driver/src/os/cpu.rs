@@ -1,4 +1,4 @@
-//! The CPU that code is for, and whether this machine has what such code needs.
+//! Identifies the CPU that code is compiled for, and lists the features that this machine lacks.
 //!
 //! What the CPU is is part of every cache key: code for `native` must not reach a machine that lacks its instructions.
 

@@ -1,4 +1,4 @@
-//! The tools of a build: programs, what is known of each, and what of them a cache key holds.
+//! Data types for the tools of a build: programs, versions, and which of their properties are part of a cache key.
 
 use crate::toolchain::search_path::joined;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Checks derivatives along an input itself, in one memory, as a caller may ask for them: `jvp(f, x, x)`.
+//! Checks derivatives whose tangent is the input's own array, as in `jvp(f, x, x)`.
 //!
 //! Everything else is checked with memory of its own for each argument, and so cannot see what goes wrong where two are one:
 //! custom derivatives take a shadow pointer that is the pointer itself for no derivative. `call/aliasing.rs` sees to that in
@@ -40,7 +40,7 @@ pub(super) fn check_second(probe: &mut Probe<'_>, point: &Point, entry: Entry, s
     Ok(compare(forward, reverse, probe.tolerance.coarser().identity, scale))
 }
 
-/// Two computations of one number, each with the size of what was added up. Zeros and infinities say nothing.
+/// Compares two computations of one value, each with the scale of its sum. Zeros and infinities are inconclusive.
 fn compare((one, size_one): (f64, f64), (other, size_other): (f64, f64), tolerance: f64, scale: f64) -> Option<String> {
     let error = (one - other).abs() / size_one.max(size_other).max(scale);
     (error > tolerance).then(|| {

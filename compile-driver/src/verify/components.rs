@@ -1,6 +1,6 @@
-//! Judges derivatives by component: the dot-product identity for parts of the inputs and of the outputs, each against its own size.
+//! Verifies derivatives by component: the dot-product identity for parts of the inputs and outputs, each at its own scale.
 //!
-//! One number over everything hides what is wrong in a small part of it: a column beside one of 1e9, or some elements among many
+//! One identity over everything hides what is wrong in a small part of it: a column beside one of 1e9, or some elements among many
 //! thousands. So parts are compared one by one: each argument; sets that together have every element, each about an eighth of
 //! them; and all elements, each by its own size. Every part of the inputs gives one run of the forward mode, every part of the outputs
 //! one of the reverse mode, and each pair of them one identity.
@@ -25,7 +25,7 @@ const MOST_DOUBTS: usize = 3;
 const REPEATS: usize = 3;
 const STEADY: f64 = 0.25;
 
-/// Which numbers a part has.
+/// Which elements a part has.
 #[derive(Clone, Copy)]
 enum Part {
     Argument(usize),
@@ -47,7 +47,7 @@ struct Doubt {
     error: f64,
 }
 
-/// What the parts say at a point where the whole is right; `None` if nothing is wrong.
+/// Checks the parts at a point where the whole passed; returns what is wrong, `None` if nothing is.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Random numbers in a part, zeros elsewhere. Of inputs they have the size of the array, or of each value; of results they are
+    /// Random values in a part, zeros elsewhere. Of inputs they have the size of the array, or of each value; of results they are
     /// of the order of one, or weigh each result by its size.
     fn direction(&mut self, values: &Numbers, part: Part, is_weight: bool) -> Numbers {
         let count: usize = values.iter().map(Vec::len).sum();
@@ -171,7 +171,7 @@ impl Probe<'_> {
         all
     }
 
-    /// Product of two sets of numbers, and the root of the squares of what was added up.
+    /// Dot product of two sets of values, and the root of the sum of the squared terms.
     pub(super) fn squares(&self, a: &Numbers, b: &Numbers) -> (f64, f64) {
         let pairs = a.iter().zip(b).filter(|(x, y)| x.len() == y.len()).flat_map(|(x, y)| x.iter().zip(y));
         let add = |(sum, squares): (f64, f64), (x, y): (&f64, &f64)| match *x * *y {
@@ -206,7 +206,7 @@ impl Probe<'_> {
         Ok(is_steady)
     }
 
-    /// The check's numbers for one part of outputs and one of inputs.
+    /// The check's values for one part of outputs and one of inputs.
     pub(super) fn identity(&self, point: &Point, v: &Numbers, t: &Numbers) -> Result<Sample> {
         let (forward, one) = self.squares(v, &self.jvp(point, t)?);
         let (reverse, other) = self.squares(&self.vjp(point, v)?, t);

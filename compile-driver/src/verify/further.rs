@@ -1,7 +1,7 @@
 //! Verifies at further points: the given values are often special (zero, constant, sorted) and then exercise few paths.
 //!
-//! Only the dot-product identity is tested there, and only a failure counts. A point at which the function throws or gives no
-//! numbers proves nothing and ends the series, since the later points are even less like the given values.
+//! Only the dot-product identity is tested there, and only a failure counts. A point at which the function throws or its results
+//! are not finite is inconclusive and ends the series, since the later points are even less like the given values.
 
 use crate::error::{Error, Result};
 use crate::verify::sample::Point;
@@ -64,7 +64,7 @@ fn identity_at(probe: &mut Probe<'_>, point: &Point) -> Result<Finding> {
     if (forward - reverse).abs() <= probe.tolerance.identity * scale {
         return Ok(Finding::Right);
     }
-    // Here the function may be all rounding: what its own values lose says how much.
+    // Here the result may be all rounding error; the rounding of the function's own values bounds it.
     let rounding = 16.0 * probe.tolerance.epsilon * probe.dot(&v, &probe.primal(point)?).1;
     if (forward - reverse).abs() <= probe.tolerance.identity * scale + rounding || !probe.is_steady(point, &v, &t)? {
         return Ok(Finding::Right);

@@ -1,4 +1,4 @@
-//! Runs entry points in memory of the check's own, and notes where inputs were written to.
+//! Runs entry points on private copies of the arguments, and detects writes to inputs.
 
 use crate::error::Result;
 use crate::verify::Probe;
@@ -80,7 +80,7 @@ impl Probe<'_> {
         self.call.plan.slots(entry, self.mask()).map(address).collect()
     }
 
-    /// A buffer for every argument: the numbers given, or zeros.
+    /// A buffer for every argument: the given values, or zeros.
     pub(super) fn filled(&self, given: &Numbers) -> Point {
         let plan = self.call.plan;
         (0..plan.args.len())
@@ -122,7 +122,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Says which input was written to, by what; `None` if none was, on any rank.
+    /// Which input was written to, and by which entry point; `None` if none was, on any rank.
     pub(super) fn written_text(&self) -> Option<String> {
         let is_clean = self.written.get().is_none();
         if self.artifact.ranks.map_or(is_clean, |ranks| ranks.all(is_clean)) {

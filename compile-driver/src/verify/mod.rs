@@ -1,4 +1,4 @@
-//! Trust: is the gradient that was built the gradient of the function?
+//! Verifies derivatives at the caller's arguments: the dot-product identity, and finite differences.
 //!
 //! Two checks at the caller's own arguments, for random t (tangent) and v (cotangent):
 //!
@@ -39,23 +39,23 @@ use std::time::{Duration, Instant};
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Right, as far as numbers can show.
+    /// Every check passed.
     Passed(CheckRecord),
     /// The identity holds; finite differences disagree at this point only.
     Suspect(CheckRecord, String),
-    /// Nothing can be said at these arguments (not finite, or all derivatives zero).
+    /// The check decides nothing at these arguments (not finite, or all derivatives zero).
     Inconclusive(String),
-    /// Right here, where everything is zero; says nothing about other arguments.
+    /// Right here, where everything is zero; inconclusive for other arguments.
     AllZero,
     /// Wrong.
     Wrong(CheckRecord, String),
 }
 
-/// The numbers where there are none.
+/// The record where all derivatives are zero.
 const NOTHING: CheckRecord = CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 };
 
 impl Outcome {
-    /// The numbers, where the derivatives would be used; of a function that is constant here there are only zeros.
+    /// The record, where the derivatives would be used; all zero for a function that is constant here.
     fn record_if_usable(&self) -> Option<CheckRecord> {
         match self {
             Outcome::Passed(record) | Outcome::Suspect(record, _) => Some(record.clone()),
@@ -65,7 +65,7 @@ impl Outcome {
     }
 }
 
-/// How much the numbers may differ.
+/// Tolerances of the comparisons.
 #[derive(Clone, Copy)]
 struct Tolerance {
     identity: f64,
@@ -127,14 +127,14 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
     Ok(best)
 }
 
-/// The check's numbers at one point.
+/// The values that a check compares at one point.
 #[derive(Clone, Debug)]
 struct Sample {
     forward: f64,
     reverse: f64,
     /// Sum of magnitudes behind the two sums: what rounding is relative to.
     scale: f64,
-    /// Best estimate of the same number from finite differences, and whether the estimates converge.
+    /// Best estimate of the same value from finite differences, and whether the estimates converge.
     differences: f64,
     converged: bool,
     noise: f64,
@@ -143,7 +143,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The number from both modes, before differences.
+    /// The value from both modes, before finite differences.
     fn of(forward: f64, reverse: f64, scale: f64) -> Self {
         Sample { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
     }
@@ -247,7 +247,7 @@ impl<'a> Probe<'a> {
         self.artifact.ranks.is_none() && started.elapsed() > (5 * self.pair).max(Duration::from_millis(40))
     }
 
-    /// Product of two sets of numbers and the size of what was added up; of an MPI program over all ranks, which so come
+    /// Dot product of two sets of values, and the sum of its terms' magnitudes; of an MPI program over all ranks, so that all come
     /// to one decision.
     fn dot(&self, a: &Numbers, b: &Numbers) -> (f64, f64) {
         let (product, size) = dot(a, b);
@@ -324,7 +324,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// At points where nothing can be said, a generic point nearby decides. Returns the point that did.
+    /// Where the check at a point is inconclusive, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
         let near = self.nearby(values);
         let sample = self.sample(&near)?;
@@ -335,11 +335,11 @@ impl<'a> Probe<'a> {
             && sample.differences_vanish(&self.tolerance)
         {
             // At these arguments the function does not depend on its inputs (an empty array, a loop that has no
-            // iteration, an unused input), and its gradient says so. That proves nothing for other arguments.
+            // iteration, an unused input), and its gradient is zero. That is inconclusive for other arguments.
             return Ok((Outcome::AllZero, values.clone()));
         }
         if here.is_finite() && is_silent && !sample.differences_vanish(&self.tolerance) {
-            // Both modes say that nothing depends on anything; the function itself says otherwise.
+            // Both modes give zero, but finite differences do not.
             return Ok((self.judge_disagreement(&near, sample)?, near));
         }
         let reason =
@@ -348,7 +348,7 @@ impl<'a> Probe<'a> {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
         let outcome = match self.judge(&near, sample)? {
-            // Derivatives that are zero here and right nearby are right; an infinity says nothing yet.
+            // Derivatives that are zero here and right nearby are right; an infinity stays inconclusive.
             Outcome::Passed(_) if !here.is_finite() => {
                 Outcome::Inconclusive(format!("{reason} at these arguments; near them the gradient is right"))
             }

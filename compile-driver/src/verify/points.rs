@@ -1,4 +1,4 @@
-//! Further points of a verification: made of the given values, inside each array's own minimum and maximum.
+//! Generates further points for a verification, from the given values and inside each array's own minimum and maximum.
 //!
 //! A function need not be defined anywhere else: a table's index may not be negative, nor a density. Integers stay as given.
 

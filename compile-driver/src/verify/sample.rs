@@ -1,13 +1,13 @@
-//! Numbers for checks: random directions, and packing to and from the arguments' own types.
+//! Random directions for checks, and conversion of values to and from the arguments' element types.
 
 use core_ad::DType;
 
 /// The values of every argument at a point, in the arguments' own types.
 pub type Point = Vec<Vec<u64>>;
-/// One list of numbers per argument; empty where the argument has none.
+/// Floating-point values, one list for each argument; empty where it has none.
 pub type Numbers = Vec<Vec<f64>>;
 
-/// Σ aᵢ bᵢ and Σ |aᵢ bᵢ| over arguments that both have numbers for.
+/// Σ aᵢ bᵢ and Σ |aᵢ bᵢ| over arguments that have values in both.
 pub fn dot(a: &Numbers, b: &Numbers) -> (f64, f64) {
     let products = a.iter().zip(b).filter(|(x, y)| x.len() == y.len()).flat_map(|(x, y)| x.iter().zip(y));
     products.fold((0.0, 0.0), |(sum, size), (x, y)| (sum + x * y, size + (x * y).abs()))

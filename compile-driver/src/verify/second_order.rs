@@ -15,7 +15,7 @@ use std::ffi::c_void;
 /// How many operations are rounded in a gradient, for what is left of one that cancels.
 const OPERATIONS: f64 = 256.0;
 
-/// What second derivatives say, where `first` was said of the first ones at this point.
+/// The outcome for second derivatives, where `first` is that of the first derivatives at this point.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     if here.is_informative() {
         return judge_sample(probe, point, here, first, entry);
     }
-    // Zeros prove nothing about a function that only here is linear, nor do infinities. A generic point does.
+    // Zeros are inconclusive, since the function may be linear only here; so are infinities. A generic point decides.
     let near = probe.nearby(point);
     let sample = probe.sample_second(&near, entry)?;
     if sample.is_informative() {
@@ -110,7 +110,7 @@ fn text(sample: &Sample, entry: Entry) -> String {
 }
 
 impl Probe<'_> {
-    /// The number that the check compares, three times.
+    /// The value that the check compares, computed in three ways.
     fn sample_second(&mut self, point: &Point, entry: Entry) -> Result<Sample> {
         let v = self.random_cotangent();
         let (s, t) = (self.random_tangent(point), self.random_tangent(point));

@@ -1,11 +1,12 @@
-//! Checks what a kept tape gives, values and gradients: the gradient by both halves at once has passed its own checks.
+//! Verifies tape mode: values and gradients of the two sweeps are compared with those of the primal and of `vjp`, which has
+//! passed its own checks.
 
 use crate::error::Result;
 use crate::verify::Probe;
 use crate::verify::sample::{Numbers, Point};
 use core_ad::protocol::Entry;
 
-/// Says what is wrong with the values or gradients that come from a tape; `None` if nothing is.
+/// What is wrong with the values or gradients that come from a tape; `None` if nothing is.
 ///
 /// # Errors
 ///

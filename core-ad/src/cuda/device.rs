@@ -1,5 +1,5 @@
-//! A kernel for the GPU, as LLVM 15's textual IR, before Enzyme: the kernels around the user's function. What comes
-//! after it: `back_end.rs`.
+//! Writes the textual IR that Enzyme gets for a GPU (LLVM 15): one kernel for each entry point, around the user's kernel.
+//! `back_end.rs` prepares Enzyme's output for code generation.
 //!
 //! Enzyme differentiates functions, not kernels: the user's kernel loses that title, and each entry point becomes a
 //! kernel of its own that asks for the derivative. Its parameters are the call plan's slots: pointers, and integers by

@@ -1,4 +1,4 @@
-//! Device IR for the CPU: clang's textual IR for a GPU in, textual IR for the machine out.
+//! Rewrites clang's textual IR for a GPU as textual IR for the CPU.
 //!
 //! Both are 64-bit and have the same data layout (CUDA promises that of host and device), so that little differs:
 //!

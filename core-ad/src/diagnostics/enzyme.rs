@@ -1,5 +1,4 @@
-//! Parses Enzyme's error output: its message without the code that it prints, the source location, what
-//! they mean.
+//! Parses Enzyme's error output: the message without the IR that it prints, the source location, the meaning.
 
 use super::messages::{self, KNOWN, Message};
 use super::{Diagnosis, Location};

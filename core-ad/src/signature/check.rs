@@ -1,4 +1,4 @@
-//! A signature's syntax tree joined with the prototype: the [`CallPlan`], or all that is wrong.
+//! Checks a signature's syntax tree against the prototype: returns the [`CallPlan`], or everything that is wrong.
 
 use super::parser::{Item, Tree};
 use super::symbols::{bound, divides_by_zero, items, symbols};

@@ -1,7 +1,7 @@
-"""Gradients for functions that exist in C and C++.
+"""Gradients for functions that exist in C, C++, Fortran and CUDA.
 
-Each framework has a module of its own, imported when asked for: :mod:`ffgrad.torch`, :mod:`ffgrad.tf`,
-:mod:`ffgrad.numpy`.
+Each framework has a module of its own, imported when asked for: :mod:`ffgrad.torch`, :mod:`ffgrad.jax`,
+:mod:`ffgrad.tf`, :mod:`ffgrad.numpy`.
 
     from ffgrad.torch import enzyme
     y = enzyme("test.c", "f").apply(x)

@@ -1,6 +1,6 @@
-"""What a launch on a GPU needs, whichever library owns the memory: the slots of an entry point, and the errors.
+"""The launch of an entry point on a GPU, whichever library owns the memory: its slots and its errors.
 
-``_torch/cuda.py`` and ``_device.py`` build their calls on this; ``compile-driver/src/cuda`` launches.
+``_torch/cuda.py`` and ``_device.py`` build their calls on this; ``compile-driver/src/gpu`` launches.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Description:
         return min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
 
     def where(self) -> str:
-        """Return the line of a message that says where the kernel is."""
+        """Return the line of a message that has the kernel's source location."""
         return f"\n  {self.file.rsplit('/', 1)[-1]}:{self.line}" if self.line else ""
 
     def details(self, code: str, **more: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Check:
         Raises
         ------
         DifferentiationError
-            They are wrong, or not to be proven.
+            They are wrong, or cannot be verified.
         """
         tangents = probe.random(wanted)
         forward = probe.jvp(inputs, tangents)
@@ -152,7 +152,7 @@ class Check:
         for h in steps:
             difference = (along(h)[0] - along(-h)[0]) / (2 * h)
             if abs(difference - found) <= tolerance * max(scale, abs(difference)):
-                # A derivative of zero says nothing about other arguments.
+                # A derivative of zero is inconclusive for other arguments.
                 if scale > 0:
                     self.proven.add(key)
                 return

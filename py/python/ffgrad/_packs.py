@@ -38,8 +38,8 @@ def export(
         Add to a pack that is there. Otherwise it is replaced.
 
     gpu : str or several
-        Architectures of GPUs to pack PTX of CUDA kernels for, ``"sm_80"``; none where empty. Every later GPU runs it too. Where nothing
-        is said it is ``"sm_60"``, for all of them, if the tools for GPUs are installed; the index says what else prevented it.
+        Architectures of GPUs to pack PTX of CUDA kernels for, ``"sm_80"``; none where empty. Every later GPU runs it too. By default
+        ``"sm_60"``, for all of them, if the tools for GPUs are installed; the index has the reason where there is none.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The exceptions of ffgrad: one tree, whose members carry the details as attributes.
 
-Every message says what happened, where in the user's source, and what to do next. What the message says
-in words is also there as data: ``code``, ``function``, ``file``, ``line``, ``expected``, ``found``, ``hints``,
+Every message has what happened, where in the user's source, and what to do next. The same is there as data:
+``code``, ``function``, ``file``, ``line``, ``expected``, ``found``, ``hints``,
 ``output`` (what the tool itself printed) and ``kept`` (folder with the intermediate files); each is
 ``None`` where it does not apply.
 """
@@ -120,7 +120,7 @@ class DeviceError(Error):
 
 
 class DifferentiationError(Error):
-    """Enzyme cannot differentiate the function, or its gradient was proven wrong."""
+    """Enzyme cannot differentiate the function, or verification found its gradient wrong."""
 
 
 class ForeignError(Error, RuntimeError):
@@ -136,11 +136,11 @@ class CacheError(Error, OSError):
 
 
 class GradientWarning(UserWarning):
-    """A gradient is returned that could not be proven at these arguments; the text has the numbers."""
+    """A gradient is returned that could not be verified at these arguments; the text has the check's values."""
 
 
 class CacheWarning(UserWarning):
-    """Something in the cache was damaged and has been built again; the text says what."""
+    """Something in the cache was damaged and has been built again; the text names it."""
 
 
 def _warn(text: str) -> None:

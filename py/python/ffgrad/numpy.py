@@ -97,8 +97,8 @@ class Enzyme(Operation):
     dimensions are NumPy's scalars. ``argnums`` chooses inputs by position, as one number or several.
 
     All methods raise ``ShapeError``, ``DtypeError``, ``DeviceError`` and ``SignatureError`` where inputs do not fit, and
-    ``ForeignError`` where the function threw a C++ exception; derivatives raise ``DifferentiationError`` where none can be
-    proven right.
+    ``ForeignError`` where the function threw a C++ exception; derivatives raise ``DifferentiationError`` where none
+    passes verification.
 
     Attributes
     ----------

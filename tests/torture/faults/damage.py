@@ -1,4 +1,4 @@
-"""The malformed inputs of ``malformed.py``, made from random numbers: sources, paths, signatures, calls."""
+"""Generates the malformed inputs of ``malformed.py`` from random numbers: sources, paths, signatures, calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each child fails in each manner at each stage: a typed error, the process alive, and the cache as good as before.
+"""Makes each child process of a build fail in each manner at each stage; expects a typed error, a live process and an intact cache.
 
 A shell script stands in for one child (clang, the linker inside it, Enzyme, the worker), set by the environment variables that
 choose a tool. It does the real thing but for one stage, where it crashes, hangs, answers garbage or nothing, fails as on a full

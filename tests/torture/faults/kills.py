@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of builds: nothing corrupt is loaded, no lock stays, and pruning removes what is left.
+"""Sends SIGKILL at random moments of builds; expects that no corrupt file is loaded, no lock stays, and pruning removes the rest.
 
 Every build uses a source of its own and is killed with its process alone, as a scheduler's out-of-memory killer does. After some
 kills an unharmed process builds the same function in the same cache: it has to come through, and right.

@@ -1,4 +1,4 @@
-"""Very many calls with flat memory, and threads and processes that call and build at once.
+"""Makes very many calls, whose memory must not grow, and has threads and processes call and build at once.
 
 Memory is the resident set of a process of its own, after enough calls that every buffer has its size. Each kind of call is made
 in both front ends; what grows by more than a few bytes a call is a leak.

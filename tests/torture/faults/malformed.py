@@ -1,4 +1,4 @@
-"""Malformed inputs of every kind: each is a typed error within its time-out, or not malformed after all; the process lives.
+"""Tries malformed inputs of every kind; expects a typed error or a result within the time-out, and no crash.
 
 ``damage.py`` makes them: sources that are damaged or pathological, things that are no source file at all, signatures, and calls with wrong
 shapes, types and values. Nothing that was generated from a damaged source is run: what it does is its author's business.

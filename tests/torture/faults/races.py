@@ -1,4 +1,4 @@
-"""Many processes for one key: one build, and every answer right.
+"""Opens one function in many processes at once; expects one build, and the right result in each process.
 
 Every process waits for the others before it opens the function. Builds are counted by the entries of the cache and by Enzyme's
 runs, which a wrapper around it counts.

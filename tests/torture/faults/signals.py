@@ -1,4 +1,4 @@
-"""Signals in the middle of a build: no child and no grandchild outlives it, no lock stays, and Ctrl-C is a ``KeyboardInterrupt``.
+"""Sends signals during builds; expects that no descendant and no lock stays, and that Ctrl-C is a ``KeyboardInterrupt``.
 
 A script takes the place of one tool, starts a child of its own and hangs. Then the building process gets a signal: SIGINT, which
 Python raises as an exception; SIGTERM, which ends it; SIGKILL, which lets it do nothing any more. The other two are ended as
@@ -25,7 +25,7 @@ from torture.faults.races import CUBE, RIGHT
 FOREVER = 3000
 HANG = f'sleep {FOREVER} & echo "$$ $!" > "$PIDS.new"; mv "$PIDS.new" "$PIDS"; wait'
 
-# Builds, is interrupted, and says so.
+# Builds, is interrupted, and prints so.
 BUILD = f"""
 import os, signal, sys
 import numpy as np

@@ -1,4 +1,4 @@
-"""Random numeric programs in C: loops, branches, local memory, pointers, calls, integer index arithmetic, updates in place.
+"""Generates random numeric C programs: loops, branches, local memory, pointers, calls, index arithmetic, updates in place.
 
 A program is made from a seed alone. Its text is C where ``real`` is ``double`` or ``float``, and C++ where ``real`` is the number type of
 ``reference.hpp``; so the reference runs the same text. Every index is in range and every variable is written before it is

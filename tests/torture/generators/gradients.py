@@ -1,4 +1,4 @@
-"""Generated programs through ffgrad: value, vjp, jvp and hvp against the reference, at points that ffgrad's check saw and others.
+"""Compares value, vjp, jvp and hvp of generated programs with a reference, at points that ffgrad verified and at others.
 
     python tests/torture/generators/gradients.py --count 1000 --first 0 --jobs 2
 
@@ -90,7 +90,7 @@ def outputs_of(program: Program, cotangent: np.ndarray, n: int) -> object:
 
 
 def difference(name: str, got: np.ndarray, truth: np.ndarray, scale: float, single: bool) -> str:
-    """Say how two sets of numbers differ, or nothing."""
+    """Describe how two sets of values differ; empty if they do not."""
     if not np.isfinite(got).all():
         return f"{name}: {NOT_FINITE}: {np.array2string(got, precision=6)} for {np.array2string(truth, precision=6)}"
     error = float(np.max(np.abs(got - truth), initial=0.0))
@@ -135,7 +135,7 @@ def compare(
         difference("vjp", gradient, expected, scale, single),
         difference("jvp", joined(along), truth.jacobian @ tangent, scale, single),
     ]
-    # The same number by both modes: what the reference says does not matter here.
+    # The dot-product identity of both modes, without the reference.
     one, other = float(cotangent @ joined(along)), float(gradient @ tangent)
     size = float(np.abs(cotangent) @ np.abs(truth.jacobian) @ np.abs(tangent)) + 1e-6
     if np.isfinite(one - other) and abs(one - other) > TOLERANCE[single] * size:

@@ -1,4 +1,4 @@
-"""Generated nests of loops that access a few arrays with equal strides (forwards, backwards and with gaps) and write to them in between.
+"""Tests generated loop nests that access a few arrays with equal strides (forwards, backwards, with gaps) and write between.
 
     python tests/torture/generators/loop_nests.py --count 1000 --first 0 --jobs 2
 
@@ -61,11 +61,11 @@ class Writer:
         )  # fmt: skip
 
     def read(self) -> str:
-        """A number."""
+        """Return an operand: an element or a scalar."""
         return self.random.choice([self.place, self.place, lambda: f"x[{self.counter()}]", lambda: "a", lambda: "b"])()
 
     def term(self) -> str:
-        """A few numbers put together, never large."""
+        """Return an expression of a few operands, whose value is never large."""
         one, two, three = self.read(), self.read(), self.read()
         return self.random.choice(
             [f"sin({one} * {two})", f"tanh({one} * {two} + {three})", f"{one} * {two} * 0.5", f"cos({one}) * {two}",
@@ -73,7 +73,7 @@ class Writer:
         )  # fmt: skip
 
     def statement(self) -> str:
-        """Something that changes a number."""
+        """Return a statement that changes an element or a scalar."""
         kind = self.random.randrange(6)
         place = self.place()
         if kind == 0:
@@ -119,7 +119,7 @@ class Carrier(Writer):
     carried = ("c", "d", "e")
 
     def read(self) -> str:
-        """A number, often one that loops carry."""
+        """Return an operand, often a loop-carried value."""
         one = self.random.choice(self.carried)
         return self.random.choice([super().read, super().read, lambda: one, lambda: f"level({one})"])()
 
@@ -131,7 +131,7 @@ class Carrier(Writer):
         )
 
     def change(self) -> str:
-        """A change of a carried number, or of what the other programs change."""
+        """Return a statement that changes a loop-carried value, or one of the base class."""
         one, two = self.random.sample(self.carried, 2)
         return self.random.choice(
             [f"{one} = {self.condition()} ? {self.term()} : {one};", f"{one} = {one} / 1.7;", f"{one} = {one} * 0.8;",

@@ -1,4 +1,4 @@
-"""Make a generated program that is differentiated wrong smaller, so that it can become a case.
+"""Reduces a generated program whose gradient is wrong, so that it can become a case of the conformance table.
 
     python tests/torture/generators/reduce.py 4711
 

@@ -81,7 +81,7 @@ def stack(w: Writer) -> Part:
 
 
 def queue(w: Writer) -> Part:
-    """A ring buffer: numbers decide when its head is taken."""
+    """A ring buffer: values decide when its head is taken."""
     k, size = w.fresh(), w.random.choice([4, 8])
     return Part(
         "queue",
@@ -250,7 +250,7 @@ def select(w: Writer) -> Part:
 
 
 def heap(w: Writer) -> Part:
-    """A priority queue: numbers are put in and taken out by size."""
+    """A priority queue: values are inserted, and removed by size."""
     k = w.fresh()
     return Part(
         "priority-queue",
@@ -309,7 +309,7 @@ def linked(w: Writer) -> Part:
 
 
 def machine(w: Writer) -> Part:
-    """A state machine: numbers move it on."""
+    """A state machine: values decide its transitions."""
     cases = "\n".join(
         f"      case {c}: v = {w.smooth('v * a[i]')} + {w.number()}; state = LESS(a[i], {w.number(-0.5, 0.5)}) ? {w.random.randrange(4)} : {w.random.randrange(4)}; break;"
         for c in range(3)
@@ -422,7 +422,7 @@ static real residual{k}(real u) {{ return u * u * u + u - given{k}; }}
 
 
 def table(w: Writer) -> Part:
-    """A lookup with interpolation, in a table of constants or of numbers made before."""
+    """A lookup with interpolation, in a table of constants or of computed values."""
     k, made = w.fresh(), w.random.random() < 0.5
     constants = ", ".join(f"{w.random.uniform(-1, 1):.3f}" for _ in range(9))
     functions = "" if made else f"static const double table{k}[9] = {{{constants}}};"

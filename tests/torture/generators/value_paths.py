@@ -1,4 +1,4 @@
-"""Programs whose path depends on values, through ffgrad: a first call at a special point, then twenty others, against the reference.
+"""Tests programs whose control flow depends on values: a first call at a special point, then twenty others.
 
     python tests/torture/generators/value_paths.py --count 1000 --first 0 --jobs 2
 
@@ -63,7 +63,7 @@ def source_of(program: ValueProgram) -> str:
 
 
 def call_once(f: object, program: ValueProgram, point: np.ndarray, n: int) -> str:
-    """Call all modes where the reference has no say (ties), and see that the inputs stay."""
+    """Call all modes where the reference has no derivative (ties), and check that the inputs are unchanged."""
     inputs = gradients.inputs_of(program, point, n)
     before = [i.tobytes() for i in inputs]
     value, pull = f.vjp(*inputs)  # type: ignore[attr-defined]

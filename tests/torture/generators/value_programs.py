@@ -1,4 +1,4 @@
-"""Programs whose path depends on values: sorts, selection, stacks, queues, slots, lists, state machines, tables, early exits.
+"""Generates programs whose control flow depends on values: sorts, stacks, queues, lists, state machines, tables, early exits.
 
 A program is made from a seed alone, as text in the language of :mod:`generator`: ``real`` is a number, ``LESS(a, b)`` compares two, ``INT(v)`` rounds one
 down. It fills a work array from the inputs, runs one to three *parts* on it, each an ordinary algorithm whose branches, trip counts or indices depend on

@@ -306,7 +306,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Random numbers for an input; integers are set by `--value`.
+/// Random values for an input; integers are set by `--value`.
 fn input(
     plan: &CallPlan,
     index: usize,
@@ -341,7 +341,7 @@ fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed.
+    /// The sequence of a seed.
     pub fn seeded(seed: u64) -> Self {
         Random(seed)
     }

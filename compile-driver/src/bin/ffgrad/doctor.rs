@@ -1,4 +1,4 @@
-//! `ffgrad doctor`: tries every tool.
+//! `ffgrad doctor`: runs every tool and prints the result, with a remedy for each that fails.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Errors as JSON, for programs that called a verb with `--json`.
+//! Converts an error to JSON, for verbs called with `--json`.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Arguments that the verbs share: files, function, signature and the options of the build.
+//! Command-line arguments that several verbs share: files, function, signature and the options of the build.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Cache keys: hashes of everything that a build depends on.
 //!
-//! A *request* is what can be known without running a compiler; its record in the cache lists the
-//! headers that were read, and so leads to the *entry*, whose key is all content.
+//! The key of a *request* has what is known without running a compiler. The request's record in the cache lists the headers that
+//! were read; with their contents they give the key of the *entry*.
 
 use crate::build::enzyme;
 use crate::build::frontend::cuda;

@@ -30,7 +30,7 @@ impl Selection<'_> {
                 self.warn_suspect(wanted, resolved, &text);
                 self.mark_verified(wanted, known, record, resolved)?;
             }
-            // Nothing is proven at these sizes: the next call looks again.
+            // Inconclusive at these sizes: the next call checks again.
             Outcome::AllZero => {}
             Outcome::Inconclusive(text) if self.opened.is_strict() => {
                 self.record_refused(wanted, known, resolved, false);
@@ -47,7 +47,7 @@ impl Selection<'_> {
         Ok(known.artifact.clone())
     }
 
-    /// Counts a check that says enough: the derivative is proven, and is so at these sizes.
+    /// Records a conclusive check: the derivative is verified, at these sizes too.
     fn mark_verified(
         &self,
         wanted: DerivativeSet,
@@ -109,7 +109,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Warns of a check that says nothing, once for each size.
+    /// Warns of an inconclusive check, once for each size.
     pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
         if self.is_first_warning(wanted, resolved) {
             let function = &self.opened.spec.function;
@@ -124,7 +124,7 @@ impl Selection<'_> {
         all.get(&wanted).is_none_or(|known| known.sizes.warn_once(checked_shapes::digest(resolved)))
     }
 
-    /// The refusal where nothing can be said and a warning is not enough.
+    /// The refusal where the check is inconclusive and a warning is not enough.
     pub(crate) fn undecided(&self, text: &str) -> Box<Diagnosis> {
         let function = &self.opened.spec.function;
         let headline = format!("the gradient of `{function}` cannot be proven at these arguments, so none is returned");

@@ -4,7 +4,7 @@
 //! from call to call. So a derivative is checked where it meets a size for the first time, for as many sizes as one would try by
 //! hand, and as long as the copies that a check makes are small.
 //!
-//! A derivative of which the worker says that passes skipped a function is checked at every new size.
+//! Where the worker reports that passes skipped a function, the derivative is checked at every new size.
 //!
 //! A size at which the derivative was refused is never taken to be right again, not even after a check that passes, for that may
 //! have had other values: each call at that size is checked.
@@ -57,7 +57,7 @@ struct Refused {
 pub struct ShapeRecord {
     /// Those that were checked.
     pub checked: Vec<u64>,
-    /// Those that were proven wrong.
+    /// Those at which verification found the derivative wrong.
     pub refused: Vec<u64>,
 }
 
@@ -175,7 +175,7 @@ impl CheckedShapes {
     }
 }
 
-/// A number that stands for all shapes and sizes of a call, and for a kernel's launch, never 0: FNV-1a over their numbers.
+/// A digest of all shapes and sizes of a call, and of a kernel's launch: FNV-1a, never 0.
 pub fn digest(resolved: &Resolved) -> u64 {
     let mix = |hash: u64, number: i64| (hash ^ number.cast_unsigned()).wrapping_mul(0x0100_0000_01b3);
     let numbers = |hash: u64, all: &[i64]| all.iter().fold(mix(hash, -1), |hash, number| mix(hash, *number));

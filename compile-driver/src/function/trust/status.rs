@@ -29,11 +29,11 @@ pub struct Derivative {
 /// What calls have to be checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Enough was proven.
+    /// Verified already: no check.
     None,
-    /// Until one of them proves something at these sizes too.
+    /// Calls are checked until one check at these sizes is conclusive.
     Once,
-    /// Each for itself.
+    /// Every call is checked.
     EveryCall,
 }
 
@@ -61,7 +61,7 @@ impl Selection<'_> {
         if self.is_each_checked(known, resolved) || !known.verified.load(Ordering::Acquire) {
             return true;
         }
-        // The ranks of an MPI program would have to agree; what is packed was proven where it was packed.
+        // The ranks of an MPI program would have to agree; a packed derivative was verified where it was packed.
         self.opened.spec.options.verify != Verify::Off
             && !self.opened.spec.options.mpi
             && self.opened.pack.is_none()
@@ -98,7 +98,7 @@ impl Selection<'_> {
         Ok(artifact.map(|artifact| (artifact, sizes)))
     }
 
-    /// CheckedShapes at which the derivative, on whatever pipeline, was proven wrong by earlier calls, here or in other processes.
+    /// Digests of the sizes at which earlier calls, here or in other processes, found the derivative wrong, on any pipeline.
     pub(crate) fn refused_before(&self, wanted: DerivativeSet) -> Vec<u64> {
         let mut sizes = self.refused_by_first_calls(wanted);
         if let Some(pack) = &self.opened.pack {

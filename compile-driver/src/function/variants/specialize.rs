@@ -2,7 +2,7 @@
 //!
 //! With its dimensions as constants a function's loops have known lengths: short ones are unrolled, remainders go,
 //! products of sizes are folded. For long loops it brings nothing, and every set of sizes costs a build. So both are
-//! built, proven and timed on the caller's arguments, and a variant is kept only where it pays; after some sets of
+//! built, verified and timed on the caller's arguments, and a variant is kept only where it pays; after some sets of
 //! sizes the rest is left to the general code. The outcome is kept in the function's cache entry.
 
 use crate::cache;
@@ -43,7 +43,7 @@ pub(crate) struct Specialised {
 }
 
 impl Function {
-    /// The proven derivative for the inputs in `wanted`, by the faster of general code and a variant for these sizes.
+    /// The verified derivative for the inputs in `wanted`, by the faster of general code and a variant for these sizes.
     pub(crate) fn specialised(
         &self,
         wanted: DerivativeSet,

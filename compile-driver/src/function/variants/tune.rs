@@ -1,8 +1,8 @@
 //! Tuning: times several variants of the derivative on the caller's own arguments and keeps the fastest.
 //!
 //! A candidate is the same function opened with other options (what stands before differentiation, what Enzyme
-//! caches), so that each is built, proven and cached like any other. First the pipelines compete, then the
-//! engine's options on the best of them, and last the best with the sizes at hand as constants: where that variant pays it
+//! caches), so that each is built, verified and cached like any other. First the pipelines compete, then
+//! Enzyme's options on the best of them, and last the best with the sizes at hand as constants: where that variant pays it
 //! serves calls with these sizes, and the best without it all others. The outcome is kept in the function's cache entry.
 
 use crate::cache;
@@ -29,7 +29,7 @@ use std::time::Duration;
 const PIPELINES: [Pipeline; 4] = [Pipeline::Inlined, Pipeline::O1, Pipeline::O2, Pipeline::Outlined];
 
 /// Options of Enzyme for its caches, each alone; last, to let LLVM carry values from iteration to iteration of a
-/// loop before differentiation (see `engine::PIPELINE`).
+/// loop before differentiation (see `PIPELINE` in `build/enzyme.rs`).
 const ENGINE_OPTIONS: [&[&str]; 5] = [
     &["enzyme-mincut-cache=0"],
     &["enzyme-max-cache=1"],
@@ -69,7 +69,7 @@ impl Winner {
 }
 
 impl Function {
-    /// The fastest proven derivative for the inputs in `wanted`, found at the first call.
+    /// The fastest verified derivative for the inputs in `wanted`, found at the first call.
     pub(crate) fn tuned(
         &self,
         wanted: DerivativeSet,
@@ -145,7 +145,7 @@ impl Function {
         spec
     }
 
-    /// CheckedShapes by parameter name as sizes by parameter number.
+    /// Converts sizes by parameter name to sizes by parameter index.
     fn numbered(&self, sizes: &BTreeMap<String, i64>) -> Vec<(usize, i64)> {
         let args = self.opened.manifest.plan.args.iter().enumerate();
         args.filter_map(|(i, arg)| Some((i, *sizes.get(&arg.name)?))).collect()

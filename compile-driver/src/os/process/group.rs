@@ -1,8 +1,8 @@
 //! A process group that ends with the process that started it.
 //!
 //! A child may have children (the linker below clang), and the parent may be killed without a chance to clean up. So
-//! every child joins a group that a guard leads: a shell that waits for the end of a pipe of which this process holds the only other
-//! end. However this process ends, the pipe closes, and the guard kills the group with itself inside. In the usual case the
+//! every child joins a group whose leader is a guard: a shell that waits for the end of a pipe of which this process
+//! holds the only other end. However this process ends, the pipe closes, and the guard kills the group with itself inside. In the usual case the
 //! group is killed here, when it is dropped, which takes whatever the child has left behind.
 //!
 //! A signal on the parent's death (`PR_SET_PDEATHSIG`) would reach the child alone, and setting it takes code between fork and
@@ -21,12 +21,12 @@ const GUARD: &str = "read -r _; kill -KILL 0";
 #[derive(Debug)]
 pub struct Group {
     guard: Option<Child>,
-    /// The group's number; 0 as long as it has no member.
+    /// The group's id; 0 as long as it has no member.
     number: i32,
 }
 
 impl Group {
-    /// A group with its guard. Without a shell there is none, and the first child leads.
+    /// A group with its guard. Without a shell there is none, and the first child is the leader.
     pub fn guarded() -> Self {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", GUARD]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

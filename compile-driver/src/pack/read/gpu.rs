@@ -1,4 +1,4 @@
-//! Code for GPUs in an opened pack: PTX for an architecture runs on every later GPU, whose driver compiles it.
+//! Selects PTX from an opened pack: code for an architecture runs on every later GPU, whose driver compiles it.
 
 use crate::build::ptx;
 use crate::error::{Error, Result};

@@ -1,4 +1,5 @@
-//! Packs: functions built ahead of time, in one folder or archive that loads where there is no compiler.
+//! The format of packs: the index of a folder or archive of functions that were built ahead of time, and what a function
+//! opened from it holds.
 //!
 //! ```text
 //! model.ffpack/                       or the same in model.zip, model.tar
@@ -11,7 +12,7 @@
 //!   lib/                              shared libraries from ffgrad's tool folder
 //! ```
 //!
-//! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`export`] writes one, [`open`] reads one: it looks at
+//! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`export`] writes one, [`open`] reads one: it checks
 //! the machine, compares every digest and loads all of the function at once, so that whatever is missing is reported then.
 //! Nothing is written, nothing is built, no process is started.
 
@@ -110,7 +111,7 @@ pub struct Derivatives {
     pub pipelines: Vec<Pipeline>,
     /// The check that has passed before it was packed. Without one the first call checks, from the pack.
     pub check: Option<CheckRecord>,
-    /// What stands for each of the sizes at which they were proven wrong before they were packed: calls at those are checked.
+    /// A digest of each set of sizes at which verification failed before they were packed: calls at those are checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<u64>,
 }
@@ -180,7 +181,7 @@ impl Loaded {
         self.code(wanted, *pipeline)
     }
 
-    /// Sizes at which they were proven wrong before they were packed.
+    /// Digests of the sizes at which verification failed before they were packed.
     pub fn refused(&self, wanted: DerivativeSet) -> Vec<u64> {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.refused.clone()).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Exports functions to a pack: builds what is missing in the cache, copies it, lists it.
 //!
-//! Derivatives that have passed their check here are packed on the pipeline that passed, with its numbers. Of others, and of those that
-//! were proven wrong at some sizes, every pipeline that Enzyme takes is packed, and the first call checks, from the pack, as it would
+//! Derivatives that have passed their check here are packed on the pipeline that passed, with the check's record. Of others, and of those
+//! that were wrong at some sizes, every pipeline that Enzyme accepts is packed, and the first call checks, from the pack, as it would
 //! from the cache; so do all calls at those sizes.
 
 use crate::build::{self, link};
@@ -251,7 +251,7 @@ impl Opened {
         if folder.exists() { self.cache.set_aside(folder) } else { Ok(()) }
     }
 
-    /// The pipelines to pack: the one that was proven, with the numbers, or all that Enzyme takes, built.
+    /// The pipelines to pack: the verified one, with the check's record, or all that Enzyme accepts, built.
     fn built_pipelines(&self, wanted: DerivativeSet) -> Result<(Vec<Pipeline>, Option<CheckRecord>)> {
         let folder = |pipeline| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));

@@ -1,6 +1,6 @@
-//! Code for GPUs in packs: the PTX of a kernel's entry points, beside its code for the CPU as a device.
+//! Adds the PTX of a CUDA kernel's entry points to a pack, beside the code that runs the kernel on the CPU.
 //!
-//! PTX for an old architecture runs on every later GPU: the driver there compiles it. Nothing of it is proven where it is packed,
+//! PTX for an old architecture runs on every later GPU: the driver there compiles it. It is not verified where it is packed,
 //! for there may be no GPU: the first call there checks each kind of derivative, as it would without a pack.
 
 use crate::build::ptx;

@@ -1,4 +1,4 @@
-//! Whether a CUDA kernel waits at barriers: other threads may then write to memory in between.
+//! Detects barriers in CUDA kernels: other threads may write to memory while a thread waits there.
 
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 /// One piece of memory.
 #[derive(Debug)]
 pub struct Object {
-    /// The parameter's number.
+    /// The parameter's index.
     pub parameter: Option<u32>,
     /// What reads it: loads, copies from it, and calls that may.
     pub reads: Vec<Value>,

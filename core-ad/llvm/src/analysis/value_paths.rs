@@ -1,4 +1,4 @@
-//! Whether sizes or values decide which path a function takes.
+//! Decides whether a function's control flow depends on floating-point values, or on sizes only.
 //!
 //! "By sizes": branch conditions, trip counts and addresses come from integers that the caller gives, so two calls of one size take the same path.
 //! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
@@ -94,7 +94,7 @@ impl Slice {
             Some(Op::LLVMFCmp | Op::LLVMFPToSI | Op::LLVMFPToUI) => true,
             Some(Op::LLVMBitCast) => i.operand(0).holds_floats() && !i.holds_floats(),
             Some(Op::LLVMLoad) => known.memory && !i.holds_floats() && !i.is_pointer(),
-            // The path to this point may depend on values: a function with such branches may choose any number by it.
+            // The path to this point may depend on values: a function with such branches may choose any value by it.
             Some(Op::LLVMPHI) if !i.holds_floats() => self.branches && varies(i) || an_operand(),
             Some(Op::LLVMSelect) if i.holds_floats() => false,
             Some(Op::LLVMCall | Op::LLVMInvoke) if !i.holds_floats() => i.callee().is_none_or(|name| {

@@ -76,7 +76,7 @@ pub fn derivative<'ctx>(
     let mut values = vec![differentiated.as_global_value().as_pointer_value().into()];
     if has_rules && matches!(entry, Entry::Hvp | Entry::Jvp2) {
         // In a rule's own code, differentiated once more, a pointer without derivative is its own shadow: Enzyme
-        // must look before it takes numbers for tangents.
+        // must check that before it reads primal values as tangents.
         values.push(frame.activity("enzyme_runtime_activity")?.into());
     }
     let is_split = matches!(entry, Entry::Augmented | Entry::Reverse);
@@ -222,7 +222,7 @@ fn enzyme_function<'ctx>(module: &Module<'ctx>, entry: Entry) -> FunctionValue<'
     declare(name)
 }
 
-/// Declares what Enzyme asks a module for before it looks at anything else: a module with halves or forward modes alone has no such call.
+/// Declares the function that Enzyme requires in a module: one with split-mode or forward-mode requests alone does not call it.
 pub fn declare_reverse_mode(module: &Module<'_>) {
     enzyme_function(module, Entry::Vjp);
 }

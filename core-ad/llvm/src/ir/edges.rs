@@ -8,7 +8,7 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
 use std::collections::HashSet;
 
-/// Leads all edges from some blocks to one through a new block, whose marker has this number.
+/// Redirects all edges from some blocks to one through a new block, whose marker has this id.
 pub fn merge_edges(module: &Module<'_>, from: &[Block], to: Block, number: u64) -> Block {
     let phis = to.phis();
     // SAFETY: live blocks and values of one function; a phi is erased after its uses are replaced.

@@ -90,7 +90,7 @@ pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 /// Name of the function that copies what a global holds to a variable, or back.
 pub const STATE: &str = "ffgrad.state";
 
-/// A function `(to, from, bytes)` that copies numbers which depend on no input.
+/// A function `(to, from, bytes)` that copies inactive values.
 pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     if let Some(function) = module.get_function(STATE) {
         return function;
@@ -131,7 +131,7 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 
 const OFFSET: &str = "ffgrad.offset.";
 
-/// A constant 0 with this number whose value Enzyme does not see.
+/// A constant 0 with this id whose value Enzyme does not see.
 pub fn opaque_zero<'ctx>(module: &Module<'ctx>, number: u64) -> GlobalValue<'ctx> {
     let context = module.get_context();
     let global = module.add_global(context.i64_type(), None, &format!("{OFFSET}{number}"));
@@ -183,7 +183,7 @@ fn define_copy<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Re
     builder.position_at_end(context.append_basic_block(function, ""));
     if let [to, from, bytes] = function.get_params()[..] {
         let (to, from, bytes) = (to.into_pointer_value(), from.into_pointer_value(), bytes.into_int_value());
-        // The size is that of the global; nothing is said of the alignment.
+        // The size is that of the global; the alignment is unknown.
         builder.build_memcpy(to, 1, from, 1, bytes).map_err(|e| e.to_string())?;
     }
     function.set_linkage(Linkage::Internal);

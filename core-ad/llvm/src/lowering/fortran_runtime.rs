@@ -1,4 +1,4 @@
-//! flang's runtime library in a derivative: rules for its array operations, and empty bodies for printing.
+//! Lowers calls of flang's runtime library: rules for its array operations, and empty bodies for printing.
 
 use super::openmp::location;
 use crate::ir::Result;
@@ -51,7 +51,7 @@ const IO: &str = "_FortranAio";
 const PRINTING: [&str; 4] =
     ["BeginExternalListOutput", "BeginExternalFormattedOutput", "EndIoStatement", "EnableHandlers"];
 
-/// Takes what is printed out of a derivative: the primal has printed it already, and numbers that are shown change none.
+/// Takes what is printed out of a derivative: the primal has printed it already, and printing changes no value.
 /// Only where the module does nothing else with files; then a statement's calls have no effect but to print.
 pub fn silence(module: &Module<'_>) -> Result<()> {
     let calls: Vec<FunctionValue<'_>> =

@@ -2,7 +2,7 @@
 //!
 //! Enzyme's forward mode gets the result of an indirect call wrong (it expects primal and tangent, but the derivative behind
 //! the pointer returns the tangent alone), and for a pointer with an unknown target it emits a call of `exit`. A module that
-//! receives numbers only can call only what it contains: each call through a pointer becomes a call of a dispatcher that
+//! receives no function pointers can call only what it contains: each call through a pointer becomes a call of a dispatcher that
 //! compares the pointer with every function of that type whose address is taken. The optimiser then inlines what it can.
 
 use crate::ir::{self, Result};

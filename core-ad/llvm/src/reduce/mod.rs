@@ -180,8 +180,8 @@ fn is_removable(instruction: Value) -> bool {
     }
 }
 
-/// Puts a value of the same type in the place of an instruction: of a number, the sum of the numbers that it had, so that the
-/// same values stay active.
+/// Puts a value of the same type in the place of an instruction: for a floating-point value, the sum of its floating-point operands, so
+/// that the same values stay active.
 fn replace(module: &Module<'_>, builder: LLVMBuilderRef, instruction: Value) {
     // SAFETY: the instruction lives until it is erased at the end, and the builder stands before it meanwhile; every value
     // that is built has the type that its user takes.

@@ -1,4 +1,4 @@
-//! Shims: functions that stand for those with rules while Enzyme runs; `rules/mod.rs` explains why.
+//! Shims: the functions that Enzyme sees in place of those with rules; `rules/mod.rs` explains why.
 
 use super::rule::{Rule, fields, text};
 use crate::ir::Result;

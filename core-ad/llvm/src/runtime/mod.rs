@@ -1,3 +1,3 @@
-//! Binds a finished derivative to ffgrad's run-time support.
+//! Binds a finished derivative to ffgrad's run-time support: its allocations come from the tape arena.
 
 pub mod arena;

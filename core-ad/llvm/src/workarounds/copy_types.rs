@@ -4,7 +4,8 @@
 //! double *z = malloc(2 * k * 8);  z[k] = a;  memmove(z, v->begin, k * 8);  free(v->begin);  v->begin = z;      // std::vector's growth
 //! ```
 //!
-//! In reverse mode a copy of numbers moves adjoints back, and a copy of pointers nothing. Which of the two a `memmove` is, Enzyme reads from the types of what its
+//! The reverse of a copy of floating-point values moves adjoints back; that of a copy of pointers does nothing.
+//! Which of the two a `memmove` is, Enzyme reads from the types of what its
 //! pointers lead to (`visitMemTransferCommon` in AdjointGenerator.h). A store at a variable offset gives the type of the element stored there
 //! (`TypeAnalyzer::visitGetElementPtrInst` passes a type on by constant distances only) but not of the beginning of the memory. Without a type, it prints "failed to deduce type of
 //! copy" as a performance remark, **and takes the memory for pointers**: adjoints of all elements that have ever been moved are lost silently
@@ -112,7 +113,7 @@ fn is_byte(ty: BasicTypeEnum<'_>) -> bool {
     matches!(ty, BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 8)
 }
 
-/// The type of a number.
+/// The element type of a floating-point value.
 fn dtype(value: Value) -> Option<DType> {
     match value.is_float() {
         true if value.is_double() => Some(DType::F64),

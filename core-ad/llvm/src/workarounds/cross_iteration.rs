@@ -7,7 +7,7 @@
 //! Enzyme caches a load for the reverse pass if an instruction that may run later overwrites what it read, in a later iteration too
 //! (`CacheAnalysis::is_load_uncacheable` in EnzymeLogic.cpp, over all followers of the load). For each of these it asks
 //! `writesToMemoryReadBy` (Utils.cpp), and that asks LLVM's alias analysis, `AA.getModRefInfo(writer, MemoryLocation::get(load))`, which takes a
-//! value that both addresses use for one number: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
+//! value that both addresses use to be equal in both: it answers for *one* iteration (LLVM has a cross-iteration mode for such questions, which
 //! Enzyme does not enable). `q[1 - k]` and `q[k]` never alias within an iteration, so the load is not cached but repeated
 //! in the reverse pass, when the next iteration with another `k` has overwritten it: a silently wrong gradient
 //! (`tests/cases/enzyme_bugs/slots.c`, `stack.c`). Where the load is an index (a stack of bounds, the next element of a list), the
@@ -34,7 +34,7 @@ use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
 
-/// What the numbers of offsets made here begin with.
+/// The first id of the offsets made here.
 const FIRST: u64 = 1 << 28;
 
 /// Gives such loads an offset. To be called last before Enzyme, behind [`distinct_addresses::run`].

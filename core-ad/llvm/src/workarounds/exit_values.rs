@@ -1,4 +1,4 @@
-//! Hides values of nested loops that are used after them in a call, where Enzyme would recompute them wrongly.
+//! Makes the final values of nested loops opaque where a later call uses them: Enzyme would recompute them wrongly.
 //!
 //! ```text
 //! while (lo < hi) {                                        // A
@@ -27,7 +27,7 @@
 //! ```
 //!
 //! So every such value goes through a function that Enzyme does not repeat, behind the loop: it caches what the function returned. The function
-//! takes off a number that is 0, which Enzyme does not know. [`super::lagged_phi`] does the same for a number of the iteration before.
+//! subtracts a 0 whose value Enzyme does not see. [`super::lagged_phi`] does the same for a value of the previous iteration.
 
 use super::lagged_phi;
 use crate::analysis::cfg::{LoopNest, NaturalLoop};
@@ -41,7 +41,7 @@ use llvm_sys::error::{LLVMConsumeError, LLVMErrorRef};
 use llvm_sys::transforms::pass_builder::*;
 use std::collections::HashSet;
 
-/// Leads them through the function, where values decide the path. To be called last before Enzyme.
+/// Passes such values through the function, where values decide the path. To be called last before Enzyme.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ fn left_behind(function: FunctionValue<'_>) -> Vec<Value> {
     found
 }
 
-/// Whether there is such a function for a value: a number or a pointer.
+/// Whether there is such a function for a value: for integers, floating-point values and pointers.
 fn is_led(value: Value) -> bool {
     // SAFETY: asked of a live value, and of its type only if it is an integer's.
     let is_integer = unsafe {

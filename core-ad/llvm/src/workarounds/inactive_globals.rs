@@ -1,6 +1,6 @@
 //! Marks global variables that are never written as inactive.
 //!
-//! A table, or an object built before the first call, holds numbers that do not depend on the inputs. Enzyme would give it a
+//! A table, or an object built before the first call, holds values that do not depend on the inputs. Enzyme would give it a
 //! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
 //! global that no reachable function writes to is therefore marked `enzyme_inactive`.
 

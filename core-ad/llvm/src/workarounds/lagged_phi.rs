@@ -1,4 +1,4 @@
-//! Hides first-order recurrences in nested loops: phis that hold the previous iteration's value.
+//! Makes phis that hold the previous iteration's value (first-order recurrences) opaque to Enzyme, in nested loops.
 //!
 //! ```text
 //! for (i) for (j) { c = e;  e = sin(x[j]); }   ... c ...

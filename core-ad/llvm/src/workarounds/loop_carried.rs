@@ -1,4 +1,4 @@
-//! Obscures loop-carried values that an iteration divides or replaces, and also uses.
+//! Makes loop-carried values opaque to Enzyme where an iteration divides or replaces the value and also uses it.
 //!
 //! ```text
 //! for (i) { most = x[i] > most ? x[i] : most;  y[i] = most; }        for (i) { h = h / 2.5;  sum += h; }

@@ -1,4 +1,4 @@
-//! Requests runtime activity of Enzyme where memory holds pointers to constant inputs beside pointers to active numbers.
+//! Requests runtime activity of Enzyme where memory holds pointers to constant inputs beside pointers to active data.
 //!
 //! ```text
 //! struct Data { double *k, *w; };   d->k = k;  d->w = malloc(..);   phase(E[i], d);          // reads d->k[j], writes d->w[j]
@@ -7,7 +7,7 @@
 //! Enzyme decides once for each pointer whether its pointee is active (`ActivityAnalyzer::isConstantValue`). `d` is active, for its `w`, so `d` gets a shadow; the pointer stored
 //! there for the inactive `k` is `k` itself (`AdjointGenerator::visitCommonStore` with a constant value). A function that is not inlined sees
 //! two pointers read from `d`, takes both for active, and loads their shadows from the shadow of `d`. So the reverse pass adds adjoints into the
-//! caller's constant, and the forward mode reads its numbers as tangents (`tests/cases/enzyme_bugs/mixed_struct.c`). The smallest IR:
+//! caller's constant, and the forward mode reads its values as tangents (`tests/cases/enzyme_bugs/mixed_struct.c`). The smallest IR:
 //!
 //! ```text
 //! store ptr %k, ptr %d                                   ; Enzyme: store ptr %k, ptr %"d'"
@@ -48,7 +48,7 @@ pub fn run(module: &Module<'_>) {
     }
 }
 
-/// The parameters that a derivative is asked for with nothing of: pointers, for floating-point numbers or not.
+/// The arguments of a derivative's request that are marked constant: pointers, to floating-point data or not.
 fn constants(call: Value) -> Vec<Value> {
     let mut arguments = call.operands();
     arguments.pop();

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Enzyme mishandles the first form when only one of the two objects is active: it takes the constant object for its own
-//! shadow, so that forward mode reads primal values as tangents and reverse mode adds adjoints to the user's numbers. In the
+//! shadow, so that forward mode reads primal values as tangents and reverse mode adds adjoints to the user's values. In the
 //! second form each address is based on one object. LLVM converts the usual spelling (`inside ? u[k] : frame[k]`)
 //! into the first form, and would do so again; so `read` is a function that is not inlined until Enzyme is done.
 

@@ -1,4 +1,5 @@
-//! Globals and statics that the function writes, made memory of each call: work arrays, parameters of callbacks, memo structures, SAVE and COMMON.
+//! Replaces globals and statics that the function writes by memory of each call: work arrays, parameters of callbacks, memo
+//! structures, SAVE and COMMON.
 //!
 //! ```text
 //! static double given;   double residual(double u) { return u * u * u + u - given; }   given = x[i];  y[i] = solve(residual);
@@ -47,7 +48,7 @@ const MOST_ON_STACK: u64 = 1 << 16;
 struct Locals {
     /// The globals.
     globals: Vec<Value>,
-    /// The functions that need their addresses, with the numbers of the globals, in order.
+    /// The functions that need their addresses, with the indices of the globals, in order.
     needs: BTreeMap<usize, (LLVMValueRef, Vec<usize>)>,
     /// Whether some written global stays one.
     keeps_state: bool,
@@ -95,14 +96,14 @@ fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<L
         }
     }
     let keeps_state = globals.len() < written.len();
-    // What the wrapper never leads to stays.
+    // Globals that the wrapper's callees do not use stay global.
     let is_used = |g: &Value| functions.iter().any(|f| uses::in_function(*f).contains(g));
     globals.retain(is_used);
     let needs = uses::needing(&globals, functions, &calls);
     Locals { globals, needs, keeps_state }
 }
 
-/// Whether a global is numbers only, defined here, and the same for all threads.
+/// Whether a global holds arithmetic data only, is defined here, and the same for all threads.
 fn can_be_copied(global: Value) -> bool {
     // SAFETY: a live global variable, and its type.
     unsafe {

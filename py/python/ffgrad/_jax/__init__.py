@@ -1,1 +1,1 @@
-"""What :mod:`ffgrad.jax` is made of: the primitive with its rules, the operation, and what of JAX is not public."""
+"""The parts of :mod:`ffgrad.jax`: the primitive with its rules, the operation, and all use of JAX's private API."""

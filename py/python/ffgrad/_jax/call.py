@@ -1,4 +1,4 @@
-"""What a bind of the primitive computes, and of what: the description that travels in its parameters.
+"""The parameters of the primitive: which derivative a bind computes, and which operands belong to which group.
 
 In: values in groups. Out: a :class:`Call` and the operands in order, or the reverse. Neighbours: ``primitive.py`` (the rules),
 ``xla-ffi/src/op.rs`` (reads :meth:`Call.attribute`).

@@ -67,7 +67,7 @@ class Enzyme(Operation):
         DeviceError
             The call is compiled for something else than a CPU.
         jax.errors.JaxRuntimeError
-            When the call runs: the function threw a C++ exception, or no gradient could be proven right.
+            When the call runs: the function threw a C++ exception, or no gradient passed verification.
         """
         expected = len(self.inputs)
         if len(inputs) != expected:

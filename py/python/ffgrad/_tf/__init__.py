@@ -1,1 +1,1 @@
-"""What :mod:`ffgrad.tf` is made of: the operation library, the gradients of its operations, shapes, the Keras layer."""
+"""The parts of :mod:`ffgrad.tf`: the operation library, the gradients of its operations, shapes, the Keras layer."""

@@ -4,7 +4,7 @@ Which operation differentiates which is the table of ``ffgrad/_closure.py``, in 
 that. There is no operation ``jvp2``, so the gradient of ``hvp`` in its cotangents is refused as third derivatives are.
 
 Registered on the operation's name, they serve tapes, persistent or nested, forward accumulators, graphs, loops and
-saved models alike. Where TensorFlow says that a gradient is not needed it is not computed; in graphs what is unused is
+saved models alike. A gradient that TensorFlow does not need is not computed; in graphs what is unused is
 pruned. Masks are bit sets, as in ``tf-op/src/lib.rs``.
 """
 

@@ -1,6 +1,6 @@
-"""PyTorch: the operators and what joins them into derivatives.
+"""The parts of :mod:`ffgrad.torch`: the operators, and their rules for autograd, ``vmap`` and tracing.
 
-``library`` loads the operators, ``plans`` knows the functions behind them, ``shapes`` says what comes out without data,
+``library`` loads the operators, ``plans`` knows the functions behind them, ``shapes`` computes the shapes of results without data,
 ``formulas`` differentiates, ``batching`` maps, ``module`` wraps. Importing this registers everything.
 """
 

@@ -1,4 +1,4 @@
-"""How the operators are mapped: their rules for ``torch.func.vmap``.
+"""The operators' rules for ``torch.func.vmap``.
 
 A rule moves the mapped dimension of every tensor to the front and calls the same operator with one more leading dimension, so
 that one native loop runs over the batch; nested maps stack their dimensions. An input that is not mapped gets a dimension of

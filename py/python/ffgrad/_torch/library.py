@@ -1,4 +1,4 @@
-"""The operators of ``torch-ext/``: registered, their errors made ours, their warnings given.
+"""Registers the operators of ``torch-ext/``, and converts their errors and warnings to those of ffgrad.
 
 The kernels are in ``ffgrad._native``; Python adds what no C ABI can: ``formulas.py``, ``shapes.py``, ``batching.py``.
 """

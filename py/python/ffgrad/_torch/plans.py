@@ -1,4 +1,4 @@
-"""The foreign function behind an operator, by the ``spec`` that the operator is called with.
+"""Finds the foreign function of an operator by the ``spec`` that the operator is called with.
 
 The spec is JSON: what ``enzyme(...)`` was given, sources by absolute path, and the key of the manifest, so that an edited
 source is another function. A program that was exported elsewhere brings specs that this process has not seen: their functions

@@ -1,7 +1,7 @@
 """Shapes without data: what the operators return when only the shapes of their arguments are known.
 
 This is what ``torch.compile`` and ``torch.export`` trace with. Dimensions may be symbols of torch; what the signature asks of
-them is checked here, and becomes a guard of the compiled program where they are symbols. Inputs in, one empty tensor an output out.
+them is checked here, and becomes a guard of the compiled program where they are symbols. Each output is one empty tensor.
 """
 
 from __future__ import annotations

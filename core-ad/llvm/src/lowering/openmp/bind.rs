@@ -1,4 +1,4 @@
-//! Calls of the OpenMP runtime through pointers that the loader fills in.
+//! Binds calls of the OpenMP runtime to function pointers that the loader fills in.
 //!
 //! A process should have one OpenMP runtime of a kind: two of LLVM's abort it. Which one it has is known where the artifact
 //! is loaded, not where it is linked, and the libraries of other programs must not be searched for symbols. So each runtime

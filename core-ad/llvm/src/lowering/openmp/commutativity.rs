@@ -66,7 +66,7 @@ unsafe fn is_ordered_atomic(instruction: LLVMValueRef) -> bool {
             LLVMOpcode::LLVMAtomicCmpXchg => true,
             LLVMOpcode::LLVMAtomicRMW => {
                 let sum = matches!(LLVMGetAtomicRMWBinOp(instruction), LLVMAtomicRMWBinOpFAdd | LLVMAtomicRMWBinOpFSub);
-                // Of integers only those that carry the bits of a number matter; which those are is not known here.
+                // Of integers only those that carry the bits of a floating-point value matter; which those are is not known here.
                 let whole = LLVMGetTypeKind(LLVMTypeOf(instruction)) == LLVMIntegerTypeKind
                     && LLVMGetAtomicRMWBinOp(instruction) != llvm_sys::LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg;
                 !whole && (!sum || !LLVMGetFirstUse(instruction).is_null())
@@ -76,7 +76,7 @@ unsafe fn is_ordered_atomic(instruction: LLVMValueRef) -> bool {
     }
 }
 
-/// A counter or a flag, too small or too plain to be a number in disguise.
+/// A counter or a flag, too small or too plain to be the bits of a floating-point value.
 unsafe fn is_small_integer(instruction: LLVMValueRef) -> bool {
     // SAFETY: see `obstacle`.
     unsafe {

@@ -284,7 +284,7 @@ unsafe fn bits_of(value: LLVMValueRef) -> u32 {
     unsafe { if LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMFloatTypeKind { 32 } else { 64 } }
 }
 
-/// Deletes a block that nothing leads to any more, and nothing uses.
+/// Deletes a block without predecessors and uses.
 unsafe fn remove(block: llvm_sys::prelude::LLVMBasicBlockRef) {
     // SAFETY: see `as_clang`; within the block values are replaced before they go.
     unsafe {

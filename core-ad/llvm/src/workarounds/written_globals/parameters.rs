@@ -1,4 +1,4 @@
-//! Gives functions the addresses of variables as parameters, behind those that they have.
+//! Passes the addresses of replaced globals to functions, as additional parameters after their own.
 
 use super::{Locals, uses};
 use crate::ir::{Op, Value, blocks};
@@ -10,7 +10,7 @@ use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use std::collections::HashMap;
 
-/// For each function that had to move: its new form, and the numbers of the globals that it takes.
+/// For each function that had to move: its new form, and the indices of the globals that it takes.
 pub type Moved = HashMap<LLVMValueRef, (LLVMValueRef, Vec<usize>)>;
 
 /// Moves the bodies into functions with more parameters. What is left of the old ones calls the new ones, with the globals.

@@ -1,4 +1,4 @@
-//! Who uses a global: which functions, by what instructions, and whether they can be given its address.
+//! Finds the uses of a global: by which functions and instructions, and whether these can get its address as a parameter.
 
 use crate::ir::{Op, Value, blocks};
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The direct calls among some functions.
 pub struct Calls {
-    /// For each function the numbers of those that it calls.
+    /// For each function the indices of those that it calls.
     of: Vec<BTreeSet<usize>>,
     /// Whether some function is called by an address.
     by_address: bool,
@@ -97,7 +97,7 @@ pub fn in_function(function: FunctionValue<'_>) -> HashSet<Value> {
     all.flat_map(Value::operands).filter(|o| o.is_pointer()).map(base).collect()
 }
 
-/// The functions that use globals or call such functions, by number, with the numbers of the globals.
+/// The functions that use globals or call such functions, by index, with the indices of the globals.
 pub fn needing(
     globals: &[Value],
     functions: &[FunctionValue<'_>],
