@@ -21,7 +21,7 @@ options
 tolerance
     Overrides of :class:`Tolerance`.
 tags
-    For selecting cases. ``first-order``: a rule's own code cannot be differentiated again, so second derivatives are refused.
+    For selecting cases. ``first-order``: second derivatives are refused, because a rule's own code, or what Enzyme made, cannot be differentiated again.
     ``fallback``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
     with both numbers. ``refused``: Enzyme gives up on the first pipeline, so right on a later one or a ``DifferentiationError``.
 language
