@@ -1,6 +1,6 @@
 //! Runs Enzyme, as the `catalyst` driver or as a plugin of `opt`: a module with requests for derivatives in, their code out.
 
-use crate::error::{Error, Result};
+use crate::error::{CacheError, Error, Result};
 use crate::os::process::{self, ProcessError};
 use crate::toolchain::{self, CudaTools, Tools};
 use core_ad::diagnostics::messages::{KNOWN, Message};
@@ -159,12 +159,12 @@ impl Engine for Catalyst {
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);
         command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
-        let input = std::fs::read(job.input).map_err(|e| unreadable(job, &e))?;
+        let input = std::fs::read(job.input).map_err(|e| unusable(job, e))?;
         let output = execute(job, command, Some(&input))?;
         if !output.stdout.starts_with(b"; ModuleID") {
             return Err(refused(job, "1", &output.stderr));
         }
-        std::fs::write(job.output, &output.stdout).map_err(|e| unreadable(job, &e))?;
+        std::fs::write(job.output, &output.stdout).map_err(|e| unusable(job, e))?;
         Ok(output.done)
     }
 }
@@ -273,7 +273,8 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
     Error::Differentiation(Box::new(diagnosis))
 }
 
-fn unreadable(job: &Job<'_>, error: &std::io::Error) -> Error {
-    let headline = format!("the staging folder of `{}` cannot be used: {error}", job.function);
-    Error::Differentiation(Box::new(Diagnosis::new("staging", job.function, headline)))
+/// The files around Enzyme are in the cache's staging folder: a full disk is the cache's error, not Enzyme's.
+fn unusable(job: &Job<'_>, source: std::io::Error) -> Error {
+    let path = job.output.parent().unwrap_or(job.output).to_owned();
+    CacheError::Io { action: "use the staging folder", path, source }.into()
 }
