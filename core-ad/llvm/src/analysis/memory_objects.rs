@@ -148,3 +148,22 @@ pub fn is_neutral(name: &str) -> bool {
         || name.starts_with("__enzyme_double")
         || name.starts_with("__enzyme_float")
 }
+
+/// The objects that a pointer may be based on.
+pub fn origins(pointer: Value) -> HashSet<Value> {
+    let (mut found, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![pointer]);
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) || value.is_null_or_undefined() {
+            continue;
+        }
+        match value.op() {
+            Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
+            Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
+            Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
+            _ => {
+                found.insert(value);
+            }
+        }
+    }
+    found
+}

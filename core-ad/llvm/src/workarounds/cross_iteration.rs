@@ -27,7 +27,7 @@
 use super::distinct_addresses;
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
 use crate::analysis::induction::Loops;
-use crate::analysis::memory_objects::allocates;
+use crate::analysis::memory_objects::{allocates, origins};
 use crate::ir::{self, Op, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -164,20 +164,7 @@ struct Roots {
 
 impl Roots {
     fn of(function: FunctionValue<'_>, pointer: Value) -> Roots {
-        let (mut all, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![pointer]);
-        while let Some(value) = open.pop() {
-            if !seen.insert(value) || value.is_null_or_undefined() {
-                continue;
-            }
-            match value.op() {
-                Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
-                Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
-                Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
-                _ => {
-                    all.insert(value);
-                }
-            }
-        }
+        let all = origins(pointer);
         let are_objects = all.iter().all(|root| is_object(function, *root));
         Roots { all, are_objects }
     }

@@ -22,6 +22,7 @@
 //! Heap memory that is freed at the end Enzyme reallocates in the reverse sweep, and refills by repeating the stores that it
 //! knows of. It misses those through phis (`p50596.c`); `rules/lifetimes.rs` keeps such memory alive.
 
+use crate::analysis::memory_objects::origins;
 use crate::ir::markers::capture_marker;
 use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
@@ -155,25 +156,6 @@ fn is_merge(value: Value) -> bool {
 
 fn is_allocation(origin: Value) -> bool {
     origin.is(Op::LLVMAlloca) || origin.is(Op::LLVMCall) || origin.is(Op::LLVMInvoke)
-}
-
-/// The objects that a pointer may be based on.
-fn origins(pointer: Value) -> HashSet<Value> {
-    let (mut found, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![pointer]);
-    while let Some(value) = open.pop() {
-        if !seen.insert(value) || value.is_null_or_undefined() {
-            continue;
-        }
-        match value.op() {
-            Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
-            Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
-            Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
-            _ => {
-                found.insert(value);
-            }
-        }
-    }
-    found
 }
 
 /// Whether floating-point numbers may be written through a pointer or one derived from it.
