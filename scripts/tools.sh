@@ -23,7 +23,8 @@ with_llvm
 # None of them needs a framework to be built. libffgrad finds the worker in its own folder, the build folder.
 build --package ffgrad-llvm --package ffgrad-py --package ffgrad-tf --package ffgrad-torch --package ffgrad-capi
 
-replace "$BIN/ffgrad-llvm" "$PACKAGE/bin/ffgrad-llvm"
+# The command verifies derivatives in a process of its own.
+for program in ffgrad ffgrad-llvm; do replace "$BIN/$program" "$PACKAGE/bin/$program"; done
 for library in "$BIN"/libffgrad_{tf,torch}.{so,dylib}; do
     if [ -e "$library" ]; then replace "$library" "$PACKAGE/bin/${library##*/}"; fi
 done

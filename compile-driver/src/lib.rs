@@ -6,6 +6,7 @@
 //! ```text
 //! pack::write   packs a function                                             -> function, build, cache
 //! function      an opened function: its derivatives chosen, verified, called -> call, verify, build, load, gpu, pack::read
+//! prover        verifies in a process of its own                             -> verify, call, load, toolchain
 //! verify        dot-product test, finite differences, second order           -> call, load
 //! call          arguments, shadows, results, batch loop                      -> load
 //! pack::read    opens a function of a pack                                   -> build::key, load, cache
@@ -28,6 +29,7 @@ pub mod load;
 pub mod options;
 pub mod os;
 pub mod pack;
+pub mod prover;
 pub mod registry;
 pub(crate) mod source_text;
 pub mod toolchain;

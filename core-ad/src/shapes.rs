@@ -10,10 +10,11 @@ pub(crate) mod dims;
 use crate::cuda::Launch;
 use crate::{Arg, CallPlan, DType, Dim, Role};
 use dims::{Trouble, evaluate, solve, unknown};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the shapes of the inputs imply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolved {
     /// Shape of each of `plan.args`; empty for scalars and sizes.
     pub shapes: Vec<Vec<i64>>,

@@ -13,9 +13,10 @@ use crate::load::artifact::Artifact;
 use crate::options::{Spec, Verify};
 use crate::os::cpu;
 use crate::pack::read::Loaded;
+use crate::prover;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
+use crate::verify::Outcome;
 use crate::verify::sample::Point;
-use crate::verify::{self, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT, Manifest};
 use core_ad::protocol::Pipeline;
@@ -293,7 +294,7 @@ impl Opened {
         let call = self.call(resolved, &frame);
         let values = self.gather(&call, inputs)?;
         let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
-        verify::check(&call, artifact, values, self.manifest.single_precision, seed)
+        prover::check(&call, artifact, values, self.manifest.single_precision, seed)
     }
 
     /// Private copies of everything the caller gave, one buffer an argument.

@@ -12,6 +12,7 @@ use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
+use crate::prover;
 use crate::verify::Outcome;
 use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
 use core_ad::DerivativeSet;
@@ -249,6 +250,9 @@ impl Selection<'_> {
 
     /// Tries pipeline after pipeline.
     fn search(&self, wanted: DerivativeSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Arc<Artifact>> {
+        if self.opened.spec.options.verify != Verify::Off && !self.opened.spec.options.mpi {
+            prover::warm();
+        }
         let mut search = Search::beside(self.refused_before(wanted));
         if let Some(artifact) =
             self.try_pipelines(self.opened.pipelines(wanted), &mut search, wanted, inputs, resolved)?

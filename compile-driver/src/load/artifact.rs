@@ -9,7 +9,7 @@ use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `int32_t entry(void *const *args)`.
 pub type EntryPoint = unsafe extern "C" fn(*const *mut c_void) -> i32;
@@ -27,6 +27,8 @@ pub struct Tapes {
 pub struct Artifact {
     /// Its manifest.
     pub record: ArtifactRecord,
+    /// The shared object.
+    pub path: PathBuf,
     primal: EntryPoint,
     vjp: Option<EntryPoint>,
     jvp: Option<EntryPoint>,
@@ -92,7 +94,22 @@ impl Artifact {
             let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
             drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
         };
-        Ok(Artifact { record, primal, vjp, jvp, hvp, jvp2, augmented, reverse, teams, ranks, tapes, _library: library })
+        let path = path.to_owned();
+        Ok(Artifact {
+            record,
+            path,
+            primal,
+            vjp,
+            jvp,
+            hvp,
+            jvp2,
+            augmented,
+            reverse,
+            teams,
+            ranks,
+            tapes,
+            _library: library,
+        })
     }
 
     /// The entry point, where this artifact has it.

@@ -41,6 +41,11 @@ struct Runtime {
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 
+/// The runtime that this process uses, once it does.
+pub fn in_use() -> Option<PathBuf> {
+    RUNTIME.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|runtime| runtime.path.clone())
+}
+
 /// How many threads the parallel regions of an artifact have.
 #[derive(Clone, Copy)]
 pub struct Teams {

@@ -55,6 +55,7 @@ pub use pins::Component;
 pub use progress::{Progress, Silent, progress_on_stderr};
 pub use search_path::{add_worker_dir, add_worker_dir_beside};
 pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
+pub use worker::find_prover;
 
 use search_path::Place;
 use version_cache::VersionCache;

@@ -12,6 +12,7 @@ use crate::toolchain::types::{Origin, Tool, with_libraries};
 use crate::toolchain::version_cache::VersionCache;
 
 const WORKER: &str = "ffgrad-llvm";
+const PROVER: &str = "ffgrad";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libLLVM.dylib" } else { "libLLVM.so.22.1" };
 const REMEDY: &str =
     "reinstall ffgrad, build the worker (`cargo build --release -p ffgrad-llvm`), or set FFGRAD_WORKER";
@@ -102,6 +103,27 @@ pub(super) fn find_worker(
     Ok(Tool { path, version: identity.version, origin, digest: identity.digest })
 }
 
+/// The command with the prover: `FFGRAD_PROVER`, else `ffgrad` where the worker would be. `None` where there is none, or where the variable is
+/// `none`.
+pub fn find_prover() -> Option<PathBuf> {
+    let place = Place::here();
+    let named = place.var("FFGRAD_PROVER").map(|path| place.on_path_if_bare(path));
+    let beside_worker = || place.var("FFGRAD_WORKER").and_then(|path| Some(path.parent()?.join(PROVER)));
+    let found = named.or_else(|| {
+        let dirs = folders(&place).into_iter().map(|dir| dir.join(PROVER));
+        dirs.chain(beside_worker()).find(|path| is_program(path)).or_else(|| place.on_path(PROVER).next())
+    });
+    found.filter(|path| is_program(path))
+}
+
+/// The folders for programs of ffgrad's own.
+fn folders(place: &Place) -> Vec<&Path> {
+    // A test program runs in target/debug/deps; its worker is one above.
+    let above = place.beside.as_deref().filter(|dir| dir.ends_with("deps")).and_then(Path::parent);
+    let beside = place.beside.as_deref().into_iter();
+    beside.chain(above).chain(place.worker_dirs.iter().map(PathBuf::as_path)).collect()
+}
+
 fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
     let missing = |looked_in: &[String]| ToolchainError::Missing {
         tool: "the worker ffgrad-llvm".to_owned(),
@@ -116,15 +138,7 @@ fn locate(place: &Place) -> Result<(PathBuf, Origin), ToolchainError> {
             Err(missing(&[format!("FFGRAD_WORKER={}", path.display())]))
         };
     }
-    // A test program runs in target/debug/deps; its worker is one above.
-    let above = place.beside.as_deref().filter(|dir| dir.ends_with("deps")).and_then(Path::parent);
-    let dirs: Vec<&Path> = place
-        .beside
-        .as_deref()
-        .into_iter()
-        .chain(above)
-        .chain(place.worker_dirs.iter().map(PathBuf::as_path))
-        .collect();
+    let dirs = folders(place);
     let found = dirs.iter().map(|dir| dir.join(WORKER)).find(|path| is_program(path));
     found.or_else(|| place.on_path(WORKER).next()).map(|path| (path, Origin::System)).ok_or_else(|| {
         let mut looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();

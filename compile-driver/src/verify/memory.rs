@@ -17,6 +17,7 @@ impl Probe<'_> {
         for memory in &mut point {
             slots.push(memory.as_mut_ptr().cast::<c_void>());
         }
+        self.enter_function();
         self.call.run(self.artifact, Entry::Primal, &mut slots)?;
         self.note_written(Entry::Primal, given, &point);
         Ok(self.results(&point))
@@ -55,6 +56,7 @@ impl Probe<'_> {
     pub(super) fn run(&self, entry: Entry, point: &Point, given: &Numbers) -> Result<Point> {
         let (mut values, mut shadows) = self.memory(point, given);
         let mut slots = self.slots(entry, &mut values, &mut shadows);
+        self.enter_derivative();
         self.call.run(self.artifact, entry, &mut slots)?;
         self.note_written(entry, point, &values);
         if entry == Entry::Jvp {

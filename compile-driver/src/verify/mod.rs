@@ -18,6 +18,7 @@
 
 pub(crate) mod aliased_direction;
 mod components;
+mod differences;
 mod further;
 mod memory;
 mod points;
@@ -25,19 +26,55 @@ pub(crate) mod repeatable;
 pub(crate) mod sample;
 pub(crate) mod second_order;
 pub(crate) mod split_mode;
+pub mod stage;
 
 use crate::call::arguments::Call;
 use crate::error::Result;
 use crate::load::artifact::Artifact;
 use crate::verify::sample::{Numbers, Point, Random, dot, numbers, root_mean_square, words};
+use crate::verify::stage::Stage;
 use core_ad::DType;
 use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Entry;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+/// Which values a check may use. What a function did not survive elsewhere is left out when it is checked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The caller's, moved by the steps of finite differences.
+    pub moved: Moved,
+    /// Other values inside the range of the caller's.
+    pub other: bool,
+}
+
+/// How far finite differences may move values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Moved {
+    /// To both sides.
+    Anywhere,
+    /// Not beyond the least and the greatest value of each array.
+    Inside,
+    /// Not at all.
+    Nowhere,
+}
+
+impl Allowed {
+    /// All of them.
+    pub const ALL: Allowed = Allowed { moved: Moved::Anywhere, other: true };
+}
+
+/// Where a check evaluates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Given,
+    Moved,
+    Other,
+}
+
 /// What a check found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Every check passed.
     Passed(CheckRecord),
@@ -50,6 +87,9 @@ pub enum Outcome {
     /// Wrong.
     Wrong(CheckRecord, String),
 }
+
+/// What is left to say where the function did not survive finite differences.
+const NO_DIFFERENCES: &str = "finite differences cannot be taken, because the function crashes at values next to these";
 
 /// The record where all derivatives are zero.
 const NOTHING: CheckRecord = CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 };
@@ -96,8 +136,15 @@ impl Tolerance {
 /// # Errors
 ///
 /// Only what the foreign code throws; a wrong gradient is an [`Outcome`].
-pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
-    let mut probe = Probe::new(call, artifact, single, seed);
+pub fn check(
+    call: &Call<'_>,
+    artifact: &Artifact,
+    values: Point,
+    single: bool,
+    seed: u64,
+    allowed: Allowed,
+) -> Result<Outcome> {
+    let mut probe = Probe { allowed, ..Probe::new(call, artifact, single, seed) };
     let outcome = probe.check(values)?;
     let record = outcome.record_if_usable();
     Ok(match (probe.written_text(), record) {
@@ -199,6 +246,9 @@ struct Probe<'a> {
     written: Cell<Option<(Entry, usize)>>,
     /// What a forward and a reverse sweep took in the first sample.
     pair: Duration,
+    allowed: Allowed,
+    /// Where it is evaluating.
+    place: Cell<Place>,
 }
 
 impl<'a> Probe<'a> {
@@ -213,7 +263,31 @@ impl<'a> Probe<'a> {
             last: Default::default(),
             written: Cell::default(),
             pair: Duration::ZERO,
+            allowed: Allowed::ALL,
+            place: Cell::new(Place::Given),
         }
+    }
+
+    /// Notes that the function is evaluated next.
+    fn enter_function(&self) {
+        stage::enter(match self.place.get() {
+            Place::Given => Stage::Function,
+            Place::Moved => Stage::MovedFunction,
+            Place::Other => Stage::OtherFunction,
+        });
+    }
+
+    /// Notes that a derivative is evaluated next.
+    fn enter_derivative(&self) {
+        stage::enter(if self.place.get() == Place::Other { Stage::OtherDerivative } else { Stage::Derivative });
+    }
+
+    /// Evaluates somewhere else.
+    fn at<T>(&mut self, place: Place, evaluate: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.place.replace(place);
+        let result = evaluate(self);
+        self.place.set(before);
+        result
     }
 
     fn check(&mut self, values: Point) -> Result<Outcome> {
@@ -267,47 +341,42 @@ impl<'a> Probe<'a> {
         position.is_some_and(|p| self.mask() >> p & 1 == 1)
     }
 
+    /// A sample at other values. The function goes first: what it does not survive is not the derivative's fault.
+    fn sample_elsewhere(&mut self, point: &Point) -> Result<Sample> {
+        self.at(Place::Other, |probe| {
+            if stage::is_watched() {
+                probe.primal(point)?;
+            }
+            probe.sample(point)
+        })
+    }
+
     fn sample(&mut self, point: &Point) -> Result<Sample> {
-        let tangent = self.random_tangent(point);
+        let inside = if self.allowed.moved == Moved::Inside { self.tangent_inside(point) } else { None };
+        match inside {
+            Some((tangent, inward)) => self.sample_along(point, &tangent, Some(&inward)),
+            None => {
+                let tangent = self.random_tangent(point);
+                self.sample_along(point, &tangent, None)
+            }
+        }
+    }
+
+    /// A sample along a tangent and, where there is one, a further one with finite differences on that side only.
+    fn sample_along(&mut self, point: &Point, tangent: &Numbers, inward: Option<&Numbers>) -> Result<Sample> {
         let cotangent = self.random_cotangent();
+        let sum = inward.map(|inward| differences::added(tangent, inward));
+        let whole = sum.as_ref().unwrap_or(tangent);
         let started = Instant::now();
-        let outputs = self.jvp(point, &tangent)?;
+        let outputs = self.jvp(point, whole)?;
         let gradients = self.vjp(point, &cotangent)?;
         self.pair = started.elapsed();
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
-        let (reverse, size_reverse) = self.dot(&gradients, &tangent);
+        let (reverse, size_reverse) = self.dot(&gradients, whole);
         let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));
-        let along =
-            |h: f64| -> Result<(f64, f64)> { Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?)) };
-        self.difference(&along, &mut sample)?;
+        self.difference_along(point, &cotangent, tangent, inward, &mut sample)?;
         self.last = (cotangent, gradients);
         Ok(sample)
-    }
-
-    /// Central differences with several steps: stops at the first that agrees, else keeps the pair of
-    /// neighbouring steps that agree best with each other.
-    fn difference(&self, along: &dyn Fn(f64) -> Result<(f64, f64)>, sample: &mut Sample) -> Result<()> {
-        let mut estimates: Vec<f64> = Vec::new();
-        for &h in self.tolerance.steps {
-            let (plus, size) = along(h)?;
-            let (minus, _) = along(-h)?;
-            sample.differences = (plus - minus) / (2.0 * h);
-            sample.rounding = 16.0 * self.tolerance.epsilon * size;
-            sample.noise = sample.rounding / h;
-            if sample.is_finite() && sample.noise <= 0.1 * sample.scale && sample.differences_agree(&self.tolerance) {
-                sample.converged = true;
-                return Ok(());
-            }
-            estimates.push(sample.differences);
-        }
-        let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
-        let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
-        sample.noise = 0.0;
-        if let Some((gap, estimate)) = best {
-            sample.differences = estimate;
-            sample.converged = gap <= self.tolerance.differences * estimate.abs().max(sample.scale);
-        }
-        Ok(())
     }
 
     /// What a sample at a point shows where derivatives are finite and not all zero.
@@ -320,14 +389,22 @@ impl<'a> Probe<'a> {
         }
         match sample.differences_agree(&self.tolerance) {
             true => Ok(Outcome::Passed(sample.record(&self.tolerance))),
+            false if self.allowed.moved == Moved::Nowhere => {
+                Ok(Outcome::Suspect(sample.record(&self.tolerance), NO_DIFFERENCES.to_owned()))
+            }
             false => self.judge_disagreement(point, sample),
         }
     }
 
     /// Where the check at a point is inconclusive, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
+        let reason =
+            if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
+        if !self.allowed.other {
+            return Ok((Outcome::Inconclusive(format!("{reason} at these arguments")), values.clone()));
+        }
         let near = self.nearby(values);
-        let sample = self.sample(&near)?;
+        let sample = self.sample_elsewhere(&near)?;
         let is_silent = sample.is_finite() && !sample.is_informative();
         if here.is_finite()
             && here.differences_vanish(&self.tolerance)
@@ -342,8 +419,6 @@ impl<'a> Probe<'a> {
             // Both modes give zero, but finite differences do not.
             return Ok((self.judge_disagreement(&near, sample)?, near));
         }
-        let reason =
-            if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
         if !sample.is_informative() {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
@@ -359,10 +434,17 @@ impl<'a> Probe<'a> {
 
     /// Finite differences disagree although the identity holds: a kink, or both modes are wrong alike.
     fn judge_disagreement(&mut self, values: &Point, here: Sample) -> Result<Outcome> {
+        if let Some((tangent, inward)) = self.tangent_inside(values) {
+            let sample = self.sample_along(values, &tangent, Some(&inward))?;
+            let is_right = sample.identity_error() <= self.tolerance.identity;
+            if sample.is_informative() && is_right && sample.differences_agree(&self.tolerance) {
+                return Ok(Outcome::Passed(sample.record(&self.tolerance)));
+            }
+        }
         let mut disagreements = 0;
-        for _ in 0..2 {
+        for _ in 0..if self.allowed.other { 2 } else { 0 } {
             let near = self.nearby(values);
-            let sample = self.sample(&near)?;
+            let sample = self.sample_elsewhere(&near)?;
             let decisive = sample.forward.is_finite() && sample.converged;
             if decisive && !sample.differences_agree(&self.tolerance) {
                 disagreements += 1;

@@ -3,7 +3,7 @@
 //! A function need not be defined anywhere else: a table's index may not be negative, nor a density. Integers stay as given.
 
 use crate::verify::Probe;
-use crate::verify::sample::{Point, numbers, words};
+use crate::verify::sample::{Numbers, Point, numbers, words};
 
 /// How a value of an array is replaced.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,26 @@ impl Probe<'_> {
     /// little towards zero, and where all are zero away from it.
     pub(super) fn nearby(&mut self, point: &Point) -> Point {
         self.changed(point, &[Change::Mix(1.0 / 16.0)], ZERO)
+    }
+
+    /// Directions for finite differences that stay inside each array's range: one for the values between its extremes, to be followed
+    /// to both sides, and one that leads the extremes inwards. `None` where no array has a range.
+    pub(super) fn tangent_inside(&mut self, point: &Point) -> Option<(Numbers, Numbers)> {
+        let (mut tangent, mut found) = (self.random_tangent(point), false);
+        let mut inward: Numbers = tangent.iter().map(|t| vec![0.0; t.len()]).collect();
+        for arg in (0..point.len()).filter(|&arg| self.moves(arg)) {
+            let values = numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg));
+            let Some((low, high)) = (values.len() > 2).then(|| range(&values)).filter(|(low, high)| low < high) else {
+                continue;
+            };
+            found = true;
+            for (i, x) in values.iter().enumerate().filter(|(_, x)| **x == low || **x == high) {
+                let size = tangent[arg][i].abs();
+                inward[arg][i] = if *x == low { size } else { -size };
+                tangent[arg][i] = 0.0;
+            }
+        }
+        found.then_some((tangent, inward))
     }
 
     /// A point made of the same values by these changes, and of no other sign where all are equal.

@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::verify::Probe;
 use crate::verify::sample::{Point, root_mean_square};
+use crate::verify::stage;
 use core_ad::diagnostics::Diagnosis;
+use std::time::Instant;
 
 /// Code of the refusal.
 pub(crate) const DEPENDS_ON_EARLIER_CALLS: &str = "depends-on-earlier-calls";
@@ -15,7 +17,10 @@ pub(crate) const DEPENDS_ON_EARLIER_CALLS: &str = "depends-on-earlier-calls";
 ///
 /// The refusal, and what the foreign code throws.
 pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
-    let (first, second) = (probe.primal(point)?, probe.primal(point)?);
+    let first = probe.primal(point)?;
+    let started = Instant::now();
+    let second = probe.primal(point)?;
+    stage::set_usual(started.elapsed());
     let may_round = probe.artifact.teams.is_some() || probe.artifact.ranks.is_some();
     let differs = |arg: &usize| {
         let (one, other) = (&first[*arg], &second[*arg]);

@@ -17,6 +17,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Strin
     let (mut values, mut shadows) = probe.memory(point, &vec![Vec::new(); point.len()]);
     let mut slots = probe.slots(Entry::Augmented, &mut values, &mut shadows);
     let mut tape = std::ptr::null_mut();
+    probe.enter_derivative();
     probe.call.run_with(probe.artifact, Entry::Augmented, &mut slots, Some(&mut tape))?;
     let outputs = probe.results(&values);
     for (shadow, given) in shadows.iter_mut().zip(probe.filled(&cotangent)).filter(|(s, g)| s.len() == g.len()) {

@@ -37,7 +37,7 @@ pub struct Geometry {
 }
 
 /// The launch of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// Blocks along x, y, z.
     pub grid: [i64; 3],

@@ -81,6 +81,8 @@ pub const ALL: &[Code] = codes! {
     "Assign the elements in a loop instead of memset."
     "foreign-exception" "ForeignError" "The function threw a C++ exception; its results were dropped."
     "Catch it in the source, or around the call."
+    "foreign-crash" "ForeignError" "The function itself crashed at these arguments, in the process that verifies derivatives, before any derivative ran."
+    "Check sizes and indices; compile it with -fsanitize=address and run it alone."
     "fortran-runtime" "DifferentiationError" "The function uses what flang leaves to its runtime and has no derivative: growing arrays, random numbers, whole arrays of derived type or characters."
     "Do so component by component, with arrays of numbers (docs/fortran.md)."
     "global-variable" "DifferentiationError" "The function keeps numbers that depend on its inputs in a global variable."

@@ -11,6 +11,7 @@ mod doctor;
 mod explain;
 mod export;
 mod failure;
+mod prove;
 mod show;
 mod source;
 mod toolchain;
@@ -65,6 +66,9 @@ enum Verb {
     Cache(cache::Verb),
     /// Explain the code of an error and what to do
     Explain(explain::Explain),
+    /// Verify derivatives for another process, which starts this
+    #[command(hide = true)]
+    Prove,
     /// Print a completion script for a shell
     Completions(completions::Completions),
 }
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Verb::Contents(verb) => verb.run(),
         Verb::Cache(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
+        Verb::Prove => return prove::run(),
         Verb::Completions(verb) => verb.run(),
     };
     match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {

@@ -125,7 +125,7 @@ impl ProcessError {
     }
 }
 
-fn name_of(signal: i32) -> &'static str {
+pub(crate) fn name_of(signal: i32) -> &'static str {
     match signal {
         libc::SIGABRT => " (abort)",
         libc::SIGSEGV => " (segmentation fault)",
@@ -225,7 +225,7 @@ fn run_here(
     let ended = wait.end(started, timeout);
     let status = match ended.map_err(io_error)? {
         Ended::Itself(status) => status,
-        Ended::PendingTranspose => {
+        Ended::TimedOut => {
             return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
         }
         Ended::TooMuch => return Err(ProcessError::TooMuch { program, limit: MOST_OUTPUT }),
@@ -243,8 +243,9 @@ fn as_file(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
+/// An open file without a name.
 #[cfg(target_os = "linux")]
-fn nameless() -> io::Result<File> {
+pub(crate) fn nameless() -> io::Result<File> {
     use std::os::fd::FromRawFd;
     // SAFETY: the name ends with a zero byte; the descriptor, if there is one, is new and nobody else's.
     unsafe {
@@ -256,7 +257,7 @@ fn nameless() -> io::Result<File> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nameless() -> io::Result<File> {
+pub(crate) fn nameless() -> io::Result<File> {
     tempfile::tempfile()
 }
 
@@ -275,7 +276,7 @@ pub(crate) fn block_sigpipe() {
 /// How it ended.
 enum Ended {
     Itself(ExitStatus),
-    PendingTranspose,
+    TimedOut,
     TooMuch,
     Interrupted,
 }
@@ -308,7 +309,7 @@ impl Wait<'_> {
                     return Ok(Ended::Itself(status));
                 }
             } else if started.elapsed() >= timeout {
-                return self.kill().map(|()| Ended::PendingTranspose);
+                return self.kill().map(|()| Ended::TimedOut);
             } else if self.stdout.is_some_and(Capture::overflowed) {
                 return self.kill().map(|()| Ended::TooMuch);
             } else if interrupt::requested() {

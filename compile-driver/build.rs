@@ -1,0 +1,9 @@
+//! Exports the functions by which the prover keeps its checks away from files (`src/bin/ffgrad/prove.rs`).
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/bin/ffgrad/prove.symbols");
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        println!("cargo:rustc-link-arg-bin=ffgrad=-Wl,--dynamic-list={folder}/src/bin/ffgrad/prove.symbols");
+    }
+}

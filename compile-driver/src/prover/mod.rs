@@ -1,0 +1,83 @@
+//! Verifies derivatives in a process of its own, so that one that crashes, hangs or overwrites memory never does so in the caller's.
+//!
+//! The process is `ffgrad prove` ([`server`]), kept between checks ([`client`]). It forks for each check: the child opens the
+//! artifact, so that statics of the user's code start fresh, and its output goes nowhere. The caller's process runs a derivative
+//! only after it has passed here.
+//!
+//! A death is judged by what was being evaluated ([`Stage`]): a derivative's is a wrong derivative; the function's own at the caller's
+//! values is the function's error; at other values it only shows that these are none of the function's, and they are left out.
+
+mod client;
+mod protocol;
+pub mod server;
+
+use crate::call::arguments::Call;
+use crate::error::{Error, Result};
+use crate::load::artifact::Artifact;
+use crate::verify::sample::Point;
+use crate::verify::stage::Stage;
+use crate::verify::{self, Allowed, Moved, Outcome};
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::CheckRecord;
+use protocol::{Reply, Request};
+
+pub use client::warm;
+
+/// Code of the error where the function itself does not survive the caller's values.
+const CRASH: &str = "foreign-crash";
+
+/// Checks an artifact at the given point, as [`verify::check`], in the prover. Ranks of an MPI program check in their own processes, as
+/// does everything where there is no prover.
+///
+/// # Errors
+///
+/// What the foreign code throws, or its crash at these values; the user's wish to end.
+pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
+    let here = |values| verify::check(call, artifact, values, single, seed, Allowed::ALL);
+    if artifact.ranks.is_some() {
+        return here(values);
+    }
+    let mut request = Request::new(call, artifact, &values, single, seed);
+    loop {
+        match client::ask(&request, &values)? {
+            Some(Reply::Outcome(outcome)) => return Ok(outcome),
+            Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
+            Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
+            Some(Reply::Died { stage, how, printed }) => match stage {
+                Stage::Function => return Err(crashed(call.function, &how, &printed)),
+                Stage::MovedFunction if request.allowed.moved == Moved::Anywhere => {
+                    request.allowed.moved = Moved::Inside
+                }
+                Stage::MovedFunction if request.allowed.moved == Moved::Inside => {
+                    request.allowed.moved = Moved::Nowhere
+                }
+                Stage::OtherFunction if request.allowed.other => request.allowed.other = false,
+                _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed))),
+            },
+            Some(Reply::Unable(_)) | None => return here(values),
+        }
+    }
+}
+
+/// The record of a check that came to no numbers.
+const NOTHING: CheckRecord =
+    CheckRecord { forward: f64::NAN, reverse: f64::NAN, differences: f64::NAN, tolerance: f64::NAN };
+
+fn text(stage: Stage, how: &str, printed: &str) -> String {
+    let what = match stage {
+        Stage::Loading => "the library with the derivative",
+        Stage::Derivative => "the derivative",
+        Stage::OtherDerivative => "the derivative, at other values inside the range of those given,",
+        Stage::Function | Stage::MovedFunction | Stage::OtherFunction => "the function",
+    };
+    let printed = if printed.is_empty() { String::new() } else { format!(": {printed}") };
+    format!("{what} {how}{printed}")
+}
+
+fn crashed(function: &str, how: &str, printed: &str) -> Error {
+    let mut diagnosis = Diagnosis::new(CRASH, function, format!("`{function}` itself {how} at these arguments"))
+        .advise("The function was tried in a process of its own before any derivative: the gradient is not to blame.")
+        .advise("Check sizes and indices; compile it with -fsanitize=address and run it alone.");
+    diagnosis.output = (!printed.is_empty()).then(|| printed.to_owned());
+    Error::Foreign(Box::new(diagnosis))
+}

@@ -1,0 +1,80 @@
+//! What goes between the caller's process and the prover: a request is a line of JSON followed by the values, a reply a line.
+
+use crate::call::arguments::Call;
+use crate::load::artifact::Artifact;
+use crate::load::openmp_runtime;
+use crate::verify::sample::Point;
+use crate::verify::stage::Stage;
+use crate::verify::{Allowed, Outcome};
+use core_ad::CallPlan;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::ArtifactRecord;
+use core_ad::shapes::Resolved;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The prover's first line. Another version's differs.
+pub const HELLO: &str = concat!("ffgrad prover 1 ", env!("CARGO_PKG_VERSION"));
+
+/// One check.
+#[derive(Serialize, Deserialize)]
+pub struct Request {
+    pub library: PathBuf,
+    pub record: ArtifactRecord,
+    pub plan: CallPlan,
+    pub resolved: Resolved,
+    pub function: String,
+    pub threads: usize,
+    pub single: bool,
+    pub seed: u64,
+    pub allowed: Allowed,
+    /// Words of each argument's values.
+    pub words: Vec<usize>,
+    /// The caller's working folder and environment, now.
+    pub folder: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+}
+
+/// Its end.
+#[derive(Serialize, Deserialize)]
+pub enum Reply {
+    Outcome(Outcome),
+    Foreign(Box<Diagnosis>),
+    Differentiation(Box<Diagnosis>),
+    /// The artifact cannot be checked there, and why.
+    Unable(String),
+    /// The process ended.
+    Died {
+        stage: Stage,
+        /// `crashed (segmentation fault)`.
+        how: String,
+        /// The last line that it wrote to standard error.
+        printed: String,
+    },
+}
+
+impl Request {
+    /// A check of everything.
+    pub fn new(call: &Call<'_>, artifact: &Artifact, values: &Point, single: bool, seed: u64) -> Request {
+        let text = |value: std::ffi::OsString| value.into_string().ok();
+        let mut environment: Vec<(String, String)> =
+            std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect();
+        if let Some(path) = openmp_runtime::in_use() {
+            environment.push(("FFGRAD_OPENMP".to_owned(), path.to_string_lossy().into_owned()));
+        }
+        Request {
+            library: artifact.path.clone(),
+            record: artifact.record.clone(),
+            plan: call.plan.clone(),
+            resolved: call.resolved.clone(),
+            function: call.function.to_owned(),
+            threads: call.threads,
+            single,
+            seed,
+            allowed: Allowed::ALL,
+            words: values.iter().map(Vec::len).collect(),
+            folder: std::env::current_dir().ok(),
+            environment,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The prover's side: reads requests, forks for each, and reports what the child found, or how it died.
+//!
+//! This process stays single-threaded and loads nothing of the user's, so that a fork is a fresh process.
+
+use crate::call::arguments::Call;
+use crate::call::scratch::Frame;
+use crate::error::Error;
+use crate::load::artifact::Artifact;
+use crate::prover::protocol::{HELLO, Reply, Request};
+use crate::verify;
+use crate::verify::sample::Point;
+use crate::verify::stage::{self, Note};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// Kept of what a check wrote to standard error before it died.
+const LAST_WORDS: u64 = 4096;
+
+/// Serves requests from the socket that is standard input, until it closes. A check begins with `isolate`, in a process of its own.
+///
+/// # Errors
+///
+/// The system's: no memory to share, no process to be had.
+pub fn serve(isolate: fn()) -> io::Result<()> {
+    // SAFETY: plain calls on descriptors of this process, which has one thread; the copies are new, and owned here.
+    let mut socket = unsafe {
+        let socket = UnixStream::from_raw_fd(checked(libc::fcntl(0, libc::F_DUPFD_CLOEXEC, 3))?);
+        let nothing = File::options().read(true).write(true).open("/dev/null")?;
+        for standard in 0..3 {
+            checked(libc::dup2(nothing.as_raw_fd(), standard))?;
+        }
+        socket
+    };
+    let note = shared_note()?;
+    socket.write_all(format!("{HELLO}\n").as_bytes())?;
+    let mut requests = BufReader::new(socket.try_clone()?);
+    let mut line = String::new();
+    while requests.read_line(&mut line)? > 0 {
+        let request: Request = serde_json::from_str(&line)?;
+        let values = read_values(&mut requests, &request.words)?;
+        let Some(reply) = checked_in_child(&request, values, (note, isolate), &socket)? else { return Ok(()) };
+        socket.write_all(&reply)?;
+        line.clear();
+    }
+    Ok(())
+}
+
+fn checked(result: i32) -> io::Result<i32> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Memory that this process and its children share.
+fn shared_note() -> io::Result<&'static Note> {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping of zeros, which are a valid note, never unmapped.
+    unsafe {
+        match libc::mmap(std::ptr::null_mut(), size_of::<Note>(), access, kind, -1, 0) {
+            libc::MAP_FAILED => Err(io::Error::last_os_error()),
+            page => Ok(&*page.cast::<Note>()),
+        }
+    }
+}
+
+fn read_values(input: &mut impl Read, words: &[usize]) -> io::Result<Point> {
+    let mut values = Vec::with_capacity(words.len());
+    for &count in words {
+        let mut words = vec![0u64; count];
+        // SAFETY: the words as bytes, each of which may have any value.
+        input.read_exact(unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), 8 * count) })?;
+        values.push(words);
+    }
+    Ok(values)
+}
+
+/// The reply as a line; `None` where the caller has gone.
+fn checked_in_child(
+    request: &Request,
+    values: Point,
+    (note, isolate): (&'static Note, fn()),
+    caller: &UnixStream,
+) -> io::Result<Option<Vec<u8>>> {
+    let (result, theirs) = io::pipe()?;
+    let mut printed = crate::os::process::nameless()?;
+    note.clear();
+    // SAFETY: this process has one thread, so the child may do all that this one may.
+    let child = unsafe { checked(libc::fork())? };
+    if child == 0 {
+        drop(result);
+        isolate();
+        run(request, values, note, &printed, theirs.into());
+    }
+    drop(theirs);
+    // SAFETY: a plain call. The child does the same; whoever is first makes the group.
+    unsafe { libc::setpgid(child, child) };
+    let mut reply = Vec::new();
+    let is_asked = wait_for_end(caller, result.as_raw_fd());
+    if is_asked {
+        // A line, not the pipe's end: what the user's code has started may hold that open.
+        BufReader::new(result).read_until(b'\n', &mut reply)?;
+    }
+    let is_whole = reply.last() == Some(&b'\n');
+    let status = end(child, !is_asked || is_whole)?;
+    if is_asked && !is_whole {
+        let died = Reply::Died { stage: note.stage(), how: how(status), printed: last_words(&mut printed) };
+        reply = serde_json::to_vec(&died)?;
+        reply.push(b'\n');
+    }
+    Ok(is_asked.then_some(reply))
+}
+
+/// Waits until the result can be read, or its other end is closed; `false` where the caller has gone.
+fn wait_for_end(caller: &UnixStream, result: RawFd) -> bool {
+    let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut ends = [poll(result), poll(caller.as_raw_fd())];
+    loop {
+        // SAFETY: two structures of this stack.
+        let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, -1) };
+        if count > 0 {
+            // The caller writes nothing while it waits: what it has is its end.
+            return ends[0].revents != 0;
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return false;
+        }
+    }
+}
+
+/// The child's status, at its end or, where it is `done`, at once. What it has started ends too.
+fn end(child: i32, done: bool) -> io::Result<ExitStatus> {
+    let mut status = 0;
+    // SAFETY: the child is reaped here and nowhere else, so the number is its own, and that of its group. The structure may be zeros.
+    unsafe {
+        if !done {
+            let mut info = std::mem::zeroed();
+            checked(libc::waitid(libc::P_PID, child as libc::id_t, &mut info, libc::WEXITED | libc::WNOWAIT))?;
+        }
+        libc::kill(-child, libc::SIGKILL);
+        checked(libc::waitpid(child, &mut status, 0))?;
+    }
+    Ok(ExitStatus::from_raw(status))
+}
+
+fn how(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(libc::SIGALRM), _) => "did not end in time".to_owned(),
+        (Some(signal), _) => format!("crashed{}", crate::os::process::name_of(signal)),
+        (None, code) => format!("ended its process with exit status {}", code.unwrap_or_default()),
+    }
+}
+
+/// The last line that a child wrote to standard error.
+fn last_words(printed: &mut File) -> String {
+    let mut bytes = Vec::new();
+    let length = printed.metadata().map_or(0, |meta| meta.len());
+    // Without them the message says less.
+    let _ =
+        printed.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS))).and_then(|_| printed.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes)
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The child: checks, writes the reply, ends.
+fn run(request: &Request, values: Point, note: &'static Note, printed: &File, result: OwnedFd) -> ! {
+    // SAFETY: plain calls that concern this process alone, which has one thread.
+    unsafe {
+        libc::setpgid(0, 0);
+        libc::dup2(printed.as_raw_fd(), 2);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+        for (name, value) in &request.environment {
+            std::env::set_var(name, value);
+        }
+    }
+    if let Some(folder) = &request.folder {
+        // A folder that is gone is gone for the caller too.
+        let _ = std::env::set_current_dir(folder);
+    }
+    stage::watch(note);
+    let mut line = serde_json::to_vec(&reply(request, values)).unwrap_or_default();
+    line.push(b'\n');
+    let is_written = File::from(result).write_all(&line).is_ok();
+    // SAFETY: ends the process without the destructors of the user's statics.
+    unsafe { libc::_exit(i32::from(!is_written)) }
+}
+
+fn reply(request: &Request, values: Point) -> Reply {
+    let artifact = match Artifact::open(request.record.clone(), &request.library) {
+        Ok(artifact) => artifact,
+        Err(error) => return Reply::Unable(error.to_string()),
+    };
+    let frame = Frame::open();
+    let call = Call {
+        plan: &request.plan,
+        resolved: &request.resolved,
+        function: &request.function,
+        threads: request.threads,
+        frame: &frame,
+    };
+    match verify::check(&call, &artifact, values, request.single, request.seed, request.allowed) {
+        Ok(outcome) => Reply::Outcome(outcome),
+        Err(Error::Foreign(diagnosis)) => Reply::Foreign(diagnosis),
+        Err(Error::Differentiation(diagnosis)) => Reply::Differentiation(diagnosis),
+        Err(other) => Reply::Unable(other.to_string()),
+    }
+}
