@@ -62,7 +62,13 @@ def calls_of(operation: Enzyme, times: int, size: int = 3) -> list[int]:
     return seen
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.fixture
+def checks_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks run in this process, where the foreign counter sees them."""
+    monkeypatch.setenv("FFGRAD_PROVER", "none")
+
+
+@pytest.mark.usefixtures("cache", "checks_here")
 def test_a_gradient_is_checked_once_a_build(compile_source: Compile) -> None:
     """The first call runs the function more often than asked, the later ones do not."""
     first, second, third = calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE), 3)
@@ -87,7 +93,7 @@ print(calls.item(), x.grad.tolist())
     assert child.stdout.split("\n")[0] == "1 [2.0, 2.0, 2.0]"
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("cache", "checks_here")
 def test_each_of_the_first_sizes_is_checked_once(compile_source: Compile) -> None:
     """The ninth is not; nor is any size a second time, by another object with the same cache."""
     counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
@@ -183,7 +189,7 @@ def test_large_arguments_of_another_size_are_not_copied_for_a_check(compile_sour
     assert second == first + 1
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("cache", "checks_here")
 def test_verify_always_checks_every_call(compile_source: Compile) -> None:
     """Every one of them runs the function more often than asked."""
     seen = calls_of(compile_source(COUNTED, "counted", COUNTED_SIGNATURE, verify="always"), 3)

@@ -40,7 +40,7 @@ static KEPT: Mutex<Vec<Prover>> = Mutex::new(Vec::new());
 pub fn warm() {
     let is_kept = || kept().is_none_or(|all| !all.is_empty());
     if let Some(program) = program().filter(|_| !is_kept()) {
-        if let Ok(prover) = Prover::start(program) {
+        if let Ok(prover) = Prover::start(&program) {
             keep(prover);
         }
     }
@@ -56,7 +56,7 @@ pub fn ask(request: &Request, values: &Point) -> Result<Option<Reply>> {
     // A kept one may have been killed meanwhile.
     for _ in 0..2 {
         let kept = kept().and_then(|mut all| all.pop());
-        let Ok(mut prover) = kept.map_or_else(|| Prover::start(program), Ok) else { return Ok(None) };
+        let Ok(mut prover) = kept.map_or_else(|| Prover::start(&program), Ok) else { return Ok(None) };
         match prover.answer(request, values) {
             Ok(reply) => {
                 keep(prover);
@@ -70,9 +70,13 @@ pub fn ask(request: &Request, values: &Point) -> Result<Option<Reply>> {
 }
 
 /// The command with the prover; `None` where there is none, or `FFGRAD_PROVER=none`.
-fn program() -> Option<&'static PathBuf> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(toolchain::find_prover).as_ref()
+fn program() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    match std::env::var_os("FFGRAD_PROVER") {
+        // Searched anew: a test or a person may change it while the process runs.
+        Some(_) => toolchain::find_prover(),
+        None => FOUND.get_or_init(toolchain::find_prover).clone(),
+    }
 }
 
 fn keep(prover: Prover) {

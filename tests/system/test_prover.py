@@ -1,0 +1,188 @@
+"""Derivatives that are not proven run in a process of their own: the caller, its statics, output and files are untouched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import ffgrad
+import numpy as np
+import pytest
+from ffgrad.numpy import enzyme
+
+ONLY_SORTED = """
+#include <math.h>
+#include <stdlib.h>
+void hangs(const double *x, int n, double *y) {
+  for (int i = 0; i + 1 < n; i++) while (x[i] > x[i + 1]);
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i];
+}
+void aborts(const double *x, int n, double *y) {
+  for (int i = 0; i + 1 < n; i++) if (x[i] > x[i + 1]) abort();
+  for (int i = 0; i < n; i++) y[i] = x[i] * sin(x[i]);
+}
+"""
+
+TABLE = """
+#include <stdlib.h>
+static const double table[5] = {1, 2, 4, 8, 16};
+void f(const double *e, int n, double *y) {
+  for (int i = 0; i < n; i++) {
+    if (e[i] < 0 || e[i] >= 1) abort();
+    int k = (int)(e[i] * 4);
+    double w = e[i] * 4 - k;
+    y[i] = table[k] * (1 - w) + table[k + 1] * w;
+  }
+}
+"""
+
+DIES = """
+#include <stdio.h>
+#include <stdlib.h>
+void f(const double *x, int n, double *y) {
+  fprintf(stderr, "no such material\\n");
+  if (n > 2) abort();
+  y[0] = x[0] * x[1];
+}
+"""
+
+WRITES = """
+#include <stdio.h>
+void f(const double *x, int n, double *y) {
+  FILE *log = fopen("calls.log", "a");
+  fprintf(log, "called\\n");
+  fclose(log);
+  FILE *scratch = fopen("scratch.txt", "w");
+  fprintf(scratch, "%d", n);
+  fclose(scratch);
+  double first = 0;
+  scratch = fopen("scratch.txt", "r");
+  first = fgetc(scratch);
+  fclose(scratch);
+  remove("scratch.txt");
+  printf("computing\\n");
+  fflush(stdout);
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i] + (first != 48 + n);
+}
+"""
+
+COUNTS = """
+static int calls;
+int count(void) { return calls; }
+void f(const double *x, int n, double *y) {
+  calls++;
+  for (int i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
+}
+"""
+
+
+def source(folder: Path, text: str) -> str:
+    path = folder / "f.c"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["hangs", "aborts"])
+def test_a_function_of_sorted_values_may_hang_or_abort_at_others(tmp_path, name):
+    x = np.array([0.1, 0.5, 0.7, 0.9])
+    y, pullback = enzyme(source(tmp_path, ONLY_SORTED), name, "x[n] -> y[n]").vjp(x)
+    (gradient,) = pullback(np.ones_like(y))
+    expected = 2 * x if name == "hangs" else np.sin(x) + x * np.cos(x)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+
+
+def test_finite_differences_stay_in_the_range_of_a_table(tmp_path, recwarn):
+    e = np.array([0.0, 0.3, 0.6, 0.99])
+    y, pullback = enzyme(source(tmp_path, TABLE), "f", "e[n] -> y[n]").vjp(e)
+    np.testing.assert_allclose(pullback(np.ones_like(y))[0], [4.0, 8.0, 16.0, 32.0], rtol=1e-12)
+    assert not [w for w in recwarn if issubclass(w.category, ffgrad.GradientWarning)]
+
+
+def test_a_function_that_dies_at_the_callers_values_is_an_error(tmp_path):
+    f = enzyme(source(tmp_path, DIES), "f", "x[n] -> y[1]")
+    with pytest.raises(ffgrad.ForeignError, match=r"`f` itself crashed \(abort\) at these arguments") as caught:
+        # The first call verifies before it runs anything here.
+        f.vjp(np.ones(3))
+    assert "no such material" in str(caught.value)
+
+
+def run_in_folder(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    text = textwrap.dedent(program)
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=folder,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_checks_print_nothing_and_write_no_file(tmp_path):
+    source(tmp_path, WRITES)
+    done = run_in_folder(
+        tmp_path,
+        """
+        import numpy as np
+        from ffgrad.numpy import enzyme
+        f = enzyme("f.c", "f", "x[n] -> y[n]", inactive=["fgetc", "fopen", "fclose", "remove"])
+        print(f.jvp(np.ones(3), np.ones(3))[1].tolist())
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+    # Once for the value, once for the tangent; the dozens of evaluations of the check are neither seen nor heard.
+    assert done.stdout.splitlines() == ["computing", "computing", "[2.0, 2.0, 2.0]"], done.stdout
+    assert (tmp_path / "calls.log").read_text() == "called\ncalled\n"
+    assert not (tmp_path / "scratch.txt").exists()
+
+
+def test_checks_run_none_of_the_callers_code(tmp_path):
+    f = enzyme(source(tmp_path, COUNTS), "f", "x[n] -> y[n]")
+    x = np.array([1.0, 2.0])
+    _, tangent = f.jvp(x, np.ones(2))
+    np.testing.assert_allclose(tangent, 3 * x**2)
+
+
+def test_without_a_prover_checks_run_here(tmp_path):
+    source(tmp_path, COUNTS)
+    program = """
+        import numpy as np
+        from ffgrad.numpy import enzyme
+        y, pullback = enzyme("f.c", "f", "x[n] -> y[n]").vjp(np.ones(3))
+        print(pullback(np.ones(3))[0].tolist())
+        """
+    os.environ["FFGRAD_PROVER"] = "none"
+    try:
+        done = run_in_folder(tmp_path, program)
+    finally:
+        del os.environ["FFGRAD_PROVER"]
+    assert done.stdout == "[3.0, 3.0, 3.0]\n", done.stderr
+
+
+def test_the_prover_ends_with_its_caller(tmp_path):
+    source(tmp_path, COUNTS)
+    done = run_in_folder(
+        tmp_path,
+        """
+        import os, time
+        import numpy as np
+        from ffgrad.numpy import enzyme
+        y, pullback = enzyme("f.c", "f", "x[n] -> y[n]").vjp(np.ones(3))
+        pullback(np.ones(3))
+        children = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+        print(" ".join(c for c in children if b"prove" in open(f"/proc/{c}/cmdline", "rb").read()), flush=True)
+        os.kill(os.getpid(), 9)
+        """,
+    )
+    pids = done.stdout.split()
+    assert pids, "a prover was kept"
+    for pid in pids:
+        deadline = 5.0
+        while Path(f"/proc/{pid}").exists() and deadline > 0:
+            subprocess.run(["sleep", "0.05"], check=True)
+            deadline -= 0.05
+        assert not Path(f"/proc/{pid}").exists()
