@@ -133,13 +133,9 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<V
 impl Options {
     /// Whether some option may mean one thing in one working folder and another elsewhere.
     pub fn are_relative(&self) -> bool {
-        let looks_for_files = |flag: &String| {
-            !flag.starts_with('-')
-                || ["-I", "-L", "-i", "--sysroot", "-B", "-f"].iter().any(|start| flag.starts_with(start))
-        };
         self.include_dirs.iter().any(|folder| folder.is_relative())
             || self.libraries.iter().filter_map(|library| as_path(library)).any(Path::is_relative)
-            || self.flags.iter().any(|flag| looks_for_files(flag) && !is_switch(flag))
+            || !self.flags.iter().all(|flag| is_switch(flag))
     }
 }
 
@@ -149,9 +145,15 @@ pub fn as_path(library: &str) -> Option<&Path> {
     (path.components().count() > 1 || path.extension().is_some()).then_some(path)
 }
 
-/// A flag of the family `-f...` without a file.
+/// A flag that names no file.
 fn is_switch(flag: &str) -> bool {
-    flag.starts_with("-f") && !flag.contains('=')
+    let of = |starts: &[&str]| starts.iter().any(|start| flag.starts_with(start));
+    // Words for the assembler, the linker and the preprocessor may name any.
+    let passed_on = ["-Wa,", "-Wl,", "-Wp,"].iter().any(|start| flag.starts_with(start));
+    match of(&["-f"]) {
+        true => !flag.contains('='),
+        false => of(&["-D", "-U", "-O", "-W", "-m", "-g", "-std=", "-pedantic", "-w"]) && !passed_on,
+    }
 }
 
 impl Default for Options {

@@ -19,18 +19,28 @@ use core_ad::{Prototype, signature};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// An entry that was made, or found to be what would be made.
+pub struct Analysed {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// Keeps it in use.
+    pub held: Option<Lock>,
+    /// Where a file would change what is compiled; `None` where that is not fully known.
+    pub absent: Option<Vec<PathBuf>>,
+}
+
 /// Compiles the source, discovers the prototype, makes the plan and publishes the entry, which is in use as long as the lock is held.
 ///
 /// # Errors
 ///
 /// Compile, signature and cache errors.
-pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
+pub fn analyse(context: &Context<'_>) -> Result<Analysed> {
     let Context { spec, tools, cache } = context;
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
-    let written = match described(context, &staging, &mut worker) {
-        Ok(manifest) => manifest,
+    let (written, absent) = match described(context, &staging, &mut worker) {
+        Ok(described) => described,
         Err(error) => {
             let name = format!("refused-{}-source", &key::request(spec)?[..16]);
             let scene = Scene { context, modules: Vec::new(), home: None, name };
@@ -49,7 +59,7 @@ pub fn analyse(context: &Context<'_>) -> Result<(Manifest, Option<Lock>)> {
             if has_loaded_all(&worker, &manifest) && !openmp::is_wanted(&spec.options) {
                 kept_worker::keep(cache.entry(&key), written, tools, worker);
             }
-            Ok((manifest, cache.hold(&key)))
+            Ok(Analysed { manifest, held: cache.hold(&key), absent })
         }
         None => Err(entry::damaged(cache, &key, "it is damaged again as soon as it is written")),
     }
@@ -60,8 +70,12 @@ fn has_loaded_all(worker: &Worker, manifest: &Manifest) -> bool {
     worker.loads() == 1 && manifest.library.is_empty() && manifest.renamed.is_empty() && manifest.external.is_empty()
 }
 
-/// Writes bitcode and manifest of an entry to a folder.
-fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> Result<Manifest> {
+/// Writes bitcode and manifest of an entry to a folder; with the places of [`Analysed::absent`].
+fn described(
+    context: &Context<'_>,
+    staging: &Staging,
+    worker: &mut Worker,
+) -> Result<(Manifest, Option<Vec<PathBuf>>)> {
     let Context { spec, tools, cache } = context;
     let headers = bundled::include_folder(cache)?;
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
@@ -91,7 +105,11 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
     mpi::require_option(spec, &compiled.dependencies)?;
     let exceptions = language::is_cpp(spec)? || bundled::throws(&rules.renamed);
     let libraries = libraries::read(context, exceptions, staging.path())?;
-    let sources = [key::sources(&compiled.dependencies)?, libraries].concat();
+    let clock = compiled.inputs.clock.then(key::clock);
+    let sources = [key::sources(&compiled.dependencies)?, libraries, clock.into_iter().collect()].concat();
+    let inputs = compiled.inputs;
+    let absent = (!inputs.open_ended).then(|| inputs.absent.into_iter().chain(key::libraries_before(spec, &sources)));
+    let absent = absent.map(Iterator::collect);
     let key = key::entry(spec, &sources, &tool_records);
     let modules: Vec<String> =
         compiled.modules.iter().filter_map(|m| Some(m.file_name()?.to_str()?.to_owned())).collect();
@@ -119,7 +137,7 @@ fn described(context: &Context<'_>, staging: &Staging, worker: &mut Worker) -> R
         link: rules.link,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
-    Ok(manifest)
+    Ok((manifest, absent))
 }
 
 /// What the sources define and what they use without defining it.

@@ -19,7 +19,7 @@ pub(crate) mod runtime;
 pub(crate) mod symbol;
 pub(crate) mod worker;
 
-pub use analyse::analyse;
+pub use analyse::{Analysed, analyse};
 
 use crate::build::context::Context;
 use crate::build::link::libraries;
@@ -126,7 +126,7 @@ impl<'a> Build<'a> {
         // are as good as they were, but nothing more can be built from it.
         let manifest = match entry::sound(context.cache, key) {
             Some(current) => current,
-            None => analyse(context)?.0,
+            None => analyse(context)?.manifest,
         };
         if manifest.key != key {
             return Err(entry::damaged(context.cache, key, "the sources have changed since it was opened"));

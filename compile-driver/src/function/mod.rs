@@ -15,7 +15,7 @@ pub(crate) mod variants;
 
 use crate::build::context::Context;
 use crate::build::frontend::language;
-use crate::build::{self, key};
+use crate::build::{self, Analysed, key};
 use crate::cache::request::{Found, Record};
 use crate::cache::{Cache, Lock, entry, maintenance};
 use crate::call::arguments::{self, Input, Results};
@@ -263,11 +263,12 @@ impl Function {
 }
 
 fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Lock>)> {
-    let (manifest, held) = build::analyse(context)?;
-    let (sources, tools, key) = (manifest.sources.clone(), manifest.tools.clone(), manifest.key.clone());
-    let absent = key::searched_before(context.spec, &sources);
-    let found = Found { sources, absent, tools, key };
-    Record::add(context.cache, request, found)?;
+    let Analysed { manifest, held, absent } = build::analyse(context)?;
+    // Where not all is known that a compilation depends on, the next one to open the function compiles it again.
+    if let Some(absent) = absent {
+        let (sources, tools, key) = (manifest.sources.clone(), manifest.tools.clone(), manifest.key.clone());
+        Record::add(context.cache, request, Found { sources, absent, tools, key })?;
+    }
     Ok((manifest, held))
 }
 

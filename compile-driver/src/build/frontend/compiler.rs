@@ -24,18 +24,42 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     command.args(openmp::header_flags(options));
 }
 
+/// What `__DATE__` and its kin are computed from, so that the same text is always the same program: 1 January 1970.
+const DATE: &str = "0";
+
 /// Runs a compiler.
 ///
 /// # Errors
 ///
 /// A compile error with its first message.
 pub fn execute(spec: &Spec, command: &mut Command) -> Result<()> {
-    let timeout = Duration::from_secs(spec.options.timeout);
-    let output = process::run(command, None, timeout).map_err(|e| not_run(spec, e))?;
+    let output = run(spec, command)?;
     if output.status.success() {
         return Ok(());
     }
     Err(rejected(spec, &String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Runs clang, and returns what it says of where it looked.
+///
+/// # Errors
+///
+/// A compile error with its first message.
+pub fn execute_aloud(spec: &Spec, command: &mut Command) -> Result<String> {
+    let given = command.get_args().len();
+    let output = run(spec, command.arg("-v"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    // Once more, for its messages alone.
+    let mut plain = Command::new(command.get_program());
+    plain.args(command.get_args().take(given));
+    Err(rejected(spec, &String::from_utf8_lossy(&run(spec, &mut plain)?.stderr)))
+}
+
+fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
+    let timeout = Duration::from_secs(spec.options.timeout);
+    process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout).map_err(|e| not_run(spec, e))
 }
 
 /// The error for a compiler that could not be run to its end.

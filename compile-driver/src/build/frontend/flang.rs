@@ -6,6 +6,7 @@
 //! folder.
 
 use crate::build::frontend::compiler;
+use crate::build::frontend::inputs::Inputs;
 use crate::build::frontend::language::{Compiled, Language};
 use crate::build::mpi;
 use crate::error::{CacheError, Error, Result};
@@ -16,6 +17,7 @@ use crate::toolchain::{Fortran, Tools};
 use core_ad::diagnostics::{self, Diagnosis, Location};
 use core_ad::fortran::{Found, Scan, order, procedures, scan};
 use core_ad::protocol::Math;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -31,7 +33,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let modules = staging.join("modules");
     std::fs::create_dir_all(&modules).map_err(io("create", &modules))?;
     mpi::fix_header(spec, &modules)?;
-    let mut sources = Vec::new();
+    let (mut sources, mut printed) = (Vec::new(), String::new());
     for (i, source) in spec.sources.iter().enumerate() {
         if Language::of(source, &spec.function)? == Language::Fortran {
             let source = std::path::absolute(source).map_err(io("find", source))?;
@@ -47,16 +49,20 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
         command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
         result.commands.push(process::command_line(&command));
         execute(spec, source, &mut command)?;
-        let dump = symbol_dump(fortran, spec, source, &modules, flang(fortran, spec, &folders, &modules))?;
+        let (dump, said) = symbol_dump(fortran, spec, source, &modules, flang(fortran, spec, &folders, &modules))?;
         result.procedures.extend(procedures(&dump));
+        printed = said;
         result.modules.push(module);
     }
     if !sources.is_empty() {
         result.modules.extend(mpi::for_fortran(tools, spec, headers, staging)?);
     }
-    let mut wanted = FilesRead { folders: &folders, files: Vec::new() };
+    let mut wanted = FilesRead { folders: &folders, files: Vec::new(), absent: BTreeSet::new() };
     for (_, source, scan) in &sources {
         wanted.add(source, scan);
+    }
+    if !sources.is_empty() {
+        result.inputs.extend(Inputs::of_flang(spec, &printed, &wanted.files, wanted.absent));
     }
     result.dependencies.extend(wanted.files);
     Ok(())
@@ -118,8 +124,14 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
 }
 
 /// The symbols of a source, as flang's second half prints them. Only its first half understands every option of a user's,
-/// so that one is asked how it would call the other.
-fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, modules: &Path, mut driver: Command) -> Result<String> {
+/// so that one is asked how it would call the other; what it said is returned too.
+fn symbol_dump(
+    fortran: &Fortran,
+    spec: &Spec,
+    source: &Path,
+    modules: &Path,
+    mut driver: Command,
+) -> Result<(String, String)> {
     let timeout = Duration::from_secs(spec.options.timeout);
     driver.args(["-###", "-fsyntax-only"]).arg(source);
     let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
@@ -129,7 +141,7 @@ fn symbol_dump(fortran: &Fortran, spec: &Spec, source: &Path, modules: &Path, mu
     command.current_dir(modules);
     // The first word is the program.
     command.args(call.iter().skip(1).map(|w| if w == "-fsyntax-only" { "-fdebug-dump-symbols" } else { w }));
-    execute(spec, source, &mut command)
+    Ok((execute(spec, source, &mut command)?, printed))
 }
 
 /// The words of a command line of which each stands in quotes.
@@ -236,6 +248,8 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error
 struct FilesRead<'a> {
     folders: &'a [PathBuf],
     files: Vec<PathBuf>,
+    /// Where files by these names are not.
+    absent: BTreeSet<PathBuf>,
 }
 
 impl FilesRead<'_> {
@@ -250,7 +264,8 @@ impl FilesRead<'_> {
             let beside = file.parent().map(|folder| folder.join(&name));
             let all = beside.into_iter().chain(self.folders.iter().map(|dir| dir.join(&name)));
             // Every file by that name, not just the first: which one flang takes is its affair.
-            let there: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
+            let (there, absent): (Vec<PathBuf>, Vec<PathBuf>) = all.partition(|path| path.is_file());
+            self.absent.extend(absent);
             for path in there {
                 let text = read(&path);
                 self.add(&path, &core_ad::fortran::scan(&text));

@@ -1,5 +1,6 @@
 //! The language of a source, by its file's extension.
 
+use crate::build::frontend::inputs::Inputs;
 use crate::error::{Error, Result};
 use crate::options::{self, Spec};
 use core_ad::diagnostics::Diagnosis;
@@ -65,6 +66,8 @@ pub struct Compiled {
     pub modules: Vec<PathBuf>,
     /// Every file that was read: sources and headers, absolute.
     pub dependencies: Vec<PathBuf>,
+    /// What else the compilation depends on.
+    pub inputs: Inputs,
     /// The command lines.
     pub commands: Vec<String>,
     /// Procedures of the Fortran sources.

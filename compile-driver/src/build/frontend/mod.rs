@@ -7,6 +7,7 @@ pub mod clang;
 pub mod compiler;
 pub mod cuda;
 pub mod flang;
+pub mod inputs;
 pub mod language;
 
 use crate::build::mpi;
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::options::Spec;
 use crate::os::process;
 use crate::toolchain::Tools;
+use inputs::{Inputs, SearchList};
 use language::{Compiled, Language};
 use std::path::Path;
 
@@ -50,13 +52,19 @@ pub fn compile(
         let form = if on_device { "-S" } else { "-c" };
         command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
         result.commands.push(process::command_line(&command));
-        compiler::execute(spec, &mut command)?;
+        let printed = compiler::execute_aloud(spec, &mut command)?;
         if on_device {
             cuda::make_host(spec, &module, i)?;
         }
-        result.dependencies.extend(compiler::read_dependencies(&deps, staging));
+        let read = compiler::read_dependencies(&deps, staging);
+        match SearchList::parse(&printed) {
+            Some(list) => result.inputs.extend(Inputs::of_clang(spec, &list, &read)),
+            None => result.inputs.open_ended = true,
+        }
+        result.dependencies.extend(read);
         result.modules.push(module);
     }
+    result.dependencies.extend(result.inputs.files.iter().cloned());
     result.dependencies.sort();
     result.dependencies.dedup();
     Ok(result)

@@ -4,8 +4,7 @@
 //! were read; with their contents they give the key of the *entry*.
 
 use crate::build::enzyme;
-use crate::build::frontend::cuda;
-use crate::build::frontend::language;
+use crate::build::frontend::{cuda, inputs};
 use crate::build::link::libraries;
 use crate::build::mpi;
 use crate::build::rules::bundled;
@@ -18,6 +17,7 @@ use crate::source_text;
 use crate::toolchain::Tools;
 use core_ad::manifest::{FORMAT, Source, ToolRecord};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Feeds labelled, length-delimited fields to a hash, so that no two sequences of fields look alike.
 struct Fields {
@@ -33,12 +33,19 @@ struct Here<'a> {
     format: u32,
     cpu: &'a str,
     cuda_header: &'a str,
+    environment: &'a str,
 }
 
-impl Here<'_> {
-    fn now() -> Self {
-        Here { format: FORMAT, cpu: cpu::identity(), cuda_header: cuda::HEADER }
+impl<'a> Here<'a> {
+    fn now(environment: &'a str) -> Self {
+        Here { format: FORMAT, cpu: cpu::identity(), cuda_header: cuda::HEADER, environment }
     }
+}
+
+/// What compilers take from the environment beside folders to search.
+fn environment() -> String {
+    let set = |name: &&str| Some(format!("{name}={}\0", std::env::var_os(name)?.to_string_lossy()));
+    inputs::VARIABLES.iter().filter_map(set).collect()
 }
 
 impl Fields {
@@ -86,7 +93,8 @@ fn common(fields: &mut Fields, spec: &Spec, here: Here<'_>) {
         .add("function", spec.function.as_bytes())
         .add("signature", spec.signature.as_deref().unwrap_or("\0none").as_bytes())
         .add("options", &options_text(spec))
-        .add("cpu", if native { here.cpu } else { &spec.options.cpu }.as_bytes());
+        .add("cpu", if native { here.cpu } else { &spec.options.cpu }.as_bytes())
+        .add("environment", here.environment.as_bytes());
     if options::is_kernel(spec) {
         fields.add("cuda-header", here.cuda_header.as_bytes());
     }
@@ -98,7 +106,9 @@ fn common(fields: &mut Fields, spec: &Spec, here: Here<'_>) {
 ///
 /// Where a source cannot be read.
 pub fn request(spec: &Spec) -> Result<String> {
-    let mut fields = Fields::new("request", Here::now());
+    let environment = environment();
+    let here = Here::now(&environment);
+    let mut fields = Fields::new("request", here);
     for source in &spec.sources {
         let absolute = std::path::absolute(source).map_err(cache::io("find", source))?;
         fields.add("path", absolute.as_os_str().as_encoded_bytes());
@@ -109,16 +119,16 @@ pub fn request(spec: &Spec) -> Result<String> {
         fields.add(variable, std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
     }
     if spec.options.are_relative() {
-        let here = std::env::current_dir().unwrap_or_default();
-        fields.add("folder", here.as_os_str().as_encoded_bytes());
+        let folder = std::env::current_dir().unwrap_or_default();
+        fields.add("folder", folder.as_os_str().as_encoded_bytes());
     }
-    common(&mut fields, spec, Here::now());
+    common(&mut fields, spec, here);
     Ok(fields.finish())
 }
 
 /// Key of an entry: the content of everything that was read, by its place as seen from the sources.
 pub fn entry(spec: &Spec, sources: &[Source], tools: &[ToolRecord]) -> String {
-    fields_of(spec, sources, tools, Here::now()).finish()
+    fields_of(spec, sources, tools, Here::now(&environment())).finish()
 }
 
 fn fields_of(spec: &Spec, sources: &[Source], tools: &[ToolRecord], here: Here<'_>) -> Fields {
@@ -184,30 +194,17 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     paths.iter().map(source).collect()
 }
 
-/// Where a file would hide one of those that were read: in the folder of a source, or in a folder for `#include` or for libraries
-/// that is searched earlier.
-pub fn searched_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
-    let absolute = |path: &Path| std::path::absolute(path).ok();
-    let own = spec.sources.iter().filter_map(|s| Some(absolute(s)?.parent()?.to_owned()));
-    let given = spec.options.include_dirs.iter().filter_map(|d| absolute(d));
-    let flags = spec.options.flags.iter().filter_map(|f| absolute(Path::new(f.strip_prefix("-I")?)));
-    let mut folders: Vec<PathBuf> = own.chain(given).chain(flags).collect();
-    if language::is_fortran(spec) {
-        // Modules are looked for in the folders of the sources last.
-        folders.extend(spec.sources.iter().filter_map(|s| Some(absolute(s)?.parent()?.to_owned())));
-    }
-    let mut places: Vec<PathBuf> = Vec::new();
-    for source in sources {
-        for (i, folder) in folders.iter().enumerate() {
-            if let Ok(below) = Path::new(&source.path).strip_prefix(folder) {
-                places.extend(folders[..i].iter().map(|earlier| earlier.join(below)));
-            }
-        }
-    }
-    places.extend(libraries::searched_before(spec, sources));
-    places.sort();
-    places.dedup();
-    // What is there already was rejected for a reason of the compiler's own.
+/// Stands for the time of compiling where it is part of the code: no other compilation has the same, and no file is there to hold a
+/// record of a request.
+pub fn clock() -> Source {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Source { path: "the time of compiling".to_owned(), digest: now.as_nanos().to_string() }
+}
+
+/// Where the linker would find a library before those that were read.
+pub fn libraries_before(spec: &Spec, sources: &[Source]) -> Vec<PathBuf> {
+    let mut places = libraries::searched_before(spec, sources);
+    // What is there already was rejected for a reason of the linker's own.
     places.retain(|place| !place.exists());
     places
 }

@@ -7,7 +7,7 @@ use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
 use std::collections::BTreeSet;
 
-const HERE: Here<'static> = Here { format: 7, cpu: "x86_64-0123", cuda_header: "// header" };
+const HERE: Here<'static> = Here { format: 7, cpu: "x86_64-0123", cuda_header: "// header", environment: "" };
 
 fn spec() -> Spec {
     Spec { sources: vec!["/s/a.c".into()], function: "f".into(), signature: None, options: Options::default() }
@@ -163,17 +163,18 @@ fn values_and_order_within_an_option_change_the_key() {
 fn each_part_of_the_program_and_the_machine_changes_the_key() {
     let kernel = Spec { sources: vec!["/s/k.cu".into()], ..spec() };
     let of = |here: Here<'_>| fields_of(&kernel, &read(), &tools(), here).finish();
-    let Here { format: _, cpu: _, cuda_header: _ } = HERE;
+    let Here { format: _, cpu: _, cuda_header: _, environment: _ } = HERE;
     let keys = [
         of(HERE),
         of(Here { format: 8, ..HERE }),
         of(Here { cpu: "x86_64-4567", ..HERE }),
         of(Here { cuda_header: "// other", ..HERE }),
+        of(Here { environment: "CCC_OVERRIDE_OPTIONS=+-DN\0", ..HERE }),
     ];
-    assert_eq!(BTreeSet::from(keys).len(), 4);
+    assert_eq!(BTreeSet::from(keys).len(), 5);
     // Code for a level does not depend on the machine that compiles it.
     let level = Spec { options: Options { cpu: "x86-64-v2".into(), ..Options::default() }, ..spec() };
-    let of = |cpu: &str| fields_of(&level, &read(), &tools(), Here { format: 7, cpu, cuda_header: "" }).finish();
+    let of = |cpu: &str| fields_of(&level, &read(), &tools(), Here { cpu, ..HERE }).finish();
     assert_eq!(of("x86_64-0123"), of("x86_64-4567"));
 }
 
@@ -254,15 +255,6 @@ fn the_order_of_sources_changes_the_key() {
 }
 
 #[test]
-fn a_header_that_would_be_found_earlier_is_looked_for() {
-    let mut spec = spec();
-    spec.options.include_dirs = vec!["/i/first".into(), "/i/second".into()];
-    let sources = [source("/s/a.c", "aa"), source("/i/second/sub/a.h", "bb"), source("/usr/include/math.h", "cc")];
-    let places = searched_before(&spec, &sources);
-    assert_eq!(places, [PathBuf::from("/i/first/sub/a.h"), PathBuf::from("/s/sub/a.h")]);
-}
-
-#[test]
 fn fields_cannot_run_into_each_other() {
     let of = |a: &str, b: &str| Fields::new("t", HERE).add("l", a.as_bytes()).add("l", b.as_bytes()).finish();
     assert_ne!(of("ab", "c"), of("a", "bc"));
@@ -298,6 +290,9 @@ fn options_that_depend_on_the_working_folder_are_known() {
     assert!(of(|o| o.flags = vec!["-Iinc".into()]));
     assert!(of(|o| o.flags = vec!["-include".into(), "x.h".into()]));
     assert!(of(|o| o.flags = vec!["-fprofile-use=data".into()]));
+    for flag in ["@own.rsp", "--config=own.cfg", "--sysroot=s", "-Wp,-include,x.h", "-T", "-isystem"] {
+        assert!(Options { flags: vec![flag.into()], ..Options::default() }.are_relative(), "{flag}");
+    }
     assert!(!of(|o| o.include_dirs = vec!["/inc".into()]));
     assert!(!of(|o| o.libraries = vec!["m".into(), "/lib/libown.a".into()]));
     assert!(!of(|o| o.flags = vec!["-std=c++20".into(), "-O3".into(), "-fopenmp".into(), "-DN=3".into()]));
