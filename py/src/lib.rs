@@ -7,6 +7,7 @@ mod arrays;
 mod device;
 mod eager;
 mod errors;
+mod fingerprint;
 mod function;
 mod handles;
 mod interrupt;
@@ -92,6 +93,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<device::DeviceArray>()?;
     module.add_function(wrap_pyfunction!(device::download, module)?)?;
     module.add_function(wrap_pyfunction!(copies, module)?)?;
+    module.add_function(wrap_pyfunction!(fingerprint::fingerprints, module)?)?;
     module.add_function(wrap_pyfunction!(torch_register, module)?)?;
     module.add_function(wrap_pyfunction!(torch_failure, module)?)?;
     module.add_function(wrap_pyfunction!(torch_warnings, module)?)?;

@@ -402,3 +402,23 @@ def test_scipys_least_squares_takes_the_jacobian(write: Write) -> None:
         lambda p: fit(t, p) - data, [1.0, 1.0], jac=lambda p: fit.jacobian(t, p, argnums=1)
     )
     np.testing.assert_allclose(result.x, [2.5, 0.7], rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+@pytest.mark.parametrize("strided", [False, True])
+def test_an_array_that_changes_before_the_pullback_is_an_error(size: int, strided: bool, write: Write) -> None:
+    """One element is enough; the gradient would be of other values than those that were returned."""
+    text = "double f(const double *x, const double *k, int n) { double s = 0; for (int i = 0; i < n; i++) s += *k * x[i] * x[i]; return s; }"
+    f = enzyme(write(text), "f", "x[n], k[1] -> return")
+    x = np.arange(1.0, 2 * size + 1.0)[::2] if strided else np.arange(1.0, size + 1.0)
+    k = np.array([2.0])
+    _, pullback = f.vjp(x, k)
+    assert np.array_equal(pullback(1.0)[0], 4 * x)
+    x[size // 2] += 1e-9
+    with pytest.raises(ffgrad.ChangedInputError, match=r"`x` changed between `f.vjp` and the pullback") as caught:
+        pullback(1.0)
+    assert caught.value.code == "changed-input" and caught.value.function == "f"
+    x[size // 2] = 0
+    k[...] = 3
+    with pytest.raises(ffgrad.ChangedInputError, match="`x` and `k` changed"):
+        pullback(1.0)

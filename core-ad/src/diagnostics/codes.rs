@@ -45,6 +45,8 @@ pub const ALL: &[Code] = codes! {
     "Set FFGRAD_CACHE_DIR to a folder of your own with room; `ffgrad cache verify` looks for damage."
     "capture" "DeviceError" "A CUDA graph is being captured, and the call would have to load code or wait."
     "Call the kernel, and its derivative, once before the capture."
+    "changed-input" "ChangedInputError" "An array was written to between `vjp` and the pullback, which reads it again."
+    "Give vjp a copy of it, or call the pullback before the array is written to."
     "compiler-failed" "CompileError" "The compiler crashed, was killed or took longer than the option `timeout` allows."
     "Raise timeout=SECONDS for a large source; `ffgrad doctor` tries the compiler."
     "constant-memory" "CompileError" "A CUDA kernel reads __constant__ memory that only host code would fill, which never runs."

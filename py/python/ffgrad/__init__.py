@@ -13,6 +13,7 @@ from ffgrad._packs import export
 from ffgrad.errors import (
     CacheError,
     CacheWarning,
+    ChangedInputError,
     CompileError,
     DeviceError,
     DifferentiationError,
@@ -29,6 +30,7 @@ from ffgrad.errors import (
 __all__ = [
     "CacheError",
     "CacheWarning",
+    "ChangedInputError",
     "CompileError",
     "DeviceError",
     "DifferentiationError",

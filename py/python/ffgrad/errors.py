@@ -115,6 +115,10 @@ class DtypeError(Error, TypeError):
     """An input has another element type than the parameter. Nothing is ever converted silently."""
 
 
+class ChangedInputError(Error, ValueError):
+    """An array was written to between the function's values and the pullback that reads it again."""
+
+
 class DeviceError(Error):
     """An input is on a device that the function was not compiled for."""
 

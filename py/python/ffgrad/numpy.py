@@ -23,7 +23,7 @@ from ffgrad._core import Framework, Opened, Operation, Options, Source, document
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
-from ffgrad.errors import DeviceError, SignatureError
+from ffgrad.errors import ChangedInputError, DeviceError, SignatureError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -113,6 +113,7 @@ class Enzyme(Operation):
         super().__init__(opened.native, plan)
         self._input_types, self._output_types = plan.input_dtypes, plan.output_dtypes
         self._differentiable = plan.differentiable
+        self._name: str = opened.given["function"]
         self._gpu: tuple[Description, Check] | None = None
         if opened.native.is_kernel:
             description = Description(opened.native)
@@ -130,6 +131,21 @@ class Enzyme(Operation):
         if self._gpu is None or not any(is_on_gpu(x) for x in given):
             return self._native
         return Calls(*self._gpu, given)
+
+    def _fingerprints(self, given: tuple[Any, ...]) -> list[int]:
+        """Return numbers that the contents of the arrays determine; of those on a GPU nothing."""
+        return _native.fingerprints(tuple(0 if is_on_gpu(x) else x for x in given))
+
+    def _changed(self, before: list[int], now: list[int]) -> ChangedInputError:
+        names = [f"`{n}`" for n, a, b in zip(self.inputs, before, now, strict=True) if a != b]
+        function = self._name
+        hint = "Give vjp a copy (x.copy()), or call the pullback before the array is written to."
+        return ChangedInputError(
+            f"{' and '.join(names)} changed between `{function}.vjp` and the pullback, which reads it again\n  {hint}",
+            code="changed-input",
+            function=function,
+            hints=[hint],
+        )
 
     def _here(self, what: str, given: tuple[Any, ...]) -> None:
         """Refuse arrays on a GPU."""
@@ -164,7 +180,8 @@ class Enzyme(Operation):
         Parameters
         ----------
         *inputs
-            As in a call. They must not change until the last pullback.
+            As in a call. They must not change until the last pullback, which reads them again: it compares a fingerprint of
+            every byte, and raises ``ChangedInputError``. (Arrays on a GPU are not compared.)
 
         Returns
         -------
@@ -175,10 +192,13 @@ class Enzyme(Operation):
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
         given = self._views(inputs)
+        before = self._fingerprints(given)
         outputs = self._for(given).primal(given, self._differentiable)
 
         def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
             gradients: tuple[np.ndarray | None, ...]
+            if (now := self._fingerprints(given)) != before:
+                raise self._changed(before, now)
             gradients = self._for(given).vjp(given, self._cotangents(cotangents), self._differentiable)
             return gradients
 
