@@ -6,7 +6,10 @@ use crate::cache::sealed::{read_json, write_json};
 use crate::error::Result;
 use core_ad::manifest::{Source, ToolRecord};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What earlier builds of one request found.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -21,12 +24,67 @@ pub struct Found {
     /// Files read, with their digests at the time.
     pub sources: Vec<Source>,
     /// Places that were searched before a header or a library was found elsewhere: a file there would be read instead.
-    #[serde(default)]
-    pub absent: Vec<PathBuf>,
+    pub absent: Vec<Vacancy>,
     /// The tools used.
     pub tools: Vec<ToolRecord>,
     /// The entry.
     pub key: String,
+}
+
+/// A folder in which some names are not.
+#[derive(Debug, Serialize, Deserialize, PartialEq)]
+pub struct Vacancy {
+    folder: PathBuf,
+    names: Vec<PathBuf>,
+    /// Of the folder: as long as it is the same, nothing was added to it, and no name is looked for. None of a folder that was changed
+    /// just before, because another change in the same tick of the system's clock would not show.
+    stamp: Option<Stamp>,
+}
+
+/// Device, number and time of the last change of a folder's entries, which no program can set back.
+#[derive(Debug, Serialize, Deserialize, PartialEq)]
+struct Stamp(u64, u64, i64, i64);
+
+impl Stamp {
+    fn of(folder: &Path) -> Option<Self> {
+        let data = std::fs::metadata(folder).ok()?;
+        Some(Stamp(data.dev(), data.ino(), data.ctime(), data.ctime_nsec()))
+    }
+
+    /// Whether a change from now on would give another one.
+    fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        i64::try_from(now).is_ok_and(|now| self.2 + SETTLED < now)
+    }
+}
+
+/// Seconds after which the clocks of file systems have ticked.
+const SETTLED: i64 = 3;
+
+impl Vacancy {
+    /// Places where nothing is, by folder.
+    pub fn all(places: impl IntoIterator<Item = PathBuf>) -> Vec<Self> {
+        let mut by_folder: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+        for place in places {
+            if let (Some(folder), Some(name)) = (place.parent(), place.file_name()) {
+                by_folder.entry(folder.to_owned()).or_default().push(PathBuf::from(name));
+            }
+        }
+        let stamped = |(folder, names): (PathBuf, Vec<PathBuf>)| {
+            // Before the names are looked at once more: what appears later gives another stamp. A link to nothing does not, when
+            // there is something.
+            let stamp = Stamp::of(&folder).filter(Stamp::is_settled);
+            let stamp = stamp.filter(|_| names.iter().all(|name| folder.join(name).symlink_metadata().is_err()));
+            Vacancy { folder, names, stamp }
+        };
+        by_folder.into_iter().map(stamped).collect()
+    }
+
+    /// Whether none of the names is there.
+    fn holds(&self) -> bool {
+        let is_same = self.stamp.is_some() && Stamp::of(&self.folder) == self.stamp;
+        is_same || self.names.iter().all(|name| !self.folder.join(name).exists())
+    }
 }
 
 /// Outcomes kept per request: a header edited back and forth finds its old build again.
@@ -38,7 +96,7 @@ impl Record {
     pub fn current(cache: &Cache, request: &str, tools: Option<&[ToolRecord]>) -> Option<String> {
         let record: Record = read_json(&cache.request(request))?;
         let same_tools = |f: &&Found| tools.is_none_or(|t| t == f.tools.as_slice());
-        let holds = |f: &&Found| f.sources.iter().all(files::unchanged) && !f.absent.iter().any(|place| place.exists());
+        let holds = |f: &&Found| f.sources.iter().all(files::unchanged) && f.absent.iter().all(Vacancy::holds);
         record.found.iter().filter(same_tools).find(holds).map(|f| f.key.clone())
     }
 
@@ -54,5 +112,37 @@ impl Record {
         record.found.insert(0, found);
         record.found.truncate(KEPT);
         write_json(&path, &record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_appears_ends_a_vacancy_with_and_without_a_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = ["a.h", "b.h"].map(|name| folder.path().join(name));
+        let mut all = Vacancy::all(places.clone());
+        // The folder is new: it could change again in the same tick.
+        assert!(all.len() == 1 && all[0].stamp.is_none() && all[0].holds());
+        all[0].stamp = Stamp::of(folder.path());
+        assert!(all[0].holds());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::write(folder.path().join("other.h"), "").unwrap();
+        assert!(all[0].holds() && Stamp::of(folder.path()) != all[0].stamp);
+        std::fs::write(&places[1], "").unwrap();
+        assert!(!all[0].holds());
+        all[0].stamp = None;
+        assert!(!all[0].holds());
+        let gone = Vacancy { folder: folder.path().join("none"), names: vec!["a.h".into()], stamp: None };
+        assert!(gone.holds());
+    }
+
+    #[test]
+    fn only_a_folder_that_is_old_enough_is_told_by_its_stamp() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let of = |age: i64| Stamp(1, 1, i64::try_from(now).unwrap() - age, 0).is_settled();
+        assert!(of(60) && !of(0) && !of(-60));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) mod variants;
 use crate::build::context::Context;
 use crate::build::frontend::language;
 use crate::build::{self, Analysed, key};
-use crate::cache::request::{Found, Record};
+use crate::cache::request::{Found, Record, Vacancy};
 use crate::cache::{Cache, Lock, entry, maintenance};
 use crate::call::arguments::{self, Input, Results};
 use crate::call::launch::{Chooser, Launcher};
@@ -267,7 +267,7 @@ fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Loc
     // Where not all is known that a compilation depends on, the next one to open the function compiles it again.
     if let Some(absent) = absent {
         let (sources, tools, key) = (manifest.sources.clone(), manifest.tools.clone(), manifest.key.clone());
-        Record::add(context.cache, request, Found { sources, absent, tools, key })?;
+        Record::add(context.cache, request, Found { sources, absent: Vacancy::all(absent), tools, key })?;
     }
     Ok((manifest, held))
 }
