@@ -72,6 +72,7 @@ pub struct Options {
     /// differences alone refuses too. `"off"`: never.
     pub verify: Verify,
     /// Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
+    /// A copy of memory is refused all the same: the guess would be pointers, and lose derivatives.
     pub loose_types: bool,
     /// Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
     pub arena: bool,

@@ -141,6 +141,23 @@ pub fn without_noise(stderr: &str) -> Vec<String> {
     stderr.lines().filter(|l| !noise(l)).map(str::to_owned).collect()
 }
 
+/// The same without what Enzyme prints about performance (`--enzyme-print-perf`): what it caches, recomputes and guesses.
+pub fn without_remarks(stderr: &str) -> Vec<String> {
+    const REMARKS: [&str; 9] = [
+        "Load may need caching",
+        "Load must be recomputed",
+        "Caching instruction",
+        "unknown origin may need caching",
+        "Instruction could write forcing",
+        "[not implemented]",
+        "Cannot deduce type of",
+        "cannot deduce type of",
+        "failed to deduce type of",
+    ];
+    let is_remark = |line: &String| REMARKS.iter().any(|start| line.trim_start().starts_with(start));
+    without_noise(stderr).into_iter().filter(|line| !is_remark(line)).collect()
+}
+
 /// The first error in clang's output: where, and the message.
 pub fn compiler_error(stderr: &str) -> Option<(Location, String)> {
     stderr.lines().find_map(|line| {
@@ -156,6 +173,12 @@ pub fn compiler_error(stderr: &str) -> Option<(Location, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn remarks_about_performance_are_left_out() {
+        let printed = "Load may need caching   %0 = load\n [not implemented] pointer return\nfailed to deduce type of copy %1\nerror: x\n";
+        assert_eq!(without_remarks(printed), ["error: x"]);
+    }
 
     #[test]
     fn clangs_first_error_is_found() {

@@ -35,16 +35,35 @@ pub struct Done {
     pub command: String,
     /// Its error stream without noise.
     pub diagnostics: Vec<String>,
+    /// Whether a copy of memory has no type that Enzyme could deduce.
+    guessed_a_copy: bool,
 }
 
 /// An Enzyme, however it is packaged.
 pub trait Engine {
+    /// One run, as the job says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::differentiate`].
+    fn run(&self, job: &Job<'_>) -> Result<Done>;
+
     /// Replaces every `__enzyme_*` call.
+    ///
+    /// Where it may guess types, Enzyme takes a copy of memory without a type for a copy of pointers, and drops the adjoints
+    /// (`visitMemTransferCommon` in AdjointGenerator.h). That guess is no derivative: without guesses Enzyme refuses the copy, and says
+    /// where it stands. Copies that are inactive are not asked for a type.
     ///
     /// # Errors
     ///
     /// A differentiation error that explains Enzyme's message.
-    fn differentiate(&self, job: &Job<'_>) -> Result<Done>;
+    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+        let done = self.run(job)?;
+        match done.guessed_a_copy {
+            true => self.run(&Job { loose_types: false, ..*job }),
+            false => Ok(done),
+        }
+    }
 }
 
 /// Code of the refusal where Enzyme exceeded the time limit.
@@ -129,9 +148,15 @@ const PIPELINE: [(&str, u32); 8] = [
 /// reverse sweep needs are cached. On a GPU memory for that cache is scarce, and such kernels are rare.
 const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
 
+/// The option by which Enzyme prints what it guessed.
+const REMARKS: &str = "enzyme-print-perf";
+
+/// How a remark about a copy without a type begins.
+const GUESSED_COPY: &str = "failed to deduce type of copy";
+
 /// Enzyme's default options, for keys.
 pub fn defaults() -> String {
-    format!("{PIPELINE:?} {ON_CPU:?}")
+    format!("{PIPELINE:?} {ON_CPU:?} {GUESSED_COPY}")
 }
 
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
@@ -144,6 +169,10 @@ fn enzyme_options(job: &Job<'_>, more: &[(&str, u32)]) -> Vec<String> {
     options.extend(ours.map(|(name, value)| format!("-{name}={value}")));
     if job.loose_types {
         options.push("-enzyme-loose-types=1".to_owned());
+        // Its guesses are among these remarks.
+        if !given(REMARKS) {
+            options.push(format!("-{REMARKS}=1"));
+        }
     }
     options.extend(job.options.iter().map(|o| format!("-{}", o.trim_start_matches('-'))));
     options
@@ -155,7 +184,7 @@ struct Catalyst {
 }
 
 impl Engine for Catalyst {
-    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+    fn run(&self, job: &Job<'_>) -> Result<Done> {
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);
         command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
@@ -176,7 +205,7 @@ struct Plugin {
 }
 
 impl Engine for Plugin {
-    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+    fn run(&self, job: &Job<'_>) -> Result<Done> {
         let plugin = self.plugin.display();
         let mut command = Command::new(&self.opt);
         command.arg(format!("-load-pass-plugin={plugin}")).arg("-load").arg(&self.plugin);
@@ -199,7 +228,7 @@ pub fn for_device<'t>(tools: &'t CudaTools, before: &'static str) -> Box<dyn Eng
 }
 
 impl Engine for DevicePlugin<'_> {
-    fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
+    fn run(&self, job: &Job<'_>) -> Result<Done> {
         let plugin = &self.tools.plugin;
         let mut command = self.tools.command(&self.tools.opt);
         command.arg(format!("-load-pass-plugin={}", plugin.display())).arg("-load").arg(plugin);
@@ -229,8 +258,15 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
         let status = output.status.code().map_or_else(|| output.status.to_string(), |c| c.to_string());
         return Err(refused(job, &status, &output.stderr));
     }
-    let diagnostics = diagnostics::without_noise(&String::from_utf8_lossy(&output.stderr));
-    Ok(Executed { stdout: output.stdout, stderr: output.stderr, done: Done { command: line, diagnostics } })
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let guessed_a_copy = job.loose_types && printed.lines().any(|l| l.trim_start().starts_with(GUESSED_COPY));
+    let asked = job.options.iter().any(|option| option.contains(REMARKS));
+    let diagnostics = match job.loose_types && !asked {
+        true => diagnostics::without_remarks(&printed),
+        false => diagnostics::without_noise(&printed),
+    };
+    let done = Done { command: line, diagnostics, guessed_a_copy };
+    Ok(Executed { stdout: output.stdout, stderr: output.stderr, done })
 }
 
 /// Leaves Enzyme's words whole beside its input, for a folder that is kept.

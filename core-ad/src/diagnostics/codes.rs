@@ -232,7 +232,7 @@ pub const ALL: &[Code] = codes! {
     "unknown-rule-function" "CompileError" "The option `derivatives` names a function that the sources do not use."
     "Check the name; C++ functions have their parameters."
     "unknown-type" "DifferentiationError" "Enzyme cannot determine whether memory that is moved holds numbers or addresses."
-    "Copy element by element, give local arrays their element type, or allow a guess with loose_types=True: it is checked."
+    "Copy element by element, give local arrays their element type, or (not for a copy) allow a guess with loose_types=True: it is checked."
     "unproven-gradient" "DifferentiationError" "Every pipeline gave a gradient that failed its check, or (verify=\"strict\") the check was inconclusive at these arguments. It is never returned. The message has the numbers of each."
     "Move what Enzyme cannot treat into a function of its own and mark it inactive, or rewrite it: copy buffers instead of swapping pointers."
     "unproven-in-capture" "DifferentiationError" "A derivative is checked once before it is used, which waits, and a CUDA graph is being captured."

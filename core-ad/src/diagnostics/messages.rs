@@ -74,6 +74,16 @@ pub const KNOWN: &[Message] = &[
         remedies: &["Pass the numbers in an array, or write one function for each number of arguments."],
     },
     Message {
+        name: "unknown-copy",
+        pattern: &["Cannot deduce type of copy", "failed to deduce type of copy"],
+        code: "unknown-type",
+        meaning: "Enzyme cannot determine whether memory that `{f}` moves holds numbers or addresses",
+        // A guess would be addresses, and the derivatives of all that is copied would be lost.
+        remedies: &[
+            "Copy the elements in a loop instead of memcpy or a union, or give local arrays their element type.",
+        ],
+    },
+    Message {
         name: "unknown-type",
         pattern: &[
             "Cannot deduce type of ",

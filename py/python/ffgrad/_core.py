@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
         finite differences alone refuses too. ``"off"``: never.
     loose_types : bool
         Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
+        A copy of memory is refused all the same: the guess would be pointers, and lose derivatives.
     arena : bool
         Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
     tune : bool
