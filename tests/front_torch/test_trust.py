@@ -181,6 +181,39 @@ def test_a_size_that_was_refused_at_the_first_call_stays_refused(compile_source:
 
 
 @pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("front", ["torch", "numpy"])
+@pytest.mark.parametrize("first", [3, 5])
+def test_a_size_that_was_refused_stays_refused_when_a_notebook_cell_is_run_again(
+    front: str, first: int, write: Write, run_python: RunPython
+) -> None:
+    """Opened again and called again, in the same process and in the next one; the other size stays right."""
+    path = write(RIGHT_FOR_THREE)
+    cell = f"""
+import ffgrad
+import numpy as np
+from ffgrad.{front} import enzyme
+
+def gradient(size):
+    f = enzyme({str(path)!r}, "f", "x[n] -> y[1]", derivatives={{"total": ("total_fwd", "total_rev")}})
+    if {front!r} == "numpy":
+        return f.vjp(np.ones(size))[1](np.ones(1))[0].tolist()
+    import torch
+    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    f(x).sum().backward()
+    return x.grad.tolist()
+
+for size in ({first}, {8 - first}) * 3:
+    try:
+        print(size, gradient(size))
+    except ffgrad.DifferentiationError as e:
+        print(size, "refused", "derivative given for `total` is wrong" in str(e))
+"""
+    for _ in range(2):
+        said = set(run_python(cell).stdout.splitlines())
+        assert said == {"3 [2.0, 2.0, 2.0]", "5 refused True"}
+
+
+@pytest.mark.usefixtures("cache")
 def test_large_arguments_of_another_size_are_not_copied_for_a_check(compile_source: Compile) -> None:
     """A check makes copies: beyond 16 MiB only the first call is checked."""
     counted = compile_source(COUNTED, "counted", COUNTED_SIGNATURE)
@@ -299,6 +332,20 @@ def differences(case: Case, position: int) -> torch.Tensor:
             sums.append(case.expected(moved)[0].sum())
         gradient.view(-1)[i] = (sums[0] - sums[1]) / (2 * step)
     return gradient
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("options", [{"pipeline": "loose"}, {"loose_types": True}])
+def test_a_copy_whose_type_enzyme_would_guess_is_refused_with_its_line(options: dict[str, object]) -> None:
+    """It guesses pointers: the adjoints of all that is moved would be zero, and no check is asked to find that out."""
+    (case,) = (case for case in load_cases() if case.name == "vector_stack")
+    f = enzyme(case.sources, case.function, case.signature, without=["copy-types"], verify="off", **options)  # type: ignore[arg-type]
+    x = torch.linspace(-1, 1, 9, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(ffgrad.DifferentiationError, match="holds numbers or addresses") as caught:
+        f.apply(x).sum().backward()
+    error = caught.value
+    assert (error.code, Path(str(error.file)).name, error.line) == ("unknown-type", "vector_stack.cpp", 6)
+    assert "loose_types" not in str(error)
 
 
 @pytest.mark.usefixtures("cache")

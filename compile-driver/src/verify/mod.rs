@@ -17,6 +17,7 @@
 //! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
 
 pub(crate) mod aliased_direction;
+mod clock;
 mod components;
 mod differences;
 mod further;

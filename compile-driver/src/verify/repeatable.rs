@@ -1,9 +1,8 @@
 //! Evaluates the function twice at the same point: what differs depends on earlier calls, and has no gradient to check.
 
 use crate::error::{Error, Result};
-use crate::verify::Probe;
 use crate::verify::sample::{Point, root_mean_square};
-use crate::verify::stage;
+use crate::verify::{Probe, clock, stage};
 use core_ad::diagnostics::Diagnosis;
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ pub(crate) const DEPENDS_ON_EARLIER_CALLS: &str = "depends-on-earlier-calls";
 /// The refusal, and what the foreign code throws.
 pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
     let first = probe.primal(point)?;
+    clock::let_tick(&probe.artifact.path);
     let started = Instant::now();
     let second = probe.primal(point)?;
     stage::set_usual(started.elapsed());
