@@ -106,6 +106,39 @@ def test_an_edited_include_file_is_a_new_build(write: Write) -> None:
     assert enzyme(source, "f")(x).sum() == 15
 
 
+def test_an_include_file_that_appears_in_an_earlier_folder_is_a_new_build(tmp_path: Path, write: Write) -> None:
+    """Given by `-I` in two words, by a file of options, and beside the source."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    (second / "gain.inc").write_text("  y = 2 * x\n")
+    source = write(
+        "subroutine f(x, y)\n  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y(size(x))\n"
+        "  include 'gain.inc'\nend subroutine\n",
+        "f.f90",
+    )
+    x = torch.ones(3, dtype=torch.float64)
+    flags = ["-I", str(first), f"-I{second}"]
+    assert enzyme(source, "f", flags=flags)(x).sum() == 6
+    (first / "gain.inc").write_text("  y = 5 * x\n")
+    assert enzyme(source, "f", flags=flags)(x).sum() == 15
+    (source.parent / "gain.inc").write_text("  y = 7 * x\n")
+    assert enzyme(source, "f", flags=flags)(x).sum() == 21
+
+
+def test_a_source_with_the_time_of_compiling_is_another_program_each_time(write: Write) -> None:
+    """flang takes no date from outside, so what an earlier time compiled is not used."""
+    source = write(
+        "real(8) function f(x)\n  real(8), intent(in) :: x\n  f = x * len(__TIME__)\nend function\n", "f.F90"
+    )
+    keys = set()
+    for _ in range(2):
+        f = enzyme(source, "f")
+        assert f(torch.tensor(1.0, dtype=torch.float64)).item() == 8.0
+        keys.add(f.manifest["key"])
+    assert len(keys) == 2
+
+
 BASE = "module base\n  real(8), parameter :: half = {half}d0\nend module\n"
 GRID = "module grid\n  use base\n  real(8), parameter :: gain = 2 * half\nend module\n"
 USER = (
