@@ -15,15 +15,22 @@ const BY_SECONDS: &str = "time";
 /// Functions whose answer changes a hundred times a second or more. All others that tell the time do so at every call.
 const BY_TICKS: [&str; 2] = ["times", "clock"];
 
-/// Waits until a clock that an artifact reads shows another time, once for each artifact in a process: a second at the longest.
+/// Artifacts of which two evaluations at different times were the same.
+static STEADY: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+
+/// Waits until a clock that an artifact reads shows another time: a second at the longest, and not again once that made no difference.
 pub(super) fn let_tick(artifact: &Path) {
-    static SEEN: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
-    if !SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(artifact.to_owned()) {
+    if STEADY.lock().unwrap_or_else(PoisonError::into_inner).contains(artifact) {
         return;
     }
     if let Some(time) = until_another_time(&imports(artifact).unwrap_or_default()) {
         std::thread::sleep(time);
     }
+}
+
+/// Notes that the time made no difference.
+pub(super) fn is_steady(artifact: &Path) {
+    STEADY.lock().unwrap_or_else(PoisonError::into_inner).insert(artifact.to_owned());
 }
 
 fn until_another_time(imports: &[String]) -> Option<Duration> {
