@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ffgrad
+import numpy as np
 import pytest
 import torch
-from ffgrad.torch import Enzyme
-from support.fixtures import Compile
+from ffgrad.numpy import enzyme as numpy_enzyme
+from ffgrad.torch import Enzyme, enzyme
+from support.fixtures import Compile, Write
 
 RULES = {"g": ("g_fwd", "g_rev")}
 
@@ -197,3 +199,69 @@ def test_a_table_that_is_filled_once_is_no_state(compile_source: Compile) -> Non
     backward(compile_source(FILLS_ONCE, "f", "x[n] -> y[n]"), x)
     assert x.grad is not None
     assert torch.allclose(x.grad, 2 * x / torch.tensor([1, 2, 3, 4, 1, 2], dtype=torch.float64))
+
+
+TIMES = """\
+#include <sys/time.h>
+#include <time.h>
+void f(const double *x, int n, double *y) {
+  struct timeval now;
+  gettimeofday(&now, 0);
+  for (int i = 0; i < n; i++) y[i] = x[i] * (WHICH);
+}
+"""
+DRAWS_ALIKE = """\
+#include <stdlib.h>
+#include <time.h>
+void f(const double *x, int n, double *y) {
+  srand(time(0));
+  for (int i = 0; i < n; i++) y[i] = x[i] * (rand() % 1000);
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("front", ["torch", "numpy"])
+@pytest.mark.parametrize(
+    "source", [DRAWS, DRAWS_ALIKE, *(TIMES.replace("WHICH", w) for w in ("time(0)", "clock()", "now.tv_usec"))]
+)
+def test_random_numbers_and_times_stay_refused_when_a_notebook_cell_is_run_again(
+    front: str, source: str, write: Write
+) -> None:
+    """Opened again and called again; also where two calls in the same second give the same."""
+    path = write(source)
+    for _ in range(2):
+        with pytest.raises(ffgrad.DifferentiationError, match="the result depends on earlier calls") as caught:
+            if front == "torch":
+                backward(enzyme(path, "f", "x[n] -> y[n]"), *inputs(1, 5))
+            else:
+                numpy_enzyme(path, "f", "x[n] -> y[n]").vjp(np.ones(5))[1](np.ones(5))
+        assert caught.value.code == "depends-on-earlier-calls"
+
+
+# A derivative given by the user of which one element among thousands is wrong by a tenth.
+SINGLE = """\
+void scale(const float *x, int n, float *y) { for (int i = 0; i < n; i++) y[i] = 1.5f * x[i] * x[i]; }
+void scale_fwd(const float *x, const float *dx, int n, float *y, float *dy) {
+  for (int i = 0; i < n; i++) { y[i] = 1.5f * x[i] * x[i]; dy[i] = 3.0f * x[i] * dx[i]; }
+}
+void scale_rev(const float *x, float *dx, int n, float *y, float *dy) {
+  for (int i = 0; i < n; i++) { dx[i] += 3.0f * x[i] * dy[i] * (i == 777 ? WRONG : 1.0f); dy[i] = 0; }
+}
+void f(const float *x, int n, float *y) { scale(x, n, y); }
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("size", [2000, 20_000])
+def test_a_small_error_in_one_element_is_seen_in_single_precision(size: int, compile_source: Compile) -> None:
+    """By its own part, below what a sum over everything tells."""
+    for factor in ("1.0f", "1.1f"):
+        rules = {"scale": ("scale_fwd", "scale_rev")}
+        f = compile_source(SINGLE, "f", "x[n] -> y[n]", derivatives=rules, defines={"WRONG": factor})
+        x = (torch.rand(size) + 0.5).requires_grad_()
+        if factor == "1.0f":
+            f.apply(x).sum().backward()
+            continue
+        with pytest.raises(ffgrad.DifferentiationError, match="derivative given for `scale` is wrong"):
+            f.apply(x).sum().backward()

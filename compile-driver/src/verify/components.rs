@@ -21,6 +21,9 @@ const MOST_ARGUMENTS: usize = 8;
 const MANY: usize = 1 << 17;
 /// Failing identities that are repeated.
 const MOST_DOUBTS: usize = 3;
+/// The tolerance of parts is not larger than this, in single precision either. An error of rounding that it would see is seen to change
+/// in the last bits; a sum of so many numbers that its own error is larger would itself be wrong in its fourth digit.
+const PARTS: f64 = 5e-4;
 /// How often, and how much of what is wrong may change by rounding.
 const REPEATS: usize = 3;
 const STEADY: f64 = 0.25;
@@ -84,7 +87,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
             let one = probe.squares(&v.direction, &t.gives);
             let other = probe.squares(&v.gives, &t.direction);
             let error = ((one.0 - other.0).abs() - rounding) / one.1.max(other.1);
-            if error > probe.tolerance.identity {
+            if error > probe.tolerance.identity.min(PARTS) {
                 doubts.push(Doubt { reverse: r, forward: f, error });
             }
         }
