@@ -95,7 +95,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 };
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 30] = [
+pub const PASSES: [PassInfo; 31] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -103,6 +103,14 @@ pub const PASSES: [PassInfo; 30] = [
         kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "cases/enzyme_bugs/limited_tanh_generated.c",
         when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "lower-exceptions",
+        file: "lowering/caught/mod.rs",
+        why: "Enzyme drops the handlers of exceptions, and asks for derivatives of error messages; makes branches and inactive functions",
+        test: "cases/exceptions/caught_number.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

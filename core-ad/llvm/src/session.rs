@@ -3,7 +3,7 @@
 use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, linkage, pipelines};
-use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
+use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
 use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
@@ -144,6 +144,7 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
+                caught::finish(&module, self.context)?;
                 let around = pipeline::Job::after_enzyme(&codegen);
                 pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;

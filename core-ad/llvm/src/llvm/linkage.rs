@@ -131,8 +131,8 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
     Ok(())
 }
 
-/// Functions of the C library that only put something out, format it, or return the time.
-const OUTPUT: [&str; 24] = [
+/// Functions of the C library that only put something out, format it, read a number from text, or return the time.
+const OUTPUT: [&str; 37] = [
     "fflush",
     "snprintf",
     "sprintf",
@@ -157,6 +157,19 @@ const OUTPUT: [&str; 24] = [
     "getenv",
     "syslog",
     "isatty",
+    "strtod",
+    "strtof",
+    "strtold",
+    "atof",
+    "strtol",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "__isoc23_strtol",
+    "__isoc23_strtoll",
+    "__isoc23_strtoul",
+    "__isoc23_strtoull",
+    "atoi",
 ];
 
 /// Marks output functions as inactive, as far as Enzyme does not know them.

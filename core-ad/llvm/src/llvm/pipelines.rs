@@ -11,6 +11,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
+use inkwell::values::AsValueRef;
 use std::collections::HashSet;
 
 /// Keeps LLVM from sinking the last stores of two branches, in the whole process. Sunk they go through a phi of pointers, for which
@@ -29,6 +30,19 @@ pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
 /// Drops functions and variables that nothing visible uses.
 pub fn drop_unused(module: &Module<'_>) -> Result<()> {
     run(module, "globaldce", &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// Brings functions into the form in which exceptions are lowered: values instead of variables, and no records about variables, which would
+/// refer to another function where blocks move.
+pub fn simplify_exceptions(module: &Module<'_>) -> Result<()> {
+    let line_tables = module.get_context().get_kind_id("dbg");
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+        // LLVM's pass adds a second record to a declaration that has one.
+        // SAFETY: a live function.
+        unsafe { llvm_sys::core::LLVMGlobalEraseMetadata(function.as_value_ref(), line_tables) };
+    }
+    let passes = "strip-nonlinetable-debuginfo,globaldce,function(sroa,early-cse,simplifycfg)";
+    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
 }
 
 /// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet

@@ -1,5 +1,6 @@
 //! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls.
 
+pub mod caught;
 pub mod cuda_threads;
 pub mod exceptions;
 pub mod fortran_runtime;
