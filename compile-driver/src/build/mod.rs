@@ -207,8 +207,8 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Writes what Enzyme is to be given.
-    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, output: &Path) -> Result<()> {
+    /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.
+    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, lines: bool, output: &Path) -> Result<()> {
         let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
@@ -221,6 +221,7 @@ impl<'a> Build<'a> {
             ignored: self.context.spec.options.ignored_derivatives.clone(),
             arena: self.context.spec.options.arena,
             codegen: self.codegen()?,
+            lines,
             output: output.to_owned(),
         })?;
         if let Response::Written { notes, skipped } = derived {
@@ -256,7 +257,7 @@ impl<'a> Build<'a> {
                     crate::build::runtime::arena(tools, cache).map(drop)
                 });
             }
-            self.derive(wanted, pipeline, &before)?;
+            self.derive(wanted, pipeline, false, &before)?;
             enzyme::of(tools, &spec.function)?.differentiate(&self.job(pipeline, &before, &after))
         })?;
         self.commands.push(done.command);
@@ -336,7 +337,7 @@ impl<'a> Build<'a> {
     fn explain(&mut self, wanted: DerivativeSet, pipeline: Pipeline, refusal: &mut Diagnosis) {
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let Ok(engine) = enzyme::of(self.context.tools, &self.context.spec.function) else { return };
-        if self.derive(wanted, pipeline, &before).is_err() {
+        if self.derive(wanted, pipeline, true, &before).is_err() {
             return;
         }
         let spec = self.context.spec;
@@ -346,12 +347,18 @@ impl<'a> Build<'a> {
         let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
         if !costly {
+            // The module that was refused had no lines. With them Enzyme says where.
+            if let Err(Error::Differentiation(located)) = engine.differentiate(&job)
+                && located.code == refusal.code
+            {
+                refusal.location = located.location;
+            }
             let home = home(&self.manifest);
             Refused { spec, engine: &*engine, job: &job, worker: &mut worker, home }.locate(refusal);
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() || enzyme::is_unexplained(refusal) {
             if !costly {
-                // Once more, for its full output; it is known to fail.
+                // Once more, for its full output: the search may have overwritten it. It is known to fail.
                 let _ = engine.differentiate(&job);
             }
             let name = format!("refused-{}-{}", &self.manifest.key[..16], wanted.name());

@@ -34,6 +34,17 @@ pub fn keep_only_symbol(module: &Module<'_>, symbol: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes everything internal but some functions, so that nothing else is kept for its own sake.
+pub fn keep_only_named(module: &Module<'_>, symbols: &[&str]) {
+    internalise(module, symbols);
+    for function in symbols.iter().filter_map(|symbol| module.get_function(symbol)) {
+        if function.count_basic_blocks() > 0 {
+            drop_comdat(function.as_global_value());
+            function.set_linkage(Linkage::External);
+        }
+    }
+}
+
 fn internalise(module: &Module<'_>, kept: &[&str]) {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
         let name = function.get_name().to_string_lossy().into_owned();

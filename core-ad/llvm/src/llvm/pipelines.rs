@@ -31,6 +31,11 @@ pub fn drop_unused(module: &Module<'_>) -> Result<()> {
     run(module, "globaldce", &codegen::target_machine("generic")?, scalar_only())
 }
 
+/// Drops debug information but for lines.
+pub fn keep_lines(module: &Module<'_>) -> Result<()> {
+    run(module, "strip-nonlinetable-debuginfo", &codegen::target_machine("generic")?, scalar_only())
+}
+
 /// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet
 /// looks to other passes as if it never returned.
 pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
