@@ -9,7 +9,7 @@ use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::arena;
-use crate::workarounds::local_types;
+use crate::workarounds::{local_types, zero_stores};
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
@@ -304,7 +304,13 @@ impl<'ctx> Session<'ctx> {
                 debug_info::strip(&module);
             }
         }
+        pipelines::inline(&module, job.pipeline)?;
+        if job.codegen.runs(zero_stores::NAME) {
+            // Once more: the split of a structure makes stores without marks.
+            zero_stores::mark(&module);
+        }
         pipelines::before_differentiation(&module, job.pipeline)?;
+        zero_stores::unmark(&module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)

@@ -47,16 +47,28 @@ pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
 /// `-O1` inlines next to nothing, and what Enzyme differentiates as a function of its own it treats worse: it
 /// keeps more for the reverse sweep and nothing is moved across the call. So inlining, bottom up over simplified
 /// functions, stands before it.
-const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
-    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
+const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>))";
 
-/// LLVM passes before differentiation, for each pipeline variant.
+/// The inlining of that pipeline variant; nothing for the others.
+pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
+    if variant != Pipeline::Inlined {
+        return Ok(());
+    }
+    run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// LLVM passes before differentiation, for each pipeline variant, behind [`inline`].
 pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     let machine = codegen::target_machine("generic")?;
     let pipeline = match variant {
-        Pipeline::Inlined => INLINED,
         Pipeline::O2 => "default<O2>",
-        Pipeline::O1 | Pipeline::Outlined | Pipeline::Typed | Pipeline::Serial | Pipeline::Loose => "default<O1>",
+        Pipeline::Inlined
+        | Pipeline::O1
+        | Pipeline::Outlined
+        | Pipeline::Typed
+        | Pipeline::Serial
+        | Pipeline::Loose => "default<O1>",
     };
     run(module, pipeline, &machine, scalar_only())?;
     if variant == Pipeline::Outlined {
