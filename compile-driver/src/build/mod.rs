@@ -29,6 +29,7 @@ use crate::build::worker::Worker;
 use crate::cache::{self, Staging, entry, layout};
 use crate::error::{Error, Result};
 use crate::options::{self};
+use crate::os::progress::Step;
 use crate::os::{interrupt, process};
 use crate::source_text;
 use core_ad::DerivativeSet;
@@ -196,6 +197,7 @@ impl<'a> Build<'a> {
     }
 
     fn primal(&mut self) -> Result<()> {
+        let _step = Step::begin("compiling the function".to_owned());
         let output = self.folder.join("primal.o");
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
@@ -257,7 +259,10 @@ impl<'a> Build<'a> {
                     crate::build::runtime::arena(tools, cache).map(drop)
                 });
             }
+            let step = Step::begin("preparing".to_owned());
             self.derive(wanted, pipeline, false, &before)?;
+            drop(step);
+            let _step = Step::begin("differentiating".to_owned());
             enzyme::of(tools, &spec.function)?.differentiate(&self.job(pipeline, &before, &after))
         })?;
         self.commands.push(done.command);
@@ -266,6 +271,7 @@ impl<'a> Build<'a> {
             true => Some(crate::build::runtime::arena(tools, cache)?),
             false => None,
         };
+        let _step = Step::begin("compiling the derivative".to_owned());
         let finished = self.worker.request(&Request::Finish {
             input: after,
             arena,
@@ -300,6 +306,7 @@ impl<'a> Build<'a> {
     ) -> Result<()> {
         let name = format!("ffgrad-{}.so", &self.manifest.key[..16]);
         let shared = self.folder.join(&name);
+        let _step = Step::begin("linking".to_owned());
         self.link(&shared)?;
         for object in &self.objects {
             fs::remove_file(object).map_err(cache::io("remove", object))?;
@@ -346,6 +353,7 @@ impl<'a> Build<'a> {
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
         let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
+        let _step = Step::begin("locating the refusal".to_owned());
         if !costly {
             // The module that was refused had no lines. With them Enzyme says where.
             if let Err(Error::Differentiation(located)) = engine.differentiate(&job)
