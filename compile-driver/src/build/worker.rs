@@ -1,8 +1,8 @@
 //! A running worker: one `ffgrad-llvm` process that holds one function's module.
 
 use crate::error::{Error, Result};
-use crate::os::process::clock::Clock;
 use crate::os::process::capture::{Capture, Keep};
+use crate::os::process::clock::Clock;
 use crate::os::process::group::Group;
 use crate::os::process::{ProcessError, block_sigpipe};
 use crate::os::{interrupt, progress};

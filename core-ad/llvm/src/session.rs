@@ -77,7 +77,15 @@ enum Team {
 impl<'ctx> Session<'ctx> {
     /// A session with nothing loaded.
     pub fn new(context: &'ctx Context) -> Self {
-        Session { context, module: None, plain: None, installed: Vec::new(), refusal: None, openmp: None, has_lines: true }
+        Session {
+            context,
+            module: None,
+            plain: None,
+            installed: Vec::new(),
+            refusal: None,
+            openmp: None,
+            has_lines: true,
+        }
     }
 
     /// The message of the last failure.
@@ -257,7 +265,8 @@ impl<'ctx> Session<'ctx> {
         crash_trace::step("replacing what runs threads");
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
         let parts_of_rules = rules::parts(&given);
-        let inactive = drop_unreachable(&module, job, &parts_of_rules, declared_inactive)?;
+        let inactive = [job.inactive, &declared_inactive].concat();
+        let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
         crash_trace::step("making calls direct");
         indirect_calls::make_direct(&module)?;
         crash_trace::step("building entry points");
@@ -483,24 +492,6 @@ impl<'ctx> Session<'ctx> {
         codegen::retarget(module, machine);
         pipelines::after_arena(module, machine)
     }
-}
-
-/// Drops what the function does not reach, before anything else is spent on it. Returns the names of inactive functions that are left.
-fn drop_unreachable(
-    module: &Module<'_>,
-    job: &Derive<'_>,
-    parts_of_rules: &[String],
-    declared_inactive: Vec<String>,
-) -> Result<Vec<String>> {
-    let mut inactive = [job.inactive.to_vec(), declared_inactive].concat();
-    // One that does not exist is refused later, with the others' words.
-    let known: Vec<bool> = inactive.iter().map(|name| module.get_function(name).is_some()).collect();
-    let kept: Vec<&str> = parts_of_rules.iter().map(String::as_str).chain([job.symbol]).collect();
-    linkage::keep_only_named(module, &kept);
-    pipelines::drop_unused(module)?;
-    let mut known = known.into_iter();
-    inactive.retain(|name| known.next() == Some(false) || module.get_function(name).is_some());
-    Ok(inactive)
 }
 
 /// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM

@@ -4,8 +4,8 @@
 //! were read; with their contents they give the key of the *entry*.
 
 use crate::build::enzyme;
-use crate::build::frontend::{clang, cuda};
 use crate::build::frontend::language;
+use crate::build::frontend::{clang, cuda};
 use crate::build::link::libraries;
 use crate::build::mpi;
 use crate::build::rules::bundled;

@@ -11,8 +11,8 @@ pub mod clock;
 pub mod group;
 pub mod memory;
 
-use crate::os::{interrupt, progress};
 use crate::os::size;
+use crate::os::{interrupt, progress};
 use capture::{Capture, Keep};
 use clock::Clock;
 use group::Group;

@@ -5,7 +5,7 @@
 
 use crate::ir::Result;
 use crate::ir::crash_trace;
-use crate::llvm::codegen;
+use crate::llvm::{codegen, linkage};
 use core_ad::protocol::Pipeline;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -29,6 +29,22 @@ pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
 /// Drops functions and variables that nothing visible uses.
 pub fn drop_unused(module: &Module<'_>) -> Result<()> {
     run(module, "globaldce", &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// Drops what a function and the parts of rules do not reach, before anything else is spent on it. Returns the names of inactive
+/// functions that are left, and of those that never were there, which are refused later in their own words.
+pub fn drop_unreachable(
+    module: &Module<'_>,
+    symbol: &str,
+    parts_of_rules: &[String],
+    inactive: Vec<String>,
+) -> Result<Vec<String>> {
+    let is_there = |name: &String| module.get_function(name).is_some();
+    let (known, unknown): (Vec<String>, Vec<String>) = inactive.into_iter().partition(is_there);
+    let kept: Vec<&str> = parts_of_rules.iter().map(String::as_str).chain([symbol]).collect();
+    linkage::keep_only_named(module, &kept);
+    drop_unused(module)?;
+    Ok(known.into_iter().filter(is_there).chain(unknown).collect())
 }
 
 /// Drops debug information but for lines.

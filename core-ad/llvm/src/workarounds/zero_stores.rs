@@ -47,7 +47,9 @@ pub fn unmark(module: &Module<'_>) {
 
 fn kind(module: &Module<'_>) -> u32 {
     // SAFETY: the module's context; the name has the length given.
-    unsafe { LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), HINT.as_ptr(), HINT.count_bytes() as u32) }
+    unsafe {
+        LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), HINT.as_ptr(), HINT.count_bytes() as u32)
+    }
 }
 
 /// Whether it stores an integer or a pointer.
