@@ -415,7 +415,7 @@ impl<'ctx> Session<'ctx> {
 
     fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let buffer = MemoryBuffer::create_from_memory_range_copy(with_mpi_handles(&text).as_bytes(), "after");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(linkage::with_mpi_handles(&text).as_bytes(), "after");
         self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
     }
 
@@ -492,14 +492,4 @@ impl<'ctx> Session<'ctx> {
         codegen::retarget(module, machine);
         pipelines::after_arena(module, machine)
     }
-}
-
-/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
-/// rejects; this drops them.
-fn with_mpi_handles(text: &str) -> String {
-    let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
-        true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
-        false => l.to_owned(),
-    };
-    text.lines().flat_map(|l| [line(l), "\n".to_owned()]).collect()
 }

@@ -195,3 +195,13 @@ pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
     }
     Ok(())
 }
+
+/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
+/// rejects; this drops them.
+pub fn with_mpi_handles(text: &str) -> String {
+    let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
+        true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
+        false => l.to_owned(),
+    };
+    text.lines().flat_map(|l| [line(l), "\n".to_owned()]).collect()
+}
