@@ -104,7 +104,8 @@ pub struct Options {
     /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
     /// later).
     pub engine: String,
-    /// Seconds that each run of a compiler and of Enzyme may take.
+    /// Seconds of CPU time that each run of a compiler and of Enzyme may take; once the pipelines tried for a derivative have taken
+    /// it together, no further one is tried.
     pub timeout: u64,
     /// For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions, `"(n + 255) //
     /// 256"`. A callable takes a dict of the dimensions and returns one or several numbers. Without it there is one

@@ -35,12 +35,19 @@ pub enum DiscoverError {
     },
 }
 
-/// Reads the prototype of `symbol` out of the textual IR `module`; `function` is the user's name for it.
-pub fn discover(module: &str, symbol: &str, function: &str) -> Result<Prototype, DiscoverError> {
+/// Reads the prototype of `symbol` out of the textual IR `module`, whose `define` line has what the optimiser inferred, and the debug
+/// information `nodes`, of which `number` (`!42`) describes the function; `function` is the user's name for it.
+pub fn discover(
+    module: &str,
+    number: &str,
+    nodes: &str,
+    symbol: &str,
+    function: &str,
+) -> Result<Prototype, DiscoverError> {
     let define = define_line(module, symbol).ok_or_else(|| DiscoverError::NoDefinition(symbol.to_owned()))?;
     let no_debug = || DiscoverError::NoDebugInfo(symbol.to_owned());
-    let nodes = Nodes::index(module);
-    let id = define.rsplit_once("!dbg ").map(|(_, rest)| reference(rest)).ok_or_else(no_debug)?;
+    let nodes = Nodes::index(nodes);
+    let id = reference(number);
     let subprogram = nodes.get(id).ok_or_else(no_debug)?;
     let signature = nodes.field(subprogram, "type").ok_or_else(no_debug)?;
     let types = nodes.tuple(nodes.field(signature, "types").unwrap_or(""));
@@ -359,6 +366,12 @@ fn access(attributes: &str) -> Access {
 mod tests {
     use super::*;
 
+    /// Both parts from one text.
+    fn discover_in(module: &str, symbol: &str) -> Result<Prototype, DiscoverError> {
+        let number = define_line(module, symbol).and_then(|line| Some(line.rsplit_once("!dbg ")?.1));
+        discover(module, number.unwrap_or(""), module, symbol, symbol)
+    }
+
     const MODULE: &str = r#"
 define dso_local void @f(ptr noundef readonly captures(none) %0, i64 noundef %1, ptr noundef writeonly captures(none) %2) local_unnamed_addr #0 !dbg !14 {
 define linkonce_odr double @"odd name"(double noundef %0) !dbg !40 {
@@ -380,7 +393,7 @@ define linkonce_odr double @"odd name"(double noundef %0) !dbg !40 {
     fn reads_names_types_and_access_of_a_plain_c_function() {
         let text = MODULE.replace("= !DI", "= DI").replace("distinct !DI", "distinct DI");
         for module in [MODULE, text.as_str()] {
-            let p = discover(module, "f", "f").unwrap();
+            let p = discover_in(module, "f").unwrap();
             assert_eq!(p.to_string(), "void f(float *inp, size_t n, float *out)");
             let access: Vec<_> = p.params.iter().map(|p| p.access).collect();
             assert_eq!(access, [Some(Access::Read), None, Some(Access::Write)]);
@@ -395,6 +408,6 @@ define linkonce_odr double @"odd name"(double noundef %0) !dbg !40 {
 
     #[test]
     fn a_missing_definition_is_an_error() {
-        assert_eq!(discover(MODULE, "g", "g"), Err(DiscoverError::NoDefinition("g".into())));
+        assert_eq!(discover_in(MODULE, "g"), Err(DiscoverError::NoDefinition("g".into())));
     }
 }

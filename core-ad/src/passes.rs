@@ -95,7 +95,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 };
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 31] = [
+pub const PASSES: [PassInfo; 32] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -119,6 +119,14 @@ pub const PASSES: [PassInfo; 31] = [
         file: "workarounds/written_globals.rs",
         why: "Enzyme keeps shadows of globals from call to call, and takes functions that only read them for constant; makes them local",
         test: "cases/enzyme_bugs/callback_parameter.c",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "zero-stores",
+        file: "workarounds/zero_stores.rs",
+        why: "Enzyme refuses a memset that LLVM made of stores of integers and pointers which nothing reads; keeps them stores",
+        test: "cases/enzyme_bugs/zeroed_members.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

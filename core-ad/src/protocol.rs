@@ -258,6 +258,9 @@ pub enum Request {
         arena: bool,
         /// Code generation.
         codegen: CodeGen,
+        /// With the source's lines, to locate a refusal. The first job without them drops them for all later jobs.
+        #[serde(default)]
+        lines: bool,
         /// Where the IR goes.
         output: PathBuf,
     },

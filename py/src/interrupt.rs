@@ -31,6 +31,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let main = threading.call_method0("main_thread")?.getattr("ident")?.extract::<usize>()?;
     MAIN.store(main, Ordering::Relaxed);
     compile_driver::os::interrupt::embed(HOST);
+    compile_driver::os::progress::log_to(log);
     let forked = wrap_pyfunction!(forked, module)?;
     let arguments = pyo3::types::PyDict::new(py);
     arguments.set_item("after_in_child", forked)?;
@@ -132,6 +133,29 @@ extern "C" fn asked() -> bool {
     *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     RAISED.store(true, Ordering::Relaxed);
     true
+}
+
+/// Passes what a build is at to `logging`, on the main thread inside a call; logging may run any code of the user's, so elsewhere it is not
+/// asked to.
+fn log(line: &str) {
+    if this_thread() != MAIN.load(Ordering::Relaxed) || INSIDE.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    // SAFETY: as in `asked`.
+    unsafe {
+        if ffi::Py_IsInitialized() == 0 {
+            return;
+        }
+        let state = ffi::PyGILState_Ensure();
+        let py = Python::assume_attached();
+        let logged = py
+            .import("logging")
+            .and_then(|logging| logging.call_method1("getLogger", ("ffgrad",)))
+            .and_then(|logger| logger.call_method1("info", ("%s", line)).map(drop));
+        // A handler that raises has no say in the build.
+        drop(logged);
+        ffi::PyGILState_Release(state);
+    }
 }
 
 fn this_thread() -> usize {

@@ -120,6 +120,10 @@ def stack(x: Array) -> Array:
     return _stacked(x, lambda s: s[-1])
 
 
+def zeroed_members(x: Array) -> Array:
+    return np.sum(x**2)
+
+
 def vector_stack(x: Array) -> Array:
     return _stacked(x, lambda s: s[-1] + s[len(s) // 2])
 

@@ -57,8 +57,15 @@ def test_a_construct_in_a_librarys_header_is_located_by_the_users_line() -> None
     assert "called at parsed_text.c:12" in text
 
 
-def test_a_crash_without_a_place_is_located_by_bisection(golden: Golden) -> None:
+def test_a_crash_without_a_place_is_located_by_bisection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     """Enzyme names nothing; the error has function, file and line, and says how they were found."""
+    module, words = tmp_path / "module.ll", tmp_path / "words"
+    words.write_text('Instruction.cpp:170: Assertion `!isa<PHINode>(this) && "Inserting a PHI!"\' failed.\n')
+    crash = f"if grep -q 'call.*@realloc' {module}; then cat {words} >&2; kill -ABRT $$; fi"
+    does = f'cat > {module}; {crash}; exec "{real_engine()}" "$@" < {module}'
+    monkeypatch.setenv("FFGRAD_CATALYST", stand_in(tmp_path, does))
     error = refusal("growing.c", "running_sums")
     assert error.code == "realloc" and error.line == 5
     assert "found by bisection" in str(error) and "called at growing.c:13" in str(error)

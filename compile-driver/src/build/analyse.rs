@@ -10,6 +10,7 @@ use crate::build::{frontend, kept_worker, key, link, mpi, openmp, rules, symbol}
 use crate::cache::{self, Lock, Staging, entry};
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::Spec;
+use crate::os::progress::Step;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{FORMAT, Manifest};
@@ -36,6 +37,7 @@ pub struct Analysed {
 /// Compile, signature and cache errors.
 pub fn analyse(context: &Context<'_>) -> Result<Analysed> {
     let Context { spec, tools, cache } = context;
+    let _step = Step::begin(format!("`{}`", spec.function));
     let staging = cache.staging()?;
     let timeout = Duration::from_secs(spec.options.timeout);
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
@@ -78,7 +80,10 @@ fn described(
 ) -> Result<(Manifest, Option<Vec<PathBuf>>)> {
     let Context { spec, tools, cache } = context;
     let headers = bundled::include_folder(cache)?;
+    let step = Step::begin("compiling the source".to_owned());
     let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
+    drop(step);
+    let _step = Step::begin("finding out the prototype".to_owned());
     let openmp = openmp::around_engine(context)?;
     let mut loaded = load(worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });

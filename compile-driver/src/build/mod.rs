@@ -29,6 +29,7 @@ use crate::build::worker::Worker;
 use crate::cache::{self, Staging, entry, layout};
 use crate::error::{Error, Result};
 use crate::options::{self};
+use crate::os::progress::Step;
 use crate::os::{interrupt, process};
 use crate::source_text;
 use core_ad::DerivativeSet;
@@ -196,6 +197,7 @@ impl<'a> Build<'a> {
     }
 
     fn primal(&mut self) -> Result<()> {
+        let _step = Step::begin("compiling the function".to_owned());
         let output = self.folder.join("primal.o");
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
@@ -207,8 +209,8 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Writes what Enzyme is to be given.
-    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, output: &Path) -> Result<()> {
+    /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.
+    fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, lines: bool, output: &Path) -> Result<()> {
         let derived = self.worker.request(&Request::Derive {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
@@ -221,6 +223,7 @@ impl<'a> Build<'a> {
             ignored: self.context.spec.options.ignored_derivatives.clone(),
             arena: self.context.spec.options.arena,
             codegen: self.codegen()?,
+            lines,
             output: output.to_owned(),
         })?;
         if let Response::Written { notes, skipped } = derived {
@@ -256,7 +259,10 @@ impl<'a> Build<'a> {
                     crate::build::runtime::arena(tools, cache).map(drop)
                 });
             }
-            self.derive(wanted, pipeline, &before)?;
+            let step = Step::begin("preparing".to_owned());
+            self.derive(wanted, pipeline, false, &before)?;
+            drop(step);
+            let _step = Step::begin("differentiating".to_owned());
             enzyme::of(tools, &spec.function)?.differentiate(&self.job(pipeline, &before, &after))
         })?;
         self.commands.push(done.command);
@@ -265,6 +271,7 @@ impl<'a> Build<'a> {
             true => Some(crate::build::runtime::arena(tools, cache)?),
             false => None,
         };
+        let _step = Step::begin("compiling the derivative".to_owned());
         let finished = self.worker.request(&Request::Finish {
             input: after,
             arena,
@@ -299,6 +306,7 @@ impl<'a> Build<'a> {
     ) -> Result<()> {
         let name = format!("ffgrad-{}.so", &self.manifest.key[..16]);
         let shared = self.folder.join(&name);
+        let _step = Step::begin("linking".to_owned());
         self.link(&shared)?;
         for object in &self.objects {
             fs::remove_file(object).map_err(cache::io("remove", object))?;
@@ -336,7 +344,7 @@ impl<'a> Build<'a> {
     fn explain(&mut self, wanted: DerivativeSet, pipeline: Pipeline, refusal: &mut Diagnosis) {
         let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let Ok(engine) = enzyme::of(self.context.tools, &self.context.spec.function) else { return };
-        if self.derive(wanted, pipeline, &before).is_err() {
+        if self.derive(wanted, pipeline, true, &before).is_err() {
             return;
         }
         let spec = self.context.spec;
@@ -345,13 +353,20 @@ impl<'a> Build<'a> {
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
         let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
+        let _step = Step::begin("locating the refusal".to_owned());
         if !costly {
+            // The module that was refused had no lines. With them Enzyme says where.
+            if let Err(Error::Differentiation(located)) = engine.differentiate(&job)
+                && located.code == refusal.code
+            {
+                refusal.location = located.location;
+            }
             let home = home(&self.manifest);
             Refused { spec, engine: &*engine, job: &job, worker: &mut worker, home }.locate(refusal);
         }
         if std::env::var_os("FFGRAD_KEEP").is_some() || enzyme::is_unexplained(refusal) {
             if !costly {
-                // Once more, for its full output; it is known to fail.
+                // Once more, for its full output: the search may have overwritten it. It is known to fail.
                 let _ = engine.differentiate(&job);
             }
             let name = format!("refused-{}-{}", &self.manifest.key[..16], wanted.name());

@@ -1,10 +1,11 @@
 //! A running worker: one `ffgrad-llvm` process that holds one function's module.
 
 use crate::error::{Error, Result};
-use crate::os::interrupt;
 use crate::os::process::capture::{Capture, Keep};
+use crate::os::process::clock::Clock;
 use crate::os::process::group::Group;
 use crate::os::process::{ProcessError, block_sigpipe};
+use crate::os::{interrupt, progress};
 use crate::source_text;
 use crate::toolchain::Tools;
 use core_ad::diagnostics::{Diagnosis, worker};
@@ -14,7 +15,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// More than any answer: those hold prototypes and notes, not code.
 const LONGEST_ANSWER: u64 = 64 << 20;
@@ -134,12 +135,11 @@ impl Worker {
 
     /// The next line, within the time limit.
     fn answer(&mut self) -> Result<std::result::Result<String, RecvTimeoutError>> {
-        let until = Instant::now() + self.timeout;
+        let mut clock = Clock::of(self.child.id());
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.answers.recv_timeout(left.min(LOOK)) {
+            match self.answers.recv_timeout(LOOK) {
                 Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(Error::Interrupted),
-                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+                Err(RecvTimeoutError::Timeout) if clock.used() < self.timeout => progress::tick(),
                 other => return Ok(other),
             }
         }

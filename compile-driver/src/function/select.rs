@@ -12,6 +12,8 @@ use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
+use crate::os::process::clock;
+use crate::os::progress::Step;
 use crate::prover;
 use crate::verify::Outcome;
 use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
@@ -21,6 +23,7 @@ use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 /// Code of the refusal to return a gradient that failed its check.
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
@@ -53,6 +56,8 @@ pub(crate) struct Search {
     retryable: bool,
     /// Shapes that were refused before.
     refused: Vec<u64>,
+    /// Pipelines that were left out, because those before took all the time there is.
+    untried: usize,
 }
 
 impl Search {
@@ -90,6 +95,13 @@ impl Search {
     fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
         self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
         self.inconclusive.get_or_insert((artifact, text));
+    }
+
+    /// Notes that time is up. With more of it another search may find a gradient.
+    fn stop(&mut self, untried: usize) {
+        self.untried = untried;
+        self.retryable = true;
+        self.rejected.push(format!("{untried} more not tried: those before took all of the option `timeout`"));
     }
 
     /// Whether the cause is the arguments alone: another pipeline would be as inconclusive. After a wrong gradient it might not
@@ -198,10 +210,19 @@ impl Selection<'_> {
         }
         let _lock = self.opened.lock(wanted)?;
         let mut search = Search::default();
-        for pipeline in self.opened.pipelines(wanted) {
+        let begun = clock::spent();
+        let limit = Duration::from_secs(self.opened.spec.options.timeout);
+        let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
+        let pipelines = self.opened.pipelines(wanted);
+        for (tried, &pipeline) in pipelines.iter().enumerate() {
             if self.opened.has_artifact(wanted) {
                 return Ok(());
             }
+            if tried > 0 && clock::spent().saturating_sub(begun) >= limit {
+                search.stop(pipelines.len() - tried);
+                break;
+            }
+            let _step = Step::begin(format!("pipeline {}", pipeline.name()));
             match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, pipeline) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
@@ -275,7 +296,15 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        for pipeline in pipelines {
+        let begun = clock::spent();
+        let limit = Duration::from_secs(self.opened.spec.options.timeout);
+        let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
+        for (tried, &pipeline) in pipelines.iter().enumerate() {
+            if tried > 0 && clock::spent().saturating_sub(begun) >= limit {
+                search.stop(pipelines.len() - tried);
+                break;
+            }
+            let _step = Step::begin(format!("pipeline {}", pipeline.name()));
             match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
                 Ok(None) if search.is_inconclusive() => break,
@@ -326,6 +355,13 @@ impl Selection<'_> {
     fn explained(&self, search: &Search, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
         let Some((pipeline, mut diagnosis)) = search.refusal.clone() else { return Ok(None) };
         build::explain(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, &mut diagnosis);
+        if search.untried > 0 {
+            let seconds = 4 * self.opened.spec.options.timeout.max(1);
+            diagnosis.advice.push(format!(
+                "{} more pipelines were not tried: those before took all of the time limit. Raise it, as with timeout={seconds}.",
+                search.untried
+            ));
+        }
         Ok(Some(diagnosis))
     }
 
@@ -425,6 +461,15 @@ mod tests {
 
     fn refused(code: &str) -> Box<Diagnosis> {
         Box::new(Diagnosis::new(code, "f", "it went wrong"))
+    }
+
+    #[test]
+    fn a_search_that_ran_out_of_time_is_not_final_and_says_so() {
+        let mut search = Search::default();
+        assert!(!search.refuse(Pipeline::Inlined, refused("type")));
+        search.stop(4);
+        assert!(!search.is_final());
+        assert_eq!(search.rejected[1], "4 more not tried: those before took all of the option `timeout`");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
     loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, phi_pointers, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals,
+    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -111,6 +111,8 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
+    // The marks go right behind LLVM's pipeline.
+    Pass { name: "zero-stores", run: |m, _| infallible!(zero_stores::mark(m)), ..ALWAYS },
     Pass {
         name: "defer-inlining",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),

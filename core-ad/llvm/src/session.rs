@@ -2,14 +2,14 @@
 
 use crate::entry;
 use crate::ir::{Result, crash_trace};
-use crate::llvm::{codegen, linkage, pipelines};
+use crate::llvm::{codegen, debug_info, linkage, pipelines};
 use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
 use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::arena;
-use crate::workarounds::local_types;
+use crate::workarounds::{local_types, zero_stores};
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
@@ -32,6 +32,8 @@ pub struct Session<'ctx> {
     refusal: Option<Box<Diagnosis>>,
     /// What takes the place of OpenMP's runtime.
     openmp: Option<OpenMp>,
+    /// Whether the code still has its debug information.
+    has_lines: bool,
 }
 
 /// What a derivative job is about.
@@ -48,6 +50,8 @@ struct Derive<'a> {
     /// A CUDA kernel, for the CPU as a device.
     kernel: bool,
     codegen: &'a CodeGen,
+    /// The module keeps the source's lines.
+    lines: bool,
 }
 
 /// Notes on a derivative.
@@ -73,7 +77,15 @@ enum Team {
 impl<'ctx> Session<'ctx> {
     /// A session with nothing loaded.
     pub fn new(context: &'ctx Context) -> Self {
-        Session { context, module: None, plain: None, installed: Vec::new(), refusal: None, openmp: None }
+        Session {
+            context,
+            module: None,
+            plain: None,
+            installed: Vec::new(),
+            refusal: None,
+            openmp: None,
+            has_lines: true,
+        }
     }
 
     /// The message of the last failure.
@@ -101,11 +113,13 @@ impl<'ctx> Session<'ctx> {
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
+                self.drop_lines()?;
                 let module = match &self.plain {
                     Some(plain) => plain.clone(),
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
+                debug_info::strip(&module);
                 let wrapper = entry::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
                 entry::primal(&module, wrapper, &plan)?;
                 self.finish(&module, &[(Entry::Primal, plan.args.len())], &codegen, None, &output, None)
@@ -122,6 +136,7 @@ impl<'ctx> Session<'ctx> {
                 ignored,
                 arena,
                 codegen,
+                lines,
                 output,
             } => {
                 let job = Derive {
@@ -136,7 +151,11 @@ impl<'ctx> Session<'ctx> {
                     arena,
                     kernel: codegen.launch.is_some(),
                     codegen: &codegen,
+                    lines,
                 };
+                if !lines {
+                    self.drop_lines()?;
+                }
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
@@ -176,6 +195,15 @@ impl<'ctx> Session<'ctx> {
             pipelines::drop_unused(&module)?;
         }
         Ok(module)
+    }
+
+    /// Takes debug information out of the loaded code for good, where no later step reports lines.
+    fn drop_lines(&mut self) -> Result<()> {
+        if self.has_lines && !self.uses_openmp()? && !fortran_runtime::uses_rules(self.module()?) {
+            self.module.iter().chain(&self.plain).for_each(debug_info::strip);
+            self.has_lines = false;
+        }
+        Ok(())
     }
 
     fn uses_openmp(&self) -> Result<bool> {
@@ -237,20 +265,20 @@ impl<'ctx> Session<'ctx> {
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         crash_trace::step("replacing what runs threads");
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
+        let parts_of_rules = rules::parts(&given);
+        let inactive = [job.inactive, &declared_inactive].concat();
+        let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
         crash_trace::step("making calls direct");
         indirect_calls::make_direct(&module)?;
         crash_trace::step("building entry points");
         let wrapper = entry::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran_runtime::silence(&module)?;
         self.installed = rules::install(&module, &given)?;
-        // By name, for some are inlined and gone when they are asked for.
-        let parts_of_rules = rules::parts(&given);
         for entry in entries {
             let has_rules = !given.is_empty();
             entry::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
         }
-        linkage::mark_inactive(&module, job.inactive)?;
-        linkage::mark_inactive(&module, &declared_inactive)?;
+        linkage::mark_inactive(&module, &inactive)?;
         linkage::mark_output(&module)?;
         if job.pipeline == Pipeline::Typed {
             local_types::run(&module);
@@ -263,6 +291,11 @@ impl<'ctx> Session<'ctx> {
             if fortran_runtime::refuses(&module) {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
+        }
+        match job.lines {
+            true => debug_info::keep_lines(&module)?,
+            false if team != Team::Many => debug_info::strip(&module),
+            false => {}
         }
         let around = pipeline::Job {
             entries,
@@ -277,8 +310,17 @@ impl<'ctx> Session<'ctx> {
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
+            if !job.lines {
+                debug_info::strip(&module);
+            }
+        }
+        pipelines::inline(&module, job.pipeline)?;
+        if job.codegen.runs(zero_stores::NAME) {
+            // Once more: the split of a structure makes stores without marks.
+            zero_stores::mark(&module);
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
+        zero_stores::unmark(&module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
@@ -294,6 +336,8 @@ impl<'ctx> Session<'ctx> {
             }
         }
         let module = linked.ok_or("no modules were given")?;
+        debug_info::trim_units(&module);
+        self.has_lines = true;
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
         let (for_fortran, others): (Vec<_>, Vec<_>) =
             renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
@@ -345,12 +389,16 @@ impl<'ctx> Session<'ctx> {
         let team = if self.uses_openmp()? { Team::One } else { Team::None };
         self.lower_openmp(&module, team, Some(symbol))?;
         linkage::keep_only_symbol(&module, symbol)?;
+        let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
+        debug_info::strip(&module);
+        pipelines::drop_unused(&module)?;
         pipelines::infer_attributes(&module)?;
         if let Some(name) = cuda_threads::unset_constant(&module) {
             return Err(format!("{UNSET_CONSTANT}`{name}`"));
         }
         let text = module.print_to_string().to_string();
-        let prototype = metadata::discover(&text, symbol, function).map_err(|e| e.to_string())?;
+        let (number, nodes) = description.unwrap_or_default();
+        let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
         let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
         Ok(Response::Described { prototype, single_precision })
     }
@@ -368,7 +416,7 @@ impl<'ctx> Session<'ctx> {
 
     fn read_ir(&self, path: &Path) -> Result<Module<'ctx>> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let buffer = MemoryBuffer::create_from_memory_range_copy(with_mpi_handles(&text).as_bytes(), "after");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(linkage::with_mpi_handles(&text).as_bytes(), "after");
         self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
     }
 
@@ -384,6 +432,7 @@ impl<'ctx> Session<'ctx> {
         crash_trace::step("completing entry points");
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
+        pipelines::drop_unused(module)?;
         if let Some(runtime) = &codegen.launch {
             cuda_threads::launch(self.context, module, runtime, entries)?;
             linkage::keep_only(module, &names);
@@ -444,14 +493,4 @@ impl<'ctx> Session<'ctx> {
         codegen::retarget(module, machine);
         pipelines::after_arena(module, machine)
     }
-}
-
-/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
-/// rejects; this drops them.
-fn with_mpi_handles(text: &str) -> String {
-    let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
-        true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
-        false => l.to_owned(),
-    };
-    text.lines().flat_map(|l| [line(l), "\n".to_owned()]).collect()
 }

@@ -9,6 +9,10 @@ use core_ad::protocol::Math;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Libraries that write vector instructions themselves are asked for plain loops. Enzyme differentiates those better, or at all (absolute
+/// values by bit masks), they are a fraction of the code, and LLVM vectorises them after differentiation. `-U` in the user's flags undoes it.
+pub const NO_VECTORS: [&str; 1] = ["-DEIGEN_DONT_VECTORIZE"];
+
 /// clang's command for a source, without the user's flags.
 pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
     let options = &spec.options;
@@ -26,7 +30,7 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
         Math::Fast => "-ffast-math",
     });
     if language == Language::Cpp {
-        command.args(&tools.stdlib_flags);
+        command.args(&tools.stdlib_flags).args(NO_VECTORS);
     }
     command
 }

@@ -4,7 +4,8 @@
 //! were read; with their contents they give the key of the *entry*.
 
 use crate::build::enzyme;
-use crate::build::frontend::{cuda, inputs};
+use crate::build::frontend::language;
+use crate::build::frontend::{clang, cuda, inputs};
 use crate::build::link::libraries;
 use crate::build::mpi;
 use crate::build::rules::bundled;
@@ -177,7 +178,7 @@ pub fn tool_records(tools: &Tools) -> Vec<ToolRecord> {
 /// runtime that it links.
 fn driver() -> String {
     let mut hash = blake3::Hasher::new();
-    hash.update(enzyme::defaults().as_bytes());
+    hash.update(enzyme::defaults().as_bytes()).update(clang::NO_VECTORS.concat().as_bytes());
     for text in runtime::SOURCES.iter().chain(&mpi::SOURCES) {
         hash.update(text.as_bytes()).update(&[0]);
     }

@@ -4,15 +4,17 @@
 //! The child is in a process group of its own ([`group`]), which ends with it, with its time, and with this process, however that ends;
 //! a Ctrl-C in a terminal is the caller's to handle, who is asked while we wait ([`crate::os::interrupt`]). Pipes are read by threads, so
 //! no amount of output can block either side, and what is kept of it is bounded ([`capture`]). [`memory`] has the limit of
-//! memory.
+//! memory, [`clock`] the time that counts.
 
 pub mod capture;
+pub mod clock;
 pub mod group;
 pub mod memory;
 
-use crate::os::interrupt;
 use crate::os::size;
+use crate::os::{interrupt, progress};
 use capture::{Capture, Keep};
+use clock::Clock;
 use group::Group;
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, Write};
@@ -34,7 +36,7 @@ pub enum ProcessError {
         /// The program as it was asked for.
         program: PathBuf,
     },
-    /// The program was still running when its time was up, and was killed with its children.
+    /// The program was still running when its time ([`clock`]) was up, and was killed with its children.
     #[error("`{}` was stopped after {} s without an answer", .program.display(), .after.as_secs_f32())]
     TimedOut {
         /// The program as it was asked for.
@@ -210,7 +212,6 @@ fn run_here(
     let io_error = |source| ProcessError::Io { program: program.clone(), source };
     let input = stdin.map(as_file).transpose().map_err(io_error)?;
     cmd.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let started = Instant::now();
     let mut child = group.spawn(cmd).map_err(|source| match source.kind() {
         ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
         _ => io_error(source),
@@ -221,8 +222,9 @@ fn run_here(
     let stderr = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
     let taken = |capture: &Option<Capture>| capture.as_ref().map(Capture::take).unwrap_or_default();
 
-    let wait = Wait { child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished, tick };
-    let ended = wait.end(started, timeout);
+    let clock = Clock::of(child.id());
+    let wait = Wait { clock, child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished, tick };
+    let ended = wait.end(timeout);
     let status = match ended.map_err(io_error)? {
         Ended::Itself(status) => status,
         Ended::TimedOut => {
@@ -283,6 +285,7 @@ enum Ended {
 
 /// Waiting for a child.
 struct Wait<'a> {
+    clock: Clock,
     child: &'a mut Child,
     group: &'a mut Group,
     stdout: Option<&'a Capture>,
@@ -294,12 +297,13 @@ struct Wait<'a> {
 
 impl Wait<'_> {
     /// Waits for both pipes to close and the child to end.
-    fn end(mut self, started: Instant, timeout: Duration) -> io::Result<Ended> {
+    fn end(mut self, timeout: Duration) -> io::Result<Ended> {
         let mut open = 2;
         let mut ended: Option<Instant> = None;
         let mut pause = Duration::from_micros(100);
         loop {
             (self.tick)();
+            progress::tick();
             if let Some(status) = self.child.try_wait()? {
                 let since = *ended.get_or_insert_with(Instant::now);
                 if self.stdout.is_some_and(Capture::overflowed) {
@@ -308,7 +312,7 @@ impl Wait<'_> {
                 if open == 0 || since.elapsed() > GRACE {
                     return Ok(Ended::Itself(status));
                 }
-            } else if started.elapsed() >= timeout {
+            } else if self.clock.used() >= timeout {
                 return self.kill().map(|()| Ended::TimedOut);
             } else if self.stdout.is_some_and(Capture::overflowed) {
                 return self.kill().map(|()| Ended::TooMuch);
@@ -316,11 +320,11 @@ impl Wait<'_> {
                 return self.kill().map(|()| Ended::Interrupted);
             }
             // While a pipe is open, its end is what wakes us; after that the child has only to be reaped.
-            let left = timeout.saturating_sub(started.elapsed()).max(Duration::from_millis(1));
+            let look = timeout.clamp(Duration::from_millis(1), Duration::from_millis(50));
             if open == 0 {
-                thread::sleep(pause.min(left));
+                thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(20));
-            } else if self.finished.recv_timeout(left.min(Duration::from_millis(50))).is_ok() {
+            } else if self.finished.recv_timeout(look).is_ok() {
                 open -= 1;
             }
         }

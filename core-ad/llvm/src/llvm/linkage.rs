@@ -34,6 +34,17 @@ pub fn keep_only_symbol(module: &Module<'_>, symbol: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes everything internal but some functions, so that nothing else is kept for its own sake.
+pub fn keep_only_named(module: &Module<'_>, symbols: &[&str]) {
+    internalise(module, symbols);
+    for function in symbols.iter().filter_map(|symbol| module.get_function(symbol)) {
+        if function.count_basic_blocks() > 0 {
+            drop_comdat(function.as_global_value());
+            function.set_linkage(Linkage::External);
+        }
+    }
+}
+
 fn internalise(module: &Module<'_>, kept: &[&str]) {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
         let name = function.get_name().to_string_lossy().into_owned();
@@ -196,4 +207,14 @@ pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM
+/// rejects; this drops them.
+pub fn with_mpi_handles(text: &str) -> String {
+    let line = |l: &str| match l.starts_with("declare") && l.contains("@MPI_") {
+        true => l.replace("i32 noalias nonnull readonly captures(none)", "i32"),
+        false => l.to_owned(),
+    };
+    text.lines().flat_map(|l| [line(l), "\n".to_owned()]).collect()
 }

@@ -5,7 +5,7 @@
 
 use crate::ir::Result;
 use crate::ir::crash_trace;
-use crate::llvm::codegen;
+use crate::llvm::{codegen, linkage};
 use core_ad::protocol::Pipeline;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -45,6 +45,27 @@ pub fn simplify_exceptions(module: &Module<'_>) -> Result<()> {
     run(module, passes, &codegen::target_machine("generic")?, scalar_only())
 }
 
+/// Drops what a function and the parts of rules do not reach, before anything else is spent on it. Returns the names of inactive
+/// functions that are left, and of those that never were there, which are refused later in their own words.
+pub fn drop_unreachable(
+    module: &Module<'_>,
+    symbol: &str,
+    parts_of_rules: &[String],
+    inactive: Vec<String>,
+) -> Result<Vec<String>> {
+    let is_there = |name: &String| module.get_function(name).is_some();
+    let (known, unknown): (Vec<String>, Vec<String>) = inactive.into_iter().partition(is_there);
+    let kept: Vec<&str> = parts_of_rules.iter().map(String::as_str).chain([symbol]).collect();
+    linkage::keep_only_named(module, &kept);
+    drop_unused(module)?;
+    Ok(known.into_iter().filter(is_there).chain(unknown).collect())
+}
+
+/// Drops debug information but for lines.
+pub fn keep_lines(module: &Module<'_>) -> Result<()> {
+    run(module, "strip-nonlinetable-debuginfo", &codegen::target_machine("generic")?, scalar_only())
+}
+
 /// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet
 /// looks to other passes as if it never returned.
 pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
@@ -56,16 +77,28 @@ pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
 /// `-O1` inlines next to nothing, and what Enzyme differentiates as a function of its own it treats worse: it
 /// keeps more for the reverse sweep and nothing is moved across the call. So inlining, bottom up over simplified
 /// functions, stands before it.
-const INLINED: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
-    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)),default<O1>";
+const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>))";
 
-/// LLVM passes before differentiation, for each pipeline variant.
+/// The inlining of that pipeline variant; nothing for the others.
+pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
+    if variant != Pipeline::Inlined {
+        return Ok(());
+    }
+    run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
+}
+
+/// LLVM passes before differentiation, for each pipeline variant, behind [`inline`].
 pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     let machine = codegen::target_machine("generic")?;
     let pipeline = match variant {
-        Pipeline::Inlined => INLINED,
         Pipeline::O2 => "default<O2>",
-        Pipeline::O1 | Pipeline::Outlined | Pipeline::Typed | Pipeline::Serial | Pipeline::Loose => "default<O1>",
+        Pipeline::Inlined
+        | Pipeline::O1
+        | Pipeline::Outlined
+        | Pipeline::Typed
+        | Pipeline::Serial
+        | Pipeline::Loose => "default<O1>",
     };
     run(module, pipeline, &machine, scalar_only())?;
     if variant == Pipeline::Outlined {

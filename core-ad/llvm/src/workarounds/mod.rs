@@ -21,3 +21,4 @@ pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod three_predecessors;
 pub mod written_globals;
+pub mod zero_stores;

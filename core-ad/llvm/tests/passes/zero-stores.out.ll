@@ -1,0 +1,15 @@
+; ModuleID = 'zero-stores'
+source_filename = "zero-stores"
+
+define void @f(ptr %block, ptr %data, i64 %rows) {
+  store ptr %data, ptr %block, align 8, !nontemporal !0
+  %row = getelementptr i8, ptr %block, i64 8
+  store i64 0, ptr %row, align 4, !nontemporal !0
+  %count = getelementptr i8, ptr %block, i64 16
+  store i64 %rows, ptr %count, align 4, !nontemporal !0
+  %scale = getelementptr i8, ptr %block, i64 24
+  store double 0.000000e+00, ptr %scale, align 8
+  ret void
+}
+
+!0 = !{i32 1}
