@@ -1,9 +1,10 @@
 //! Runs the jobs of one build on one linked module.
 
+use crate::analysis::value_paths;
 use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, linkage, pipelines};
-use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
+use crate::lowering::{cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
 use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
@@ -13,6 +14,7 @@ use crate::workarounds::local_types;
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::manifest::Paths;
 use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
@@ -57,6 +59,8 @@ struct Notes {
     remarks: Vec<String>,
     /// Which functions are too large for which passes.
     skipped: Vec<String>,
+    /// What decides its paths.
+    paths: Option<Paths>,
 }
 
 /// Whether one thread or many run the parallel regions of an OpenMP program.
@@ -140,7 +144,7 @@ impl<'ctx> Session<'ctx> {
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped })
+                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped, paths: notes.paths })
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
@@ -158,7 +162,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new() })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None })
             }
         }
     }
@@ -263,12 +267,13 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        let around = pipeline::Job {
+        let mut around = pipeline::Job {
             entries,
             pipeline: Some(job.pipeline),
             parts_of_rules: &parts_of_rules,
             copies_allocatables,
             arena: job.arena,
+            counts_paths: team != Team::Many && !job.kernel,
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };
@@ -278,6 +283,13 @@ impl<'ctx> Session<'ctx> {
             notes.remarks.extend(openmp::regions(&module)?);
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
+        crash_trace::step("finding out what decides the path");
+        let paths = value_paths::record(&module);
+        around.counts_paths &= paths != Paths::Sizes;
+        notes.paths = Some(match notes.paths.take() {
+            Some(others) => others.and(paths),
+            None => paths,
+        });
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
@@ -403,6 +415,8 @@ impl<'ctx> Session<'ctx> {
             }
             lifetimes::end(module);
         }
+        crash_trace::step("counting paths");
+        path_map::lower(module)?;
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);
         fast_math::allow_fusing(module, codegen.math);
@@ -426,7 +440,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new() })
+        Ok(Response::Written { notes, skipped: Vec::new(), paths: None })
     }
 
     fn bind_arena(
