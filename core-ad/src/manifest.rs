@@ -1,5 +1,6 @@
 //! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
+use crate::path_set::PathSet;
 use crate::protocol::{Entry, GivenRule, Math, Pipeline};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -158,6 +159,9 @@ pub struct Choice {
     /// The same for sizes at which this pipeline, and every one after it, failed verification.
     #[serde(default)]
     pub refused: Vec<u64>,
+    /// The paths of verified calls, where values decide them.
+    #[serde(default, skip_serializing_if = "PathSet::is_empty")]
+    pub paths: PathSet,
 }
 
 /// The values of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
@@ -242,6 +246,7 @@ mod tests {
             rejected: Vec::new(),
             sizes: vec![1],
             refused: vec![2],
+            paths: PathSet::default(),
         };
         let text = serde_json::to_string(&choice).expect("numbers can be written");
         let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
