@@ -15,6 +15,7 @@ pub mod manifest;
 pub mod metadata;
 pub mod names;
 pub mod passes;
+pub mod path_set;
 pub mod plan;
 pub mod protocol;
 pub mod prototype;

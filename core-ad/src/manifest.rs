@@ -1,12 +1,13 @@
 //! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
+use crate::path_set::PathSet;
 use crate::protocol::{Entry, GivenRule, Math, Pipeline};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the manifest and of everything else in a cache entry. Part of every key.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The manifest of a function: one per cache entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,8 +98,46 @@ pub struct ArtifactRecord {
     /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// What decides the paths through the derivatives; `None` for the primal alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Paths>,
     /// Every command that was run for it.
     pub commands: Vec<String>,
+}
+
+/// What decides which path a call takes through a function: its branches, trip counts and addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Paths {
+    /// Sizes alone: two calls of one size take the same path.
+    Sizes,
+    /// Floating-point values too, on these lines, as far as they are known.
+    Values(Vec<SourceLine>),
+}
+
+/// A line of the user's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SourceLine {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+impl Paths {
+    /// The answer of two modules that serve one artifact.
+    #[must_use]
+    pub fn and(self, other: Paths) -> Paths {
+        match (self, other) {
+            (Paths::Sizes, only) | (only, Paths::Sizes) => only,
+            (Paths::Values(mut lines), Paths::Values(more)) => {
+                lines.extend(more);
+                lines.sort();
+                lines.dedup();
+                Paths::Values(lines)
+            }
+        }
+    }
 }
 
 /// Which pipeline serves a set of inputs, and the result of its check.
@@ -120,6 +159,9 @@ pub struct Choice {
     /// The same for sizes at which this pipeline, and every one after it, failed verification.
     #[serde(default)]
     pub refused: Vec<u64>,
+    /// The paths of verified calls, where values decide them.
+    #[serde(default, skip_serializing_if = "PathSet::is_empty")]
+    pub paths: PathSet,
 }
 
 /// The values of a passed check. Those that are not finite are `null` in a file, for JSON has no word for them, and come back as
@@ -197,7 +239,15 @@ mod tests {
     fn a_choice_whose_numbers_are_not_finite_can_be_read_again() {
         let check = CheckRecord { forward: 0.1, reverse: f64::INFINITY, differences: f64::NAN, tolerance: 1e-7 };
         let (check, pipeline) = (Some(check), Pipeline::Inlined);
-        let choice = Choice { format: FORMAT, pipeline, check, rejected: Vec::new(), sizes: vec![1], refused: vec![2] };
+        let choice = Choice {
+            format: FORMAT,
+            pipeline,
+            check,
+            rejected: Vec::new(),
+            sizes: vec![1],
+            refused: vec![2],
+            paths: PathSet::default(),
+        };
         let text = serde_json::to_string(&choice).expect("numbers can be written");
         let read: Choice = serde_json::from_str(&text).expect("what was written can be read");
         let numbers = read.check.expect("there was a check");

@@ -50,6 +50,8 @@ pub enum Kind {
     },
     /// It makes derivatives faster.
     Optimization,
+    /// A check of derivatives in use relies on it.
+    Check,
 }
 
 /// One pass.
@@ -94,8 +96,11 @@ const OPTIMIZATION: PassInfo = PassInfo {
     ..WORKAROUND
 };
 
+/// The pass that counts paths.
+pub const PATH_MAP: &str = "path-map";
+
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 32] = [
+pub const PASSES: [PassInfo; 33] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -284,6 +289,17 @@ pub const PASSES: [PassInfo; 32] = [
         ..OPTIMIZATION
     },
     PassInfo {
+        name: PATH_MAP,
+        file: "lowering/path_map.rs",
+        why: "counts the branches that the forward sweep takes where values decide, so that a gradient on a path without a check is verified",
+        kind: Kind::Check,
+        test: "front_torch/test_paths.py",
+        when: "values decide the path; not for kernels, MPI, and parallel regions that threads share",
+        // What the others find in the code stays as it was.
+        after: &["capture-phi-memory", "mark-contract"],
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "drop-attributes",
         file: "workarounds/drop_attributes.rs",
         why: "Enzyme claims too much of its caches (align, nonnull, invariant.group); drops the claims",
@@ -392,22 +408,27 @@ impl<'de> Deserialize<'de> for PassName {
     }
 }
 
-/// The table as `ARCHITECTURE.md` has it: the passes of one kind.
-pub fn markdown(workarounds: bool) -> String {
-    let mut text = match workarounds {
-        true => "| pass | file | why | upstream | program | when |\n|---|---|---|---|---|---|\n".to_owned(),
-        false => "| pass | file | what it does | when |\n|---|---|---|---|\n".to_owned(),
+/// The tables of `ARCHITECTURE.md`, by name.
+pub const TABLES: [&str; 3] = ["workarounds", "optimizations", "checks"];
+
+/// A table as `ARCHITECTURE.md` has it: the passes of one kind.
+pub fn markdown(table: &str) -> String {
+    let mut text = match table {
+        "workarounds" => "| pass | file | why | upstream | program | when |\n|---|---|---|---|---|---|\n".to_owned(),
+        _ => "| pass | file | what it does | when |\n|---|---|---|---|\n".to_owned(),
     };
     for pass in &PASSES {
         let (name, file, why, test, when) = (pass.name, pass.file, pass.why, pass.test, pass.when);
-        text += &match (pass.kind, workarounds) {
-            (Kind::Workaround { upstream }, true) => {
+        text += &match (pass.kind, table) {
+            (Kind::Workaround { upstream }, "workarounds") => {
                 format!(
                     "| `{name}` | `{file}` | {why} | {} | `{test}` | {when} |\n",
                     upstream.unwrap_or("not reported")
                 )
             }
-            (Kind::Optimization, false) => format!("| `{name}` | `{file}` | {why} | {when} |\n"),
+            (Kind::Optimization, "optimizations") | (Kind::Check, "checks") => {
+                format!("| `{name}` | `{file}` | {why} | {when} |\n")
+            }
             _ => continue,
         };
     }
@@ -490,11 +511,11 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
         let there = std::fs::read_to_string(&path).expect("the document can be read");
         let mut made = there.clone();
-        for (name, workarounds) in [("workarounds", true), ("optimizations", false)] {
+        for name in TABLES {
             let (begin, end) = (format!("<!-- passes: {name} -->\n"), format!("<!-- end of passes: {name} -->"));
             let start = made.find(&begin).expect("the document marks the beginning of the table") + begin.len();
             let stop = start + made[start..].find(&end).expect("the document marks the end of the table");
-            made.replace_range(start..stop, &markdown(workarounds));
+            made.replace_range(start..stop, &markdown(name));
         }
         if std::env::var_os("FFGRAD_BLESS").is_some() {
             std::fs::write(&path, &made).expect("the document can be written");

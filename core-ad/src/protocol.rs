@@ -5,6 +5,7 @@
 //! leaves every stage behind for a look.
 
 use crate::diagnostics::{Diagnosis, Location};
+use crate::manifest::Paths;
 use crate::passes::PassName;
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,9 @@ pub const TAPE_DROP: &str = "ffgrad_tape_drop";
 
 /// Bytes that a tape holds: `size_t ffgrad_tape_bytes(void *tape)`.
 pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
+
+/// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
+pub const PATH_MAP: &str = "ffgrad_path_map";
 
 /// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
 /// C++ exception's message is written there, zero-terminated. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
@@ -355,6 +359,9 @@ pub enum Response {
         /// Functions that some passes skip because they are too large: the derivative is then checked at every new size.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<String>,
+        /// What decides the paths through the derivatives, after `Derive`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paths: Option<Paths>,
     },
     /// After `Places`.
     Places {

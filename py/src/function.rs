@@ -154,6 +154,12 @@ impl Function {
         Ok((ptx.text, ptx.needs, ptx.folder))
     }
 
+    /// Calls on new paths that were verified, those that were not, and the seconds in these checks.
+    fn path_checks(&self) -> (u64, u64, f64) {
+        let checks = self.inner.path_checks();
+        (checks.checked, checks.unchecked, checks.time.as_secs_f64())
+    }
+
     /// Whether it is a CUDA kernel.
     #[getter]
     fn is_kernel(&self) -> bool {

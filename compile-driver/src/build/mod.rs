@@ -34,7 +34,8 @@ use crate::os::{interrupt, process};
 use crate::source_text;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::{Diagnosis, Location};
-use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
+use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, Paths};
+use core_ad::passes::{PATH_MAP as PATH_MAP_PASS, PassName};
 use core_ad::protocol::{CodeGen, Entry, Pipeline, Request, Response};
 use core_ad::{Access, Arg};
 use std::fs;
@@ -115,6 +116,8 @@ struct Build<'a> {
     diagnostics: Vec<String>,
     /// Functions that passes of the worker skip.
     skipped: Vec<String>,
+    /// What decides the paths through the derivatives.
+    paths: Option<Paths>,
 }
 
 impl<'a> Build<'a> {
@@ -148,6 +151,7 @@ impl<'a> Build<'a> {
             commands: Vec::new(),
             diagnostics: Vec::new(),
             skipped: Vec::new(),
+            paths: None,
         };
         if !is_loaded {
             build.load(&entry)?;
@@ -186,11 +190,14 @@ impl<'a> Build<'a> {
         let launch =
             kernel.then(|| crate::build::runtime::launch(self.context.tools, self.context.cache)).transpose()?;
         let constant = |(i, arg): (usize, &Arg)| Some((i, *options.constants.get(&arg.name)?));
+        let mut without = options.without.clone();
+        // Ranks would have to agree on a check: nobody reads the map.
+        without.extend(options.mpi.then(|| PassName::of(PATH_MAP_PASS)).flatten());
         Ok(CodeGen {
             math: self.manifest.math,
             cpu: options.cpu.clone(),
             exceptions: self.manifest.exceptions,
-            without: options.without.clone(),
+            without,
             constants: self.manifest.plan.args.iter().enumerate().filter_map(constant).collect(),
             launch,
         })
@@ -226,9 +233,10 @@ impl<'a> Build<'a> {
             lines,
             output: output.to_owned(),
         })?;
-        if let Response::Written { notes, skipped } = derived {
+        if let Response::Written { notes, skipped, paths } = derived {
             self.diagnostics.extend(notes);
             self.skipped.extend(skipped);
+            self.paths = paths;
         }
         Ok(())
     }
@@ -321,6 +329,7 @@ impl<'a> Build<'a> {
             pipeline,
             diagnostics: std::mem::take(&mut self.diagnostics),
             skipped: std::mem::take(&mut self.skipped),
+            paths: self.paths.take(),
             commands: std::mem::take(&mut self.commands),
         };
         cache::write_json(&self.folder.join("artifact.json"), &record)?;

@@ -123,6 +123,7 @@ impl Build<'_> {
             pipeline: Some(self.wanted.pipeline),
             diagnostics: needs,
             skipped: Vec::new(),
+            paths: None,
             commands,
         })
     }

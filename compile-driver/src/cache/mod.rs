@@ -1,7 +1,7 @@
 //! The content-addressed store of artifacts.
 //!
 //! ```text
-//! <cache>/v5/
+//! <cache>/v6/
 //!   requests/<digest>.json     what was asked for -> which headers it read, and the key they gave
 //!   entries/<key>/
 //!     manifest.json            prototype, call plan, commands

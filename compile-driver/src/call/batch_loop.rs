@@ -10,6 +10,7 @@ use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
+use core_ad::path_set::PathSet;
 use core_ad::shapes::Resolved;
 use core_ad::shapes::batch::Lead;
 use core_ad::{CallPlan, DType};
@@ -127,14 +128,25 @@ pub(crate) struct Job<'j> {
     pub task: Task<'j>,
     pub wanted: DerivativeSet,
     pub split: &'j Split<'j>,
+    /// Who looks at the paths of the elements, where values decide them.
+    pub watch: Option<&'j dyn CallWatch>,
 }
 
-/// Runs all elements, on up to `threads` threads.
+/// Looks at the paths of calls.
+pub(crate) trait CallWatch: Sync {
+    /// Runs a call; its path, where that is new.
+    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<PathSet>>;
+}
+
+/// Elements on paths that are new, the first on each.
+pub(crate) type News = Vec<(usize, PathSet)>;
+
+/// Runs all elements, on up to `threads` threads. Returns those on new paths.
 ///
 /// # Errors
 ///
 /// The error of the first element that failed.
-pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: usize) -> Result<()> {
+pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: usize) -> Result<News> {
     let threads = match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         some => some,
@@ -142,10 +154,11 @@ pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: 
     let threads = threads.min(count);
     let bounds: Vec<usize> = (0..=threads).map(|t| count / threads * t + (count % threads).min(t)).collect();
     if threads == 1 {
-        return Worker::new(job, targets, false).run(0..count);
+        let mut worker = Worker::new(job, targets, false);
+        return worker.run(0..count).map(|()| worker.news);
     }
     let shared = Shared(job, targets);
-    let outcomes: Vec<(Result<()>, Vec<Vec<u64>>)> = std::thread::scope(|scope| {
+    let outcomes: Vec<(Result<News>, Vec<Vec<u64>>)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads)
             .map(|t| {
                 let (shared, range) = (&shared, bounds[t]..bounds[t + 1]);
@@ -159,14 +172,15 @@ pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: 
         });
         std::iter::once(own).chain(others).collect()
     });
+    let mut news = News::new();
     for (outcome, sums) in outcomes {
-        outcome?;
+        news.extend(outcome?);
         for (target, sum) in targets.iter().filter(|t| t.is_sum).zip(sums) {
             // SAFETY: both have the target's size.
             unsafe { add(target.dtype, sum.as_ptr().cast(), target.memory, target.bytes) };
         }
     }
-    Ok(())
+    Ok(news)
 }
 
 /// The state that the threads of a call share.
@@ -178,10 +192,10 @@ unsafe impl Sync for Shared<'_> {}
 
 impl Shared<'_> {
     /// Runs a part of the elements; returns the sums that were made apart.
-    fn work(&self, range: Range<usize>, own_sums: bool) -> (Result<()>, Vec<Vec<u64>>) {
+    fn work(&self, range: Range<usize>, own_sums: bool) -> (Result<News>, Vec<Vec<u64>>) {
         let mut worker = Worker::new(self.0, self.1, own_sums);
         let outcome = worker.run(range);
-        (outcome, worker.sums)
+        (outcome.map(|()| worker.news), worker.sums)
     }
 }
 
@@ -195,6 +209,9 @@ struct Worker<'w> {
     /// Room for results that are added afterwards.
     apart: Vec<Vec<u64>>,
     index: Vec<i64>,
+    news: News,
+    /// Their paths.
+    met: PathSet,
 }
 
 impl<'w> Worker<'w> {
@@ -214,7 +231,7 @@ impl<'w> Worker<'w> {
             })
             .collect();
         let apart = targets.iter().map(|t| room(t.apart.unwrap_or(0))).collect();
-        Worker { job, targets, starts, sums, apart, index: Vec::new() }
+        Worker { job, targets, starts, sums, apart, index: Vec::new(), news: News::new(), met: PathSet::default() }
     }
 
     fn run(&mut self, range: Range<usize>) -> Result<()> {
@@ -239,14 +256,19 @@ impl<'w> Worker<'w> {
                 ..job.task
             };
             slots.clear();
-            self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?;
+            if let Some(path) = self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?
+                && !self.met.contains(&path)
+            {
+                self.met.merge(&path);
+                self.news.push((element, path));
+            }
             self.add_up();
             next(&mut self.index, &split.shape);
         }
         Ok(())
     }
 
-    fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<()> {
+    fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<Option<PathSet>> {
         let job = self.job;
         let frame = Frame::open();
         let call = Call {
@@ -258,9 +280,13 @@ impl<'w> Worker<'w> {
         };
         let mut writer = ResultWriter::new(self, &call, task.entry);
         call.fill_slots(task, job.wanted, &mut writer, slots)?;
-        call.run(job.artifact, task.entry, slots)?;
+        let mut run = || call.run(job.artifact, task.entry, slots);
+        let news = match job.watch {
+            Some(watch) => watch.over_call(&mut run)?,
+            None => run().map(|()| None)?,
+        };
         writer.finish();
-        Ok(())
+        Ok(news)
     }
 
     fn add_up(&mut self) {

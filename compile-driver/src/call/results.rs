@@ -7,6 +7,47 @@ use crate::error::Result;
 use core_ad::protocol::Entry;
 use core_ad::{Arg, DType};
 
+/// Results of a call that may be repeated: memory is asked for once.
+pub(crate) struct Repeatable<'r> {
+    results: &'r mut dyn Results,
+    /// What was given for a position, in rows or columns.
+    given: Vec<(usize, bool, Option<*mut u8>)>,
+}
+
+impl<'r> Repeatable<'r> {
+    pub(crate) fn new(results: &'r mut dyn Results) -> Self {
+        Repeatable { results, given: Vec::new() }
+    }
+
+    fn find(&self, position: usize, in_columns: bool) -> Option<Option<*mut u8>> {
+        self.given.iter().find(|one| (one.0, one.1) == (position, in_columns)).map(|one| one.2)
+    }
+}
+
+impl Results for Repeatable<'_> {
+    fn allocate(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<*mut u8> {
+        if let Some(Some(memory)) = self.find(position, false) {
+            return Ok(memory);
+        }
+        let memory = self.results.allocate(position, dtype, shape)?;
+        self.given.push((position, false, Some(memory)));
+        Ok(memory)
+    }
+
+    fn allocate_column_major(&mut self, position: usize, dtype: DType, shape: &[i64]) -> Result<Option<*mut u8>> {
+        if let Some(memory) = self.find(position, true) {
+            return Ok(memory);
+        }
+        let memory = self.results.allocate_column_major(position, dtype, shape)?;
+        self.given.push((position, true, memory));
+        Ok(memory)
+    }
+
+    fn adds(&self, position: usize) -> bool {
+        self.results.adds(position)
+    }
+}
+
 /// The results of one call, as its slots are filled.
 pub(crate) struct ResultWriter<'r> {
     results: &'r mut dyn Results,

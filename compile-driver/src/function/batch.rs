@@ -11,10 +11,12 @@
 
 use crate::call::arguments::{self, Input, Results, View};
 use crate::call::batch_loop::{self, Job, Target};
+use crate::call::results::Repeatable;
 use crate::call::split::{Batch, Split};
 use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::trust::paths;
 use crate::function::trust::status::Check;
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
@@ -125,11 +127,16 @@ impl Function {
         let resolved = self.resolve_element(first.inputs)?;
         first.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let wanted = self.wanted(&first);
-        let mut targets = self.targets(batch, &split, &first, wanted, &resolved, results)?;
+        let mut results = Repeatable::new(results);
+        let mut targets = self.targets(batch, &split, &first, wanted, &resolved, &mut results)?;
         if count == 0 {
             return Ok(());
         }
+        let checks = paths::checks();
         let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;
+        // Where each element was checked there is no news.
+        let checks = if self.due(wanted, &resolved) == Check::EveryCall { checks } else { paths::checks() };
+        let watch = self.watch(&artifact, first.entry, wanted, &resolved, checks);
         let threads = self.opened.spec.options.threads;
         let job = Job {
             plan: &self.opened.manifest.plan,
@@ -141,8 +148,18 @@ impl Function {
             task: first,
             wanted,
             split: &split,
+            watch: watch.as_ref().map(|watch| watch as &dyn batch_loop::CallWatch),
         };
-        batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))
+        let news = batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))?;
+        for (element, path) in news {
+            let inputs = element_inputs(&split, element);
+            if let Some(watch) = &watch
+                && watch.verify(&path, &inputs, &resolved)?
+            {
+                return self.evaluate_over(batch, task, &mut results);
+            }
+        }
+        Ok(())
     }
 
     /// The shapes of a call over the batch that `...` stands for.
@@ -185,12 +202,7 @@ impl Function {
         let differentiates = first.entry != Entry::Primal;
         let mut element = 1;
         while differentiates && element < count && self.needs_check_at(element, wanted, resolved) {
-            let mut inputs = split.inputs.first.clone();
-            batch_loop::advance_inputs(
-                &mut inputs,
-                &split.inputs.strides,
-                &batch_loop::index_of(element, &split.shape),
-            );
+            let inputs = element_inputs(split, element);
             let task = Task { inputs: &inputs, ..*first };
             artifact = self.artifact_for(&task, wanted, resolved)?;
             element += 1;
@@ -219,7 +231,7 @@ impl Function {
     }
 
     /// The function that serves these derivatives in this one's place: a variant of a pack, what tuning or specialising chose.
-    fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
+    pub(crate) fn server(&self, wanted: DerivativeSet, resolved: &Resolved) -> Option<Arc<Function>> {
         if let Some(variant) = self.variants.packed.iter().find_map(|v| v.served_by(wanted, resolved)) {
             return Some(variant.clone());
         }
@@ -279,4 +291,11 @@ impl Function {
         }
         Ok(targets)
     }
+}
+
+/// The inputs of one element.
+fn element_inputs<'a>(split: &Split<'a>, element: usize) -> Vec<Input<'a>> {
+    let mut inputs = split.inputs.first.clone();
+    batch_loop::advance_inputs(&mut inputs, &split.inputs.strides, &batch_loop::index_of(element, &split.shape));
+    inputs
 }

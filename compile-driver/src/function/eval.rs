@@ -1,12 +1,13 @@
 //! A call of an opened function: resolve shapes, select an artifact, fill the slots, run, finish the results.
 
 use crate::call::arguments::{Input, Results, View};
-use crate::call::results::ResultWriter;
+use crate::call::results::{Repeatable, ResultWriter};
 use crate::call::scratch::Frame;
 use crate::call::split::Batch;
 use crate::call::task::Task;
 use crate::error::Result;
 use crate::function::Function;
+use crate::function::trust::paths;
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
 use core_ad::protocol::Entry;
@@ -90,15 +91,33 @@ impl Function {
     pub(crate) fn evaluate_by(&self, task: &Task<'_>, wanted: DerivativeSet, results: &mut dyn Results) -> Result<()> {
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
+        let checks = paths::checks();
         let artifact = self.artifact_for(task, wanted, &resolved)?;
+        let watch = self.watch(&artifact, task.entry, wanted, &resolved, checks);
+        let mut repeatable;
+        let results: &mut dyn Results = match &watch {
+            Some(_) => {
+                repeatable = Repeatable::new(results);
+                &mut repeatable
+            }
+            None => results,
+        };
         let frame = Frame::open();
         let call = self.opened.call(&resolved, &frame);
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
         let mut writer = ResultWriter::new(results, &call, task.entry);
         call.fill_slots(task, wanted, &mut writer, &mut slots)?;
-        call.run(&artifact, task.entry, &mut slots)?;
+        let Some(watch) = watch else {
+            call.run(&artifact, task.entry, &mut slots)?;
+            writer.finish();
+            return Ok(());
+        };
+        let ((), news) = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
         writer.finish();
-        Ok(())
+        match news {
+            Some(path) if watch.verify(&path, task.inputs, &resolved)? => self.evaluate_by(task, wanted, results),
+            _ => Ok(()),
+        }
     }
 
     /// The derivatives that a task needs.

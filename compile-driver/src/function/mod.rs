@@ -12,6 +12,7 @@ pub(crate) mod select;
 pub(crate) mod tape;
 pub(crate) mod trust;
 pub(crate) mod variants;
+pub(crate) mod watch;
 
 use crate::build::context::Context;
 use crate::build::frontend::language;

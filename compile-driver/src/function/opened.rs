@@ -9,13 +9,14 @@ use crate::call::launch::Launcher;
 use crate::call::scratch::Frame;
 use crate::error::{Error, Result};
 use crate::function::trust::checked_shapes::{self, ShapeRecord};
+use crate::function::trust::paths;
 use crate::load::artifact::Artifact;
 use crate::options::{Spec, Verify};
 use crate::os::cpu;
 use crate::pack::read::Loaded;
 use crate::prover;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
-use crate::verify::Outcome;
+use crate::verify::Checked;
 use crate::verify::sample::Point;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT, Manifest};
@@ -283,13 +284,14 @@ impl Opened {
         if self.pack.is_some() {
             return Ok(());
         }
-        let (rejected, ShapeRecord { checked, refused }) = (rejected.to_vec(), sizes.clone());
-        let choice = Choice { format: FORMAT, pipeline, check, rejected, sizes: checked, refused };
+        let (rejected, ShapeRecord { checked, refused, paths }) = (rejected.to_vec(), sizes.clone());
+        let choice = Choice { format: FORMAT, pipeline, check, rejected, sizes: checked, refused, paths };
         cache::write_json(&self.choice_file(wanted), &choice)
     }
 
-    pub(crate) fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Outcome> {
+    pub(crate) fn check(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<Checked> {
         static SEED: AtomicU64 = AtomicU64::new(1);
+        paths::note_check();
         let frame = Frame::open();
         let call = self.call(resolved, &frame);
         let values = self.gather(&call, inputs)?;

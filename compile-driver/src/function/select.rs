@@ -15,8 +15,8 @@ use crate::options::Verify;
 use crate::os::process::clock;
 use crate::os::progress::Step;
 use crate::prover;
-use crate::verify::Outcome;
 use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
+use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
@@ -68,7 +68,7 @@ impl Search {
 
     /// The record of sizes where the check of a pipeline is inconclusive.
     fn sizes(&self) -> ShapeRecord {
-        ShapeRecord { checked: Vec::new(), refused: self.refused.clone() }
+        ShapeRecord { refused: self.refused.clone(), ..ShapeRecord::default() }
     }
 
     /// Whether the next search would come to the same end.
@@ -161,7 +161,10 @@ impl Selection<'_> {
     ) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.opened.pack {
             return match pack.proven(wanted, self.opened.spec.options.verify) {
-                Some(artifact) => Ok(self.accept(wanted, artifact, true, &ShapeRecord::default())),
+                Some(artifact) => {
+                    let kept = ShapeRecord::default().on(pack.paths(wanted));
+                    Ok(self.accept(wanted, artifact, true, &kept))
+                }
                 None if pack.has(wanted) => self.search(wanted, inputs, resolved),
                 None => Err(pack.lacks(wanted, &self.opened.manifest.plan)),
             };
@@ -323,7 +326,7 @@ impl Selection<'_> {
         }
         Ok(search.inconclusive.take().map(|(artifact, text)| {
             let artifact = self.accept(wanted, artifact, false, &search.sizes());
-            self.warn_inconclusive(wanted, resolved, &text);
+            self.warn_inconclusive(wanted, checked_shapes::digest(resolved), &text);
             artifact
         }))
     }
@@ -404,8 +407,10 @@ impl Selection<'_> {
             self.opened.record_choice(wanted, pipeline, None, &search.rejected, &search.sizes())?;
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));
         }
-        let here = ShapeRecord::one(checked_shapes::digest(resolved), &search.refused);
-        match self.opened.check(&artifact, inputs, resolved)? {
+        let place = checked_shapes::digest(resolved);
+        let Checked { outcome, paths } = self.opened.check(&artifact, inputs, resolved)?;
+        let here = ShapeRecord::one(place, &search.refused).on(paths);
+        match outcome {
             Outcome::Passed(record) => {
                 self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
@@ -415,7 +420,7 @@ impl Selection<'_> {
                 self.warn_of_losses(pipeline, &artifact);
                 self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
                 let artifact = self.accept(wanted, artifact, true, &here);
-                self.warn_suspect(wanted, resolved, &text);
+                self.warn_suspect(wanted, place, &text);
                 Ok(Some(artifact))
             }
             Outcome::AllZero => Ok(Some(self.accept(wanted, artifact, false, &search.sizes()))),

@@ -13,6 +13,7 @@ use crate::call::scratch::Frame;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::function::trust::paths;
 use crate::load::artifact::Artifact;
 use crate::options::Mode;
 use core_ad::DerivativeSet;
@@ -78,6 +79,7 @@ impl Function {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
+        let checks = paths::checks();
         let Some(artifact) = self.taping_artifact(wanted, inputs, &resolved)? else {
             return self.primal(inputs, mask, results).map(|()| None);
         };
@@ -90,8 +92,19 @@ impl Function {
             tape.slots.push(place.cast());
         }
         let mut slots = tape.slots.clone();
-        let outcome = call.run_with(&tape.artifact, Entry::Augmented, &mut slots, Some(&mut tape.handle));
-        outcome?;
+        let watch = self.watch(&tape.artifact, Entry::Augmented, wanted, &tape.resolved, checks);
+        let (artifact, handle) = (&tape.artifact, &mut tape.handle);
+        let mut run = || call.run_with(artifact, Entry::Augmented, &mut slots, Some(handle));
+        match &watch {
+            None => run()?,
+            Some(watch) => {
+                if let ((), Some(path)) = watch.over(run)?
+                    && watch.verify(&path, inputs, &tape.resolved)?
+                {
+                    return self.primal_taped(inputs, mask, results);
+                }
+            }
+        }
         // The caller must not be able to write what the reverse sweep reads.
         let mut writer = ResultWriter::new(results, &call, Entry::Augmented);
         for (position, &arg) in plan.outputs.iter().enumerate() {

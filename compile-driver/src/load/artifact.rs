@@ -5,7 +5,7 @@ use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{Entry, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -21,6 +21,26 @@ pub struct Tapes {
     pub drop: unsafe extern "C" fn(*mut c_void),
     /// Bytes that it holds.
     pub bytes: unsafe extern "C" fn(*mut c_void) -> usize,
+}
+
+/// Where an artifact counts the branches of its derivatives, if values decide them.
+#[derive(Clone, Copy)]
+pub struct PathMap {
+    find: unsafe extern "C" fn(*mut u64) -> *mut u32,
+}
+
+impl PathMap {
+    /// Gives the counters of the calling thread to a closure that runs no derivative.
+    pub fn with_counts<T>(&self, use_them: impl FnOnce(&mut [u32]) -> T) -> T {
+        let mut length = 0;
+        // SAFETY: the address and length of a thread-local array, which lives as long as the thread and the artifact; nobody else
+        // has it while no derivative of the artifact runs on this thread.
+        let counts = unsafe {
+            let start = (self.find)(&mut length);
+            std::slice::from_raw_parts_mut(start, length as usize)
+        };
+        use_them(counts)
+    }
 }
 
 /// A loaded artifact. Its code stays mapped as long as this value lives.
@@ -42,6 +62,8 @@ pub struct Artifact {
     pub tapes: Option<Tapes>,
     /// The other ranks, of an MPI program.
     pub ranks: Option<Ranks>,
+    /// Where it counts the paths of calls; none where sizes decide them.
+    pub paths: Option<PathMap>,
     _library: Library,
 }
 
@@ -94,6 +116,9 @@ impl Artifact {
             let bytes = library.get::<unsafe extern "C" fn(*mut c_void) -> usize>(TAPE_BYTES);
             drop.ok().zip(bytes.ok()).map(|(drop, bytes)| Tapes { drop: *drop, bytes: *bytes })
         };
+        // SAFETY: the symbol has this type in every artifact.
+        let find = unsafe { library.get::<unsafe extern "C" fn(*mut u64) -> *mut u32>(PATH_MAP) };
+        let paths = find.ok().map(|find| PathMap { find: *find });
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -108,6 +133,7 @@ impl Artifact {
             teams,
             ranks,
             tapes,
+            paths,
             _library: library,
         })
     }

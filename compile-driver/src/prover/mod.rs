@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use crate::verify::sample::Point;
 use crate::verify::stage::Stage;
-use crate::verify::{self, Allowed, Moved, Outcome};
+use crate::verify::{self, Allowed, Checked, Moved, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use protocol::{Reply, Request};
@@ -32,7 +32,7 @@ const CRASH: &str = "foreign-crash";
 /// # Errors
 ///
 /// What the foreign code throws, or its crash at these values; the user's wish to end.
-pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Outcome> {
+pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, seed: u64) -> Result<Checked> {
     let here = |values| verify::check(call, artifact, values, single, seed, Allowed::ALL);
     if artifact.ranks.is_some() {
         return here(values);
@@ -40,7 +40,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
     let mut request = Request::new(call, artifact, &values, single, seed);
     loop {
         match client::ask(&request, &values)? {
-            Some(Reply::Outcome(outcome)) => return Ok(outcome),
+            Some(Reply::Checked(checked)) => return Ok(checked),
             Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
             Some(Reply::Died { stage, how, printed }) => match stage {
@@ -52,7 +52,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
                     request.allowed.moved = Moved::Nowhere
                 }
                 Stage::OtherFunction if request.allowed.other => request.allowed.other = false,
-                _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed))),
+                _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed)).into()),
             },
             Some(Reply::Unable(_)) | None => return here(values),
         }

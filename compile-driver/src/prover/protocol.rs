@@ -5,7 +5,7 @@ use crate::load::artifact::Artifact;
 use crate::load::openmp_runtime;
 use crate::verify::sample::Point;
 use crate::verify::stage::Stage;
-use crate::verify::{Allowed, Outcome};
+use crate::verify::{Allowed, Checked};
 use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::ArtifactRecord;
@@ -38,7 +38,7 @@ pub struct Request {
 /// Its end.
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
-    Outcome(Outcome),
+    Checked(Checked),
     Foreign(Box<Diagnosis>),
     Differentiation(Box<Diagnosis>),
     /// The artifact cannot be checked there, and why.

@@ -206,7 +206,7 @@ fn reply(request: &Request, values: Point) -> Reply {
         frame: &frame,
     };
     match verify::check(&call, &artifact, values, request.single, request.seed, request.allowed) {
-        Ok(outcome) => Reply::Outcome(outcome),
+        Ok(checked) => Reply::Checked(checked),
         Err(Error::Foreign(diagnosis)) => Reply::Foreign(diagnosis),
         Err(Error::Differentiation(diagnosis)) => Reply::Differentiation(diagnosis),
         Err(other) => Reply::Unable(other.to_string()),

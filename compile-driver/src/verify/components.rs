@@ -203,7 +203,7 @@ impl Probe<'_> {
         let mut is_steady = true;
         for _ in 0..REPEATS {
             let near = self.rounded(point);
-            let change = self.gap(&near, v, t)? - gap;
+            let change = self.aside(|| self.gap(&near, v, t))? - gap;
             is_steady &= change.abs() <= STEADY * gap.abs();
         }
         Ok(is_steady)

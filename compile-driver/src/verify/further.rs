@@ -33,10 +33,15 @@ pub(super) fn check(probe: &mut Probe<'_>, values: &Point) -> Result<Option<Outc
             continue;
         }
         let began = Instant::now();
+        let before = probe.paths.borrow().clone();
         match probe.at(Place::Other, |probe| identity_at(probe, &point)) {
             Ok(Finding::Right) => {}
             Ok(Finding::Wrong(outcome)) => return Ok(Some(outcome)),
-            Ok(Finding::Silent) | Err(Error::Foreign(_)) => break,
+            Ok(Finding::Silent) | Err(Error::Foreign(_)) => {
+                // What was not compared there counts for nothing.
+                probe.paths.replace(before);
+                break;
+            }
             Err(other) => return Err(other),
         }
         if began.elapsed() > LEAST.max(MOST_TIMES * usual) {

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::verify::Probe;
 use crate::verify::sample::{Numbers, Point, numbers, words};
 use core_ad::Role;
+use core_ad::path_set::PathSet;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
 use std::ffi::c_void;
@@ -57,12 +58,32 @@ impl Probe<'_> {
         let (mut values, mut shadows) = self.memory(point, given);
         let mut slots = self.slots(entry, &mut values, &mut shadows);
         self.enter_derivative();
-        self.call.run(self.artifact, entry, &mut slots)?;
+        self.run_counted(entry, &mut slots)?;
         self.note_written(entry, point, &values);
         if entry == Entry::Jvp {
             self.note_written(entry, &self.filled(given), &shadows);
         }
         Ok(shadows)
+    }
+
+    /// Runs a derivative entry point, and notes its path where it is compared.
+    pub(super) fn run_counted(&self, entry: Entry, slots: &mut Vec<*mut c_void>) -> Result<()> {
+        let Some(map) = self.artifact.paths.filter(|_| self.is_compared.get()) else {
+            return self.call.run(self.artifact, entry, slots);
+        };
+        map.with_counts(|counts| counts.fill(0));
+        self.call.run(self.artifact, entry, slots)?;
+        let path = map.with_counts(|counts| PathSet::of(counts));
+        self.paths.borrow_mut().merge(&path);
+        Ok(())
+    }
+
+    /// Runs derivatives of which only differences are taken.
+    pub(super) fn aside<T>(&self, run: impl FnOnce() -> T) -> T {
+        let outer = self.is_compared.replace(false);
+        let value = run();
+        self.is_compared.set(outer);
+        value
     }
 
     /// Private memory for every argument and every shadow.

@@ -22,6 +22,7 @@ mod components;
 mod differences;
 mod further;
 mod memory;
+mod outcome;
 mod points;
 pub(crate) mod repeatable;
 pub(crate) mod sample;
@@ -32,79 +33,16 @@ pub mod stage;
 use crate::call::arguments::Call;
 use crate::error::Result;
 use crate::load::artifact::Artifact;
+pub use crate::verify::outcome::{Allowed, Checked, Moved, Outcome};
+use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place};
 use crate::verify::sample::{Numbers, Point, Random, dot, numbers, root_mean_square, words};
 use crate::verify::stage::Stage;
 use core_ad::DType;
 use core_ad::manifest::CheckRecord;
+use core_ad::path_set::PathSet;
 use core_ad::protocol::Entry;
-use serde::{Deserialize, Serialize};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
-
-/// Which values a check may use. What a function did not survive elsewhere is left out when it is checked again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allowed {
-    /// The caller's, moved by the steps of finite differences.
-    pub moved: Moved,
-    /// Other values inside the range of the caller's.
-    pub other: bool,
-}
-
-/// How far finite differences may move values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Moved {
-    /// To both sides.
-    Anywhere,
-    /// Not beyond the least and the greatest value of each array.
-    Inside,
-    /// Not at all.
-    Nowhere,
-}
-
-impl Allowed {
-    /// All of them.
-    pub const ALL: Allowed = Allowed { moved: Moved::Anywhere, other: true };
-}
-
-/// Where a check evaluates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Given,
-    Moved,
-    Other,
-}
-
-/// What a check found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Outcome {
-    /// Every check passed.
-    Passed(CheckRecord),
-    /// The identity holds; finite differences disagree at this point only.
-    Suspect(CheckRecord, String),
-    /// The check decides nothing at these arguments (not finite, or all derivatives zero).
-    Inconclusive(String),
-    /// Right here, where everything is zero; inconclusive for other arguments.
-    AllZero,
-    /// Wrong.
-    Wrong(CheckRecord, String),
-}
-
-/// What is left to say where the function did not survive finite differences.
-const NO_DIFFERENCES: &str = "finite differences cannot be taken, because the function crashes at values next to these";
-
-/// The record where all derivatives are zero.
-const NOTHING: CheckRecord = CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 };
-
-impl Outcome {
-    /// The record, where the derivatives would be used; all zero for a function that is constant here.
-    fn record_if_usable(&self) -> Option<CheckRecord> {
-        match self {
-            Outcome::Passed(record) | Outcome::Suspect(record, _) => Some(record.clone()),
-            Outcome::AllZero => Some(NOTHING),
-            Outcome::Inconclusive(_) | Outcome::Wrong(..) => None,
-        }
-    }
-}
 
 /// Tolerances of the comparisons.
 #[derive(Clone, Copy)]
@@ -144,14 +82,16 @@ pub fn check(
     single: bool,
     seed: u64,
     allowed: Allowed,
-) -> Result<Outcome> {
+) -> Result<Checked> {
     let mut probe = Probe { allowed, ..Probe::new(call, artifact, single, seed) };
     let outcome = probe.check(values)?;
     let record = outcome.record_if_usable();
-    Ok(match (probe.written_text(), record) {
+    let outcome = match (probe.written_text(), record) {
         (Some(text), record) => Outcome::Wrong(record.unwrap_or(NOTHING), text),
         (None, _) => outcome,
-    })
+    };
+    let paths = if outcome.is_right() { probe.paths.take() } else { PathSet::default() };
+    Ok(Checked { outcome, paths })
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -236,6 +176,13 @@ fn identity_text(sample: &Sample) -> String {
     )
 }
 
+fn disagreement_text(sample: &Sample) -> String {
+    format!(
+        "forward and reverse mode agree ({:.6e}), finite differences give {:.6e}",
+        sample.forward, sample.differences
+    )
+}
+
 struct Probe<'a> {
     call: &'a Call<'a>,
     artifact: &'a Artifact,
@@ -250,6 +197,10 @@ struct Probe<'a> {
     allowed: Allowed,
     /// Where it is evaluating.
     place: Cell<Place>,
+    /// The paths of derivatives so far, where values decide them.
+    paths: RefCell<PathSet>,
+    /// Whether those that run now are compared, and not only used for differences.
+    is_compared: Cell<bool>,
 }
 
 impl<'a> Probe<'a> {
@@ -266,6 +217,8 @@ impl<'a> Probe<'a> {
             pair: Duration::ZERO,
             allowed: Allowed::ALL,
             place: Cell::new(Place::Given),
+            paths: RefCell::default(),
+            is_compared: Cell::new(true),
         }
     }
 
@@ -423,10 +376,15 @@ impl<'a> Probe<'a> {
         if !sample.is_informative() {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
+        let scale = sample.scale;
         let outcome = match self.judge(&near, sample)? {
             // Derivatives that are zero here and right nearby are right; an infinity stays inconclusive.
             Outcome::Passed(_) if !here.is_finite() => {
                 Outcome::Inconclusive(format!("{reason} at these arguments; near them the gradient is right"))
+            }
+            // A branch for this value alone, or a kink.
+            Outcome::Passed(_) if here.converged && here.differences.abs() > self.tolerance.differences * scale => {
+                Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
             }
             other => other,
         };
@@ -452,10 +410,7 @@ impl<'a> Probe<'a> {
             }
         }
         let record = here.record(&self.tolerance);
-        let text = format!(
-            "forward and reverse mode agree ({:.6e}), finite differences give {:.6e}",
-            here.forward, here.differences
-        );
+        let text = disagreement_text(&here);
         if disagreements == 2 && here.converged {
             return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
         }

@@ -138,8 +138,8 @@ impl Probe<'_> {
         let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));
         let value = |h: f64| -> Result<(f64, f64)> {
             Ok(match entry {
-                Entry::Jvp2 => self.dot(&v, &self.jvp(&self.moved(point, &s, h), &t)?),
-                _ => self.dot(&s, &self.vjp(&self.moved(point, &t, h), &v)?),
+                Entry::Jvp2 => self.dot(&v, &self.aside(|| self.jvp(&self.moved(point, &s, h), &t))?),
+                _ => self.dot(&s, &self.aside(|| self.vjp(&self.moved(point, &t, h), &v))?),
             })
         };
         self.difference(&|h| central(&value, h), &mut sample)?;
@@ -192,7 +192,7 @@ impl Probe<'_> {
             slots.push(memory.as_mut_ptr().cast());
         }
         self.enter_derivative();
-        self.call.run(self.artifact, entry, &mut slots)?;
+        self.run_counted(entry, &mut slots)?;
         self.note_written(entry, point, &values);
         Ok((shadows, changes))
     }

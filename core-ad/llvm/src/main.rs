@@ -9,6 +9,7 @@ mod entry;
 mod ir;
 mod llvm;
 mod lowering;
+mod notes;
 mod optimize;
 mod pipeline;
 mod reduce;

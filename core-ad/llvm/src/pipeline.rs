@@ -6,7 +6,7 @@ use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
-use crate::lowering::{caught, openmp};
+use crate::lowering::{caught, openmp, path_map};
 use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -43,6 +43,8 @@ pub struct Job<'a> {
     pub copies_allocatables: bool,
     /// Allocations may come from the tape arena.
     pub arena: bool,
+    /// Paths can be counted: one thread runs all of a call, and its ranks need not agree on checks.
+    pub counts_paths: bool,
     /// Code generation, with the passes that are left out.
     pub codegen: &'a CodeGen,
     /// What [`Pass::limited`] passes have skipped.
@@ -58,6 +60,7 @@ impl<'a> Job<'a> {
             parts_of_rules: &[],
             copies_allocatables: false,
             arena: false,
+            counts_paths: true,
             codegen,
             skipped: Skipped::default(),
         }
@@ -163,6 +166,12 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible!(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible!(fast_math::mark_contract(m)), ..ALWAYS },
+    Pass {
+        name: "path-map",
+        when: |_, job| job.counts_paths,
+        run: |m, job| path_map::mark(m, job.parts_of_rules),
+        ..ALWAYS
+    },
 ];
 
 /// First on Enzyme's output.

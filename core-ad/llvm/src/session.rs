@@ -1,9 +1,11 @@
 //! Runs the jobs of one build on one linked module.
 
+use crate::analysis::value_paths;
 use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines};
-use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp};
+use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
+use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
@@ -52,15 +54,6 @@ struct Derive<'a> {
     codegen: &'a CodeGen,
     /// The module keeps the source's lines.
     lines: bool,
-}
-
-/// Notes on a derivative.
-#[derive(Default)]
-struct Notes {
-    /// How it was built.
-    remarks: Vec<String>,
-    /// Which functions are too large for which passes.
-    skipped: Vec<String>,
 }
 
 /// Whether one thread or many run the parallel regions of an OpenMP program.
@@ -159,7 +152,7 @@ impl<'ctx> Session<'ctx> {
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped })
+                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped, paths: notes.paths })
             }
             Request::Finish { input, entries, codegen, arena, output, ir } => {
                 let module = self.read_ir(&input)?;
@@ -178,7 +171,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new() })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None })
             }
         }
     }
@@ -292,17 +285,16 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        match job.lines {
-            true => debug_info::keep_lines(&module)?,
-            false if team != Team::Many => debug_info::strip(&module),
-            false => {}
+        if job.lines || team != Team::Many {
+            debug_info::reduce(&module, job.lines)?;
         }
-        let around = pipeline::Job {
+        let mut around = pipeline::Job {
             entries,
             pipeline: Some(job.pipeline),
             parts_of_rules: &parts_of_rules,
             copies_allocatables,
             arena: job.arena,
+            counts_paths: team != Team::Many && !job.kernel,
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };
@@ -321,6 +313,10 @@ impl<'ctx> Session<'ctx> {
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
         zero_stores::unmark(&module);
+        around.counts_paths &= notes.add_paths(value_paths::record(&module));
+        if !job.lines {
+            debug_info::strip(&module);
+        }
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
@@ -453,6 +449,8 @@ impl<'ctx> Session<'ctx> {
             }
             lifetimes::end(module);
         }
+        crash_trace::step("counting paths");
+        path_map::lower(module)?;
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);
         fast_math::allow_fusing(module, codegen.math);
@@ -476,7 +474,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new() })
+        Ok(Response::Written { notes, skipped: Vec::new(), paths: None })
     }
 
     fn bind_arena(

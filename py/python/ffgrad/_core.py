@@ -266,6 +266,11 @@ class Operation:
         manifest: dict[str, Any] = json.loads(self._native.manifest())
         return manifest
 
+    def path_checks(self) -> dict[str, float]:
+        """Return how many calls were verified because values took them on a new path, how many were not, and the seconds spent."""
+        checked, unchecked, seconds = self._native.path_checks()
+        return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
+
     def __repr__(self) -> str:
         """Return the function and its signature."""
         return f"<enzyme {self._plan.function}: {self._plan.signature}>"

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use compile_driver::function::Function;
-use core_ad::manifest::{ArtifactRecord, Manifest};
+use core_ad::manifest::{ArtifactRecord, Manifest, Paths, SourceLine};
 use core_ad::protocol::Pipeline;
 use core_ad::{Access, Arg, CallPlan, Passing, Role};
 
@@ -222,10 +222,26 @@ fn artifact(folder: &Path) -> Result<String, Box<dyn Error>> {
     let record = record(folder)?;
     let mut text = String::from("\nCommands of the derivative\n");
     push_commands(&mut text, &record.commands);
+    text.push_str(&paths(record.paths.as_ref()));
     for remark in record.diagnostics.iter().chain(&record.skipped) {
         let _ = writeln!(text, "  > {remark}");
     }
     Ok(text)
+}
+
+/// What decides the paths through a derivative, with the user's lines.
+fn paths(paths: Option<&Paths>) -> String {
+    match paths {
+        None => String::new(),
+        Some(Paths::Sizes) => "\nPaths: by sizes\n".to_owned(),
+        Some(Paths::Values(lines)) => {
+            let mut text = "\nPaths: by values\n".to_owned();
+            for SourceLine { file, line } in lines {
+                let _ = writeln!(text, "  {file}:{line}");
+            }
+            text
+        }
+    }
 }
 
 /// Digests cut to a distinct prefix; `--json` has them whole.
@@ -250,6 +266,14 @@ mod tests {
         let digest = "0123456789abcdef".repeat(4);
         assert_eq!(shortened(&format!("22.1.8 {digest}+{digest}")), "22.1.8 0123456789ab");
         assert_eq!(shortened("0.1.0 (LLVM 22.1)"), "0.1.0 (LLVM 22.1)");
+    }
+
+    #[test]
+    fn paths_by_values_name_their_lines() {
+        let line = |line| SourceLine { file: "f.c".to_owned(), line };
+        let shown = paths(Some(&Paths::Values(vec![line(3), line(7)])));
+        assert_eq!(shown, "\nPaths: by values\n  f.c:3\n  f.c:7\n");
+        assert_eq!((paths(Some(&Paths::Sizes)).as_str(), paths(None).as_str()), ("\nPaths: by sizes\n", ""));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! were read; with their contents they give the key of the *entry*.
 
 use crate::build::enzyme;
-use crate::build::frontend::language;
 use crate::build::frontend::{clang, cuda, inputs};
 use crate::build::link::libraries;
 use crate::build::mpi;

@@ -5,12 +5,14 @@ use crate::error::{Error, Result};
 use crate::function::select::{Search, UNPROVEN};
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
+use crate::function::trust::paths;
 use crate::function::trust::status::Derivative;
 use crate::load::artifact::Artifact;
-use crate::verify::Outcome;
+use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
+use core_ad::path_set::PathSet;
 use core_ad::shapes::Resolved;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -24,10 +26,25 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        match self.opened.check(&known.artifact, inputs, resolved)? {
+        self.check_again_on(wanted, known, None, inputs, resolved)
+    }
+
+    /// The same for a call whose `path` is new.
+    pub(crate) fn check_again_on(
+        &self,
+        wanted: DerivativeSet,
+        known: &Derivative,
+        path: Option<&PathSet>,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Arc<Artifact>> {
+        let Checked { outcome, paths } = self.opened.check(&known.artifact, inputs, resolved)?;
+        self.record_paths(wanted, known, &paths);
+        let place = paths::digest(resolved, path);
+        match outcome {
             Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
             Outcome::Suspect(record, text) if !self.opened.is_strict() => {
-                self.warn_suspect(wanted, resolved, &text);
+                self.warn_suspect(wanted, place, &text);
                 self.mark_verified(wanted, known, record, resolved)?;
             }
             // Inconclusive at these sizes: the next call checks again.
@@ -36,7 +53,7 @@ impl Selection<'_> {
                 self.record_refused(wanted, known, resolved, false);
                 return Err(Error::Differentiation(self.undecided(&text)));
             }
-            Outcome::Inconclusive(text) => self.warn_inconclusive(wanted, resolved, &text),
+            Outcome::Inconclusive(text) => self.warn_inconclusive(wanted, place, &text),
             Outcome::Suspect(record, text) => {
                 return self.replace(wanted, known, (record, &text, false), inputs, resolved);
             }
@@ -57,7 +74,7 @@ impl Selection<'_> {
     ) -> Result<()> {
         let is_news = !known.verified.swap(true, Ordering::AcqRel);
         if let Some(pipeline) = known.artifact.record.pipeline.filter(|_| is_news) {
-            let mut sizes = known.sizes.kept();
+            let mut sizes = known.kept();
             sizes.refuse(&self.refused_before(wanted));
             self.opened.record_choice(wanted, pipeline, Some(record), &[], &sizes)?;
         }
@@ -99,9 +116,10 @@ impl Selection<'_> {
         Err(Error::Differentiation(diagnosis))
     }
 
-    /// Warns of a check that only finite differences do not confirm, once for each size; where every call is checked, each time.
-    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_first_warning(wanted, resolved) || self.opened.verifies_always() {
+    /// Warns of a check that only finite differences do not confirm, once for each place (sizes, or sizes and a path); where every call
+    /// is checked, each time.
+    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, place: u64, text: &str) {
+        if self.is_first_warning(wanted, place) || self.opened.verifies_always() {
             let function = &self.opened.spec.function;
             self.opened.warn(format!(
                 "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
@@ -109,19 +127,19 @@ impl Selection<'_> {
         }
     }
 
-    /// Warns of an inconclusive check, once for each size.
-    pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, resolved: &Resolved, text: &str) {
-        if self.is_first_warning(wanted, resolved) {
+    /// Warns of an inconclusive check, once for each place.
+    pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, place: u64, text: &str) {
+        if self.is_first_warning(wanted, place) {
             let function = &self.opened.spec.function;
             self.opened
                 .warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
         }
     }
 
-    /// Whether nobody was warned at these sizes yet.
-    fn is_first_warning(&self, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+    /// Whether nobody was warned there yet.
+    fn is_first_warning(&self, wanted: DerivativeSet, place: u64) -> bool {
         let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&wanted).is_none_or(|known| known.sizes.warn_once(checked_shapes::digest(resolved)))
+        all.get(&wanted).is_none_or(|known| known.sizes.warn_once(place))
     }
 
     /// The refusal where the check is inconclusive and a warning is not enough.

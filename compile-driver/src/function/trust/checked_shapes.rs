@@ -10,6 +10,7 @@
 //! have had other values: each call at that size is checked.
 
 use core_ad::diagnostics::Diagnosis;
+use core_ad::path_set::PathSet;
 use core_ad::shapes::Resolved;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,12 +60,20 @@ pub struct ShapeRecord {
     pub checked: Vec<u64>,
     /// Those at which verification found the derivative wrong.
     pub refused: Vec<u64>,
+    /// The paths of verified calls, where values decide them.
+    pub paths: PathSet,
 }
 
 impl ShapeRecord {
     /// One size that was checked, and those that were refused before.
     pub fn one(digest: u64, refused: &[u64]) -> ShapeRecord {
-        ShapeRecord { checked: vec![digest], refused: refused.to_vec() }
+        ShapeRecord { checked: vec![digest], refused: refused.to_vec(), paths: PathSet::default() }
+    }
+
+    /// The same with the paths of a verified call.
+    #[must_use]
+    pub fn on(self, paths: PathSet) -> ShapeRecord {
+        ShapeRecord { paths, ..self }
     }
 
     /// Counts more sizes as refused, up to the number beyond which all others are checked anyway.
@@ -166,12 +175,12 @@ impl CheckedShapes {
         warned.len() < MOST_WARNED && warned.insert(digest)
     }
 
-    /// What later processes should know.
+    /// What later processes should know, but for paths.
     pub fn kept(&self) -> ShapeRecord {
         let first = self.known.iter().map(|known| known.load(Ordering::Relaxed)).filter(|digest| *digest != 0);
         let checked = first.chain(self.more().into_iter().flat_map(|more| more.iter().copied().collect::<Vec<_>>()));
         let refused = self.refused().iter().filter(|one| one.is_wrong).map(|one| one.digest).collect();
-        ShapeRecord { checked: checked.collect(), refused }
+        ShapeRecord { checked: checked.collect(), refused, paths: PathSet::default() }
     }
 }
 

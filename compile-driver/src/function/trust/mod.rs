@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod checked_shapes;
+pub(crate) mod paths;
 pub(crate) mod status;
 
 use crate::function::opened::Opened;

@@ -7,11 +7,13 @@ use crate::function::faulty_rule;
 use crate::function::select::UNPROVEN;
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes::{self, CheckedShapes, ShapeRecord};
+use crate::function::trust::paths::KnownPaths;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{Choice, FORMAT};
+use core_ad::path_set::PathSet;
 use core_ad::shapes::Resolved;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -24,6 +26,15 @@ pub struct Derivative {
     pub(crate) verified: AtomicBool,
     /// Those sizes.
     pub(crate) sizes: CheckedShapes,
+    /// The paths that verified calls have had, where values decide them.
+    pub(crate) paths: KnownPaths,
+}
+
+impl Derivative {
+    /// What later processes should know of its checks.
+    pub(crate) fn kept(&self) -> ShapeRecord {
+        self.sizes.kept().on(self.paths.kept())
+    }
 }
 
 /// What calls have to be checked for.
@@ -93,7 +104,7 @@ impl Selection<'_> {
         let verified = choice.check.is_some() && checks == Verify::Once || checks == Verify::Off;
         let folder = layout::derivative_folder(&self.opened.cache, &self.opened.manifest.key, wanted, choice.pipeline);
         let artifact = if verified { Artifact::load(&self.opened.cache, &folder)? } else { None };
-        let mut sizes = ShapeRecord { checked: choice.sizes, refused: choice.refused };
+        let mut sizes = ShapeRecord { checked: choice.sizes, refused: choice.refused, paths: choice.paths };
         sizes.refuse(&self.refused_by_first_calls(wanted).refused);
         Ok(artifact.map(|artifact| (artifact, sizes)))
     }
@@ -133,8 +144,9 @@ impl Selection<'_> {
     ) -> Arc<Artifact> {
         self.opened.share_primal(&artifact);
         let every_size = !artifact.record.skipped.is_empty();
+        let paths = KnownPaths::from_kept(&artifact, &sizes.paths);
         let (verified, sizes) = (AtomicBool::new(verified), CheckedShapes::from_kept(sizes, every_size));
-        let derivative = Derivative { artifact: artifact.clone(), verified, sizes };
+        let derivative = Derivative { artifact: artifact.clone(), verified, sizes, paths };
         let mut all = self.trust.derivatives.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(wanted, Arc::new(derivative));
         artifact
@@ -171,14 +183,27 @@ impl Selection<'_> {
         }
     }
 
-    /// Adds what is known of sizes to what is kept, if that is of the same pipeline.
+    /// Counts paths as verified, here and, where the cache can be written to, in processes to come.
+    pub(crate) fn record_paths(&self, wanted: DerivativeSet, known: &Derivative, paths: &PathSet) {
+        if known.paths.kept().contains(paths) {
+            return;
+        }
+        known.paths.add(paths);
+        if let Ok(_lock) = self.opened.lock_if_alone(wanted) {
+            self.record_shapes(wanted, known);
+        }
+    }
+
+    /// Adds what is known of sizes and paths to what is kept, if that is of the same pipeline.
     fn record_shapes(&self, wanted: DerivativeSet, known: &Derivative) {
         let choice: Option<Choice> = cache::read_json(&self.opened.choice_file(wanted));
         let ours = choice.filter(|c| c.format == FORMAT && Some(c.pipeline) == known.artifact.record.pipeline);
         if let Some(choice) = ours.filter(|_| self.opened.pack.is_none()) {
-            let mut kept = known.sizes.kept();
+            // What another process has verified counts here too.
+            known.paths.add(&choice.paths);
+            let mut kept = known.kept();
             kept.refuse(&choice.refused);
-            let more = Choice { sizes: kept.checked, refused: kept.refused, ..choice };
+            let more = Choice { sizes: kept.checked, refused: kept.refused, paths: kept.paths, ..choice };
             // Without it the next process checks once more.
             let _ = cache::write_json(&self.opened.choice_file(wanted), &more);
         }

@@ -29,6 +29,7 @@ use core_ad::DerivativeSet;
 use core_ad::derivative_set::Order;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
+use core_ad::path_set::PathSet;
 use core_ad::protocol::Pipeline;
 use core_ad::{CallPlan, Manifest};
 pub use gpu::ForGpus;
@@ -114,6 +115,9 @@ pub struct Derivatives {
     /// A digest of each set of sizes at which verification failed before they were packed: calls at those are checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<u64>,
+    /// The paths of calls that were verified before they were packed.
+    #[serde(default, skip_serializing_if = "PathSet::is_empty")]
+    pub paths: PathSet,
 }
 
 /// Where the source of a function is a pack: its place.
@@ -184,6 +188,11 @@ impl Loaded {
     /// Digests of the sizes at which verification failed before they were packed.
     pub fn refused(&self, wanted: DerivativeSet) -> Vec<u64> {
         self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.refused.clone()).unwrap_or_default()
+    }
+
+    /// The paths of calls that were verified before they were packed.
+    pub fn paths(&self, wanted: DerivativeSet) -> PathSet {
+        self.derivatives.iter().find(|d| d.wanted == wanted).map(|d| d.paths.clone()).unwrap_or_default()
     }
 
     /// Code of one pipeline.

@@ -20,6 +20,7 @@ use crate::pack::read::{Derivatives, ForGpus, INDEX, Index, Packed, VERSION, Var
 use crate::pack::write::{gpu, notices};
 use core_ad::DerivativeSet;
 use core_ad::manifest::{CheckRecord, Choice, FORMAT};
+use core_ad::path_set::PathSet;
 use core_ad::protocol::Pipeline;
 use object::Endianness;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
@@ -199,13 +200,13 @@ fn put(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
         packed.gpu = Some(for_gpus(&mut packed, root, wish, &wanted, same_gpu)?);
     }
     for wanted in wanted {
-        let (pipelines, check) = function.opened.built_pipelines(wanted)?;
+        let (pipelines, check, paths) = function.opened.built_pipelines(wanted)?;
         let refused = function.selection().refused_before(wanted);
         for &pipeline in &pipelines {
             let folder = layout::derivative_folder(&function.opened.cache, &manifest.key, wanted, pipeline);
             take(&mut packed, &folder, &layout::folder_name(wanted, pipeline))?;
         }
-        packed.derivatives.push(Derivatives { wanted, pipelines, check, refused });
+        packed.derivatives.push(Derivatives { wanted, pipelines, check, refused, paths });
     }
     packed.needs = needs.into_iter().collect();
     Ok(packed)
@@ -251,15 +252,15 @@ impl Opened {
         if folder.exists() { self.cache.set_aside(folder) } else { Ok(()) }
     }
 
-    /// The pipelines to pack: the verified one, with the check's record, or all that Enzyme accepts, built.
-    fn built_pipelines(&self, wanted: DerivativeSet) -> Result<(Vec<Pipeline>, Option<CheckRecord>)> {
+    /// The pipelines to pack: the verified one, with the check's record and paths, or all that Enzyme accepts, built.
+    fn built_pipelines(&self, wanted: DerivativeSet) -> Result<(Vec<Pipeline>, Option<CheckRecord>, PathSet)> {
         let folder = |pipeline| layout::derivative_folder(&self.cache, &self.manifest.key, wanted, pipeline);
         let choice: Option<Choice> = cache::read_json(&self.choice_file(wanted));
         let proven = choice.filter(|c| c.format == FORMAT && c.refused.is_empty());
-        if let Some(Choice { pipeline, check: Some(check), .. }) = proven
+        if let Some(Choice { pipeline, check: Some(check), paths, .. }) = proven
             && layout::whole(&folder(pipeline)).is_some()
         {
-            return Ok((vec![pipeline], Some(check)));
+            return Ok((vec![pipeline], Some(check), paths));
         }
         let _lock = self.lock(wanted)?;
         let (mut pipelines, mut refusal) = (Vec::new(), None);
@@ -278,7 +279,7 @@ impl Opened {
         }
         match refusal {
             Some(error) if pipelines.is_empty() => Err(error),
-            _ => Ok((pipelines, None)),
+            _ => Ok((pipelines, None, PathSet::default())),
         }
     }
 }

@@ -4,32 +4,33 @@
 //! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
 //! bits of a number), or an integer or pointer that was chosen, stored or returned on such a condition. Then a derivative that is right at one
 //! point implies little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
-//! are computed, and nothing else depends on it.
+//! are computed, and nothing else depends on it. The exception is a choice by an equality test: there one of the two is for a single value of `x`,
+//! which finite differences do not see anywhere else.
 //!
 //! Ignored on purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
 
 use crate::ir::{self, Block, Op, Value};
+use core_ad::manifest::{Paths, SourceLine};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
+use llvm_sys::LLVMRealPredicate;
 use llvm_sys::core::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Functions of the C library that give an integer for a floating-point number.
 const ROUNDING: [&str; 8] = ["lround", "llround", "lrint", "llrint", "ilogb", "fpclassify", "__fpclassify", "__isnan"];
 
-/// Where values decide the path of one function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where values decide the path of one function: branches, switches, choices and addresses, in order.
+#[derive(Clone, Debug, Default)]
 pub struct ValuePaths {
-    /// Source lines of branches, switches, choices and addresses that depend on values, in order; 0 where the line is not known.
-    pub lines: BTreeSet<u32>,
-    /// Those of them that are branches and switches.
-    pub branches: BTreeSet<u32>,
+    /// Those instructions.
+    pub places: Vec<Value>,
 }
 
 impl ValuePaths {
     /// Whether sizes decide.
     pub fn by_sizes(&self) -> bool {
-        self.lines.is_empty()
+        self.places.is_empty()
     }
 }
 
@@ -50,6 +51,16 @@ pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     let name = |f: &FunctionValue<'_>| f.get_name().to_string_lossy().into_owned();
     let all = functions.iter().map(|f| (name(f), Slice::of(*f, &known).paths()));
     all.filter(|(_, paths)| !paths.by_sizes()).collect()
+}
+
+/// The same for the record of a derivative: one answer, with the source lines. To be asked while the module has debug information.
+pub fn record(module: &Module<'_>) -> Paths {
+    let all = of(module);
+    if all.is_empty() {
+        return Paths::Sizes;
+    }
+    let lines: BTreeSet<SourceLine> = all.values().flat_map(|p| &p.places).filter_map(|i| source_line(*i)).collect();
+    Paths::Values(lines.into_iter().collect())
 }
 
 /// What is known of all functions.
@@ -121,26 +132,41 @@ impl Slice {
     }
 
     fn paths(&self) -> ValuePaths {
-        let mut paths = ValuePaths::default();
-        for i in self.blocks.iter().flat_map(|b| b.instructions()) {
-            let is_on_path = match i.op() {
-                Some(Op::LLVMGetElementPtr) => i.operands()[1..].iter().any(|o| self.depends.contains(o)),
-                Some(Op::LLVMSelect) => !i.holds_floats() && self.depends.contains(&i.operand(0)),
-                _ => is_branch(i) && self.depends.contains(&i),
-            };
-            if is_on_path {
-                paths.lines.insert(line_of(i));
+        let is_on_path = |i: &Value| match i.op() {
+            Some(Op::LLVMGetElementPtr) => i.operands()[1..].iter().any(|o| self.depends.contains(o)),
+            Some(Op::LLVMSelect) => {
+                self.depends.contains(&i.operand(0)) && (!i.holds_floats() || tests_equality(i.operand(0)))
             }
-            if is_on_path && is_branch(i) {
-                paths.branches.insert(line_of(i));
-            }
-        }
-        paths
+            _ => is_branch(*i) && self.depends.contains(i),
+        };
+        ValuePaths { places: self.blocks.iter().flat_map(|b| b.instructions()).filter(is_on_path).collect() }
     }
 }
 
-fn is_branch(i: Value) -> bool {
+/// Whether an instruction is a branch or switch with a condition.
+pub fn is_branch(i: Value) -> bool {
     i.is(Op::LLVMSwitch) || i.is(Op::LLVMBr) && i.operands().len() == 3
+}
+
+/// Whether a condition is, or combines, a test of floating-point numbers for equality.
+pub fn tests_equality(condition: Value) -> bool {
+    match condition.op() {
+        Some(Op::LLVMFCmp) => {
+            // SAFETY: a live `fcmp`.
+            let predicate = unsafe { LLVMGetFCmpPredicate(condition.0) };
+            matches!(
+                predicate,
+                LLVMRealPredicate::LLVMRealOEQ
+                    | LLVMRealPredicate::LLVMRealONE
+                    | LLVMRealPredicate::LLVMRealUEQ
+                    | LLVMRealPredicate::LLVMRealUNE
+            )
+        }
+        Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor) => condition.operands().into_iter().any(tests_equality),
+        // `a && b` and `a || b` without poison.
+        Some(Op::LLVMSelect) => condition.operands().into_iter().any(tests_equality),
+        _ => false,
+    }
 }
 
 /// Whether a phi merges different values.
@@ -149,9 +175,19 @@ fn varies(phi: Value) -> bool {
     all.iter().any(|(value, _)| *value != all[0].0)
 }
 
-fn line_of(i: Value) -> u32 {
-    // SAFETY: a live instruction.
-    unsafe { LLVMGetDebugLocLine(i.0) }
+/// Where an instruction stands in the user's source.
+fn source_line(i: Value) -> Option<SourceLine> {
+    // SAFETY: a live instruction, whose debug location, where it has one, names a file for as long.
+    unsafe {
+        let line = LLVMGetDebugLocLine(i.0);
+        let mut length = 0;
+        let file = LLVMGetDebugLocFilename(i.0, &mut length);
+        if line == 0 || file.is_null() {
+            return None;
+        }
+        let file = std::slice::from_raw_parts(file.cast::<u8>(), length as usize);
+        Some(SourceLine { file: String::from_utf8_lossy(file).into_owned(), line })
+    }
 }
 
 fn name_of(block: Block) -> String {
@@ -199,6 +235,17 @@ mod tests {
               ret double %more
             }";
         assert!(by_values(loops).is_empty());
+    }
+
+    #[test]
+    fn a_choice_by_an_equality_test_is_decided_by_a_value() {
+        let guarded = "
+            define double @guarded(double %x, double %y) {
+              %special = fcmp oeq double %x, 2.0
+              %z = select i1 %special, double 0.0, double %y
+              ret double %z
+            }";
+        assert_eq!(by_values(guarded), ["guarded"]);
     }
 
     #[test]

@@ -27,23 +27,23 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
         return function;
     }
     // memory(inaccessiblemem: readwrite).
-    declare(module, name, pointer(module), 0b1100, &["nounwind", "willreturn"])
+    declare(module, name, &[pointer(module)], 0b1100, &["nounwind", "willreturn"])
 }
 
 fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
     module.get_context().ptr_type(AddressSpace::default()).into()
 }
 
-/// A function of one argument without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
+/// A function without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
 fn declare<'ctx>(
     module: &Module<'ctx>,
     name: &str,
-    argument: BasicMetadataTypeEnum<'ctx>,
+    arguments: &[BasicMetadataTypeEnum<'ctx>],
     memory: u64,
     flags: &[&str],
 ) -> FunctionValue<'ctx> {
     let context = module.get_context();
-    let function = module.add_function(name, context.void_type().fn_type(&[argument], false), None);
+    let function = module.add_function(name, context.void_type().fn_type(arguments, false), None);
     let set = |name: &str, value| {
         let kind = Attribute::get_named_enum_kind_id(name);
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, value));
@@ -62,7 +62,7 @@ pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         return function;
     }
     // memory(argmem: readwrite).
-    let function = declare(module, CLOBBER, pointer(module), 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
+    let function = declare(module, CLOBBER, &[pointer(module)], 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
     set_inactive(module, function);
     function
 }
@@ -82,7 +82,8 @@ pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         return function;
     }
     // memory(inaccessiblemem: readwrite).
-    let function = declare(module, CAPTURE, pointer(module), 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
+    let function =
+        declare(module, CAPTURE, &[pointer(module)], 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
     set_inactive(module, function);
     function
 }
@@ -124,7 +125,36 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     }
     let number = module.get_context().i32_type().into();
     // memory(inaccessiblemem: readwrite). `nomerge`: LLVM would merge the calls on several edges.
-    let function = declare(module, EDGE, number, 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
+    let function = declare(module, EDGE, &[number], 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
+    set_inactive(module, function);
+    function
+}
+
+/// Name of the function `(first, edges, taken)` that is called where values decide a path: the number of its first edge, how many there are, and
+/// which of them is taken.
+pub const PATH: &str = "ffgrad.path";
+
+/// The same for a choice between two numbers.
+pub const CHOICE: &str = "ffgrad.choice";
+
+/// The function of the name [`PATH`].
+pub fn path_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    counter(module, PATH)
+}
+
+/// The function of the name [`CHOICE`].
+pub fn choice_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    counter(module, CHOICE)
+}
+
+fn counter<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    let number = module.get_context().i32_type().into();
+    // memory(inaccessiblemem: readwrite).
+    let flags = ["nounwind", "willreturn", "nofree", "nosync", "nomerge", "noinline"];
+    let function = declare(module, name, &[number; 3], 0b1100, &flags);
     set_inactive(module, function);
     function
 }

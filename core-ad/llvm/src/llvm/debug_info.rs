@@ -17,8 +17,18 @@ pub fn strip(module: &Module<'_>) {
     unsafe { LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
 }
 
-/// Leaves the lines of instructions and functions, without variables and types.
-pub fn keep_lines(module: &Module<'_>) -> Result<()> {
+/// Instructions of a small module.
+const SMALL: usize = 4000;
+
+/// Leaves lines where they are asked for, and in small modules, where they tell what decides the path. In large ones they would cost more
+/// than the rest of the build.
+pub fn reduce(module: &Module<'_>, lines: bool) -> Result<()> {
+    let mut instructions =
+        module.get_functions().flat_map(|f| f.get_basic_block_iter()).flat_map(|b| b.get_instructions());
+    if !lines && instructions.nth(SMALL).is_some() {
+        strip(module);
+        return Ok(());
+    }
     pipelines::keep_lines(module)
 }
 

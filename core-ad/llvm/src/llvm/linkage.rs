@@ -4,7 +4,7 @@
 //! name that could clash with one of the host process.
 
 use crate::ir::{Result, set_string_attribute};
-use core_ad::protocol::{Entry, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{Entry, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
@@ -18,7 +18,7 @@ fn is_reserved(name: &str) -> bool {
 
 /// Makes everything but the entry points internal.
 pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
-    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).collect();
+    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain([PATH_MAP]).collect();
     if entries.contains(&Entry::Reverse) {
         kept.extend([TAPE_DROP, TAPE_BYTES]);
     }

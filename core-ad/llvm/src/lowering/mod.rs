@@ -1,4 +1,5 @@
-//! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls.
+//! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; and the map of the
+//! paths that a derivative takes.
 
 pub mod caught;
 pub mod cuda_threads;
@@ -6,3 +7,4 @@ pub mod exceptions;
 pub mod fortran_runtime;
 pub mod indirect_calls;
 pub mod openmp;
+pub mod path_map;

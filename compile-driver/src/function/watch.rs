@@ -1,0 +1,148 @@
+//! Paths of calls: where values decide the path, a call on a path that no verified call has taken is verified before its results are returned.
+//!
+//! A derivative of such a function counts its branches in a map of the calling thread (the worker's `lowering/path_map.rs`). The map is
+//! cleared before a call and compared afterwards with what verified calls have had ([`KnownPaths`]). What is new is verified at the
+//! call's own inputs, as where a size is new: it passes and its path is remembered, here and in processes to come; or another
+//! pipeline takes its place and the call is repeated; or there is a warning with numbers, or a refusal.
+//!
+//! These checks take at most two seconds and as long as the calls themselves have taken. What is then new is returned without a check,
+//! counted, and warned of once. `verify="strict"` has no such limit.
+//!
+//! [`KnownPaths`]: crate::function::trust::paths::KnownPaths
+
+use crate::call::arguments::Input;
+use crate::call::batch_loop::CallWatch;
+use crate::error::Result;
+use crate::function::Function;
+use crate::function::trust::Selection;
+use crate::function::trust::paths::{PathChecks, checks};
+use crate::function::trust::status::Derivative;
+use crate::load::artifact::Artifact;
+use crate::options::Verify;
+use core_ad::DerivativeSet;
+use core_ad::path_set::PathSet;
+use core_ad::protocol::Entry;
+use core_ad::shapes::Resolved;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+/// A derivative whose calls are watched: who chooses it, and what is known of it.
+pub(crate) struct Watch<'f> {
+    /// The variant that serves, where one does.
+    server: Option<Arc<Function>>,
+    function: &'f Function,
+    wanted: DerivativeSet,
+    pub known: Arc<Derivative>,
+}
+
+impl Function {
+    /// The watch over calls of an artifact; `None` where sizes decide the path or nothing is checked. `before`: how many checks this
+    /// thread had made before the artifact was chosen for this call; a call that was just checked has no news.
+    pub(crate) fn watch(
+        &self,
+        artifact: &Arc<Artifact>,
+        entry: Entry,
+        wanted: DerivativeSet,
+        resolved: &Resolved,
+        before: u64,
+    ) -> Option<Watch<'_>> {
+        artifact.paths?;
+        let options = &self.opened.spec.options;
+        let is_watched = matches!(options.verify, Verify::Once | Verify::Strict) && !options.mpi;
+        if entry == Entry::Primal || !is_watched || checks() != before {
+            return None;
+        }
+        let server = self.server(wanted, resolved);
+        let serving = server.as_deref().unwrap_or(self);
+        let candidates = [wanted, DerivativeSet::first(wanted.mask)].map(|w| serving.opened.served_by(w));
+        let (wanted, known) = {
+            let all = serving.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+            let found = candidates.into_iter().find_map(|w| Some((w, all.get(&w)?)));
+            found.filter(|(_, known)| Arc::ptr_eq(&known.artifact, artifact)).map(|(w, known)| (w, known.clone()))?
+        };
+        Some(Watch { server, function: self, wanted, known })
+    }
+
+    /// What checks of new paths have done so far.
+    pub fn path_checks(&self) -> PathChecks {
+        let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        all.values().map(|known| known.paths.numbers()).fold(PathChecks::default(), |sum, one| PathChecks {
+            checked: sum.checked + one.checked,
+            unchecked: sum.unchecked + one.unchecked,
+            time: sum.time + one.time,
+        })
+    }
+}
+
+impl Watch<'_> {
+    /// Runs a call with an empty map; what it returns besides is the path, where that is new.
+    pub fn over<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<(T, Option<PathSet>)> {
+        let Some(map) = self.known.artifact.paths else { return Ok((call()?, None)) };
+        map.with_counts(|counts| counts.fill(0));
+        let started = Instant::now();
+        let value = call()?;
+        self.known.paths.note_calls(started.elapsed());
+        let news = map.with_counts(|counts| (!self.known.paths.have(counts)).then(|| PathSet::of(counts)));
+        Ok((value, news))
+    }
+
+    /// Verifies a call on a new path. `true`: another derivative takes this one's place, and the call is to be repeated.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error where no pipeline gives a gradient that passes.
+    pub fn verify(&self, path: &PathSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
+        let serving = self.server.as_deref().unwrap_or(self.function);
+        let outcome = serving.selection().check_path(self.wanted, &self.known, path, inputs, resolved);
+        if self.server.is_some() {
+            serving.take_warnings().into_iter().for_each(|text| self.function.opened.warn(text));
+        }
+        outcome
+    }
+}
+
+impl CallWatch for Watch<'_> {
+    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<PathSet>> {
+        self.over(call).map(|((), news)| news)
+    }
+}
+
+impl Selection<'_> {
+    fn check_path(
+        &self,
+        wanted: DerivativeSet,
+        known: &Arc<Derivative>,
+        path: &PathSet,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<bool> {
+        if !known.paths.has_time() && !self.opened.is_strict() {
+            if known.paths.note_unchecked() {
+                self.warn_unchecked();
+            }
+            return Ok(false);
+        }
+        // One thread checks; others wait for its outcome.
+        let _building = self.trust.building.lock()?;
+        let now = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted).cloned();
+        if !now.is_some_and(|now| Arc::ptr_eq(&now, known)) {
+            return Ok(true);
+        }
+        if known.paths.kept().contains(path) {
+            return Ok(false);
+        }
+        let started = Instant::now();
+        let outcome = self.check_again_on(wanted, known, Some(path), inputs, resolved);
+        known.paths.note_checked(started.elapsed());
+        Ok(!Arc::ptr_eq(&outcome?, &known.artifact))
+    }
+
+    fn warn_unchecked(&self) {
+        let function = &self.opened.spec.function;
+        self.opened.warn(format!(
+            "values decide the path through `{function}`, and this call took one that no verified call has: its gradient is \
+             returned without a check, for such checks have taken their time (2 s, and as long as its calls); \
+             verify=\"strict\" checks without limit"
+        ));
+    }
+}

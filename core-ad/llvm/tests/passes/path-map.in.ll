@@ -1,0 +1,56 @@
+; A branch, a switch and choices that values decide are counted; a trip count that a size decides is not.
+define double @f(ptr %x, i64 %n) {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %k = phi i64 [ 0, %entry ], [ %other, %latch ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %latch ]
+  %place = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %place
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %flip, label %latch
+
+flip:
+  %square = call double @square(double %v)
+  br label %latch
+
+latch:
+  %added = phi double [ %v, %loop ], [ %square, %flip ]
+  %moved = xor i64 %k, 1
+  %other = select i1 %negative, i64 %moved, i64 %k
+  %special = fcmp oeq double %v, 2.0
+  %chosen = select i1 %special, double 1.0, double %added
+  %larger = fcmp ogt double %chosen, %sum
+  %most = select i1 %larger, double %chosen, double %sum
+  %more = fadd double %sum, %most
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+
+end:
+  %class = fptosi double %more to i32
+  switch i32 %class, label %large [
+    i32 0, label %small
+    i32 1, label %small
+  ]
+
+small:
+  ret double 0.0
+
+large:
+  ret double %more
+}
+
+define double @square(double %v) memory(none) {
+  %zero = fcmp une double %v, 0.0
+  br i1 %zero, label %other, label %none
+
+other:
+  %product = fmul double %v, %v
+  ret double %product
+
+none:
+  ret double 1.0
+}

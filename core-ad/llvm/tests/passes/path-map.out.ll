@@ -1,0 +1,80 @@
+define double @f(ptr %x, i64 %n) {
+entry:
+  br label %loop
+
+loop:                                             ; preds = %latch, %entry
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %k = phi i64 [ 0, %entry ], [ %other, %latch ]
+  %sum = phi double [ 0.000000e+00, %entry ], [ %more, %latch ]
+  %place = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %place, align 8
+  %negative = fcmp olt double %v, 0.000000e+00
+  %0 = zext i1 %negative to i32
+  call void @ffgrad.path(i32 0, i32 2, i32 %0)
+  br i1 %negative, label %flip, label %latch
+
+flip:                                             ; preds = %loop
+  %square = call double @square(double %v)
+  br label %latch
+
+latch:                                            ; preds = %flip, %loop
+  %added = phi double [ %v, %loop ], [ %square, %flip ]
+  %moved = xor i64 %k, 1
+  %1 = zext i1 %negative to i32
+  call void @ffgrad.path(i32 2, i32 2, i32 %1)
+  %other = select i1 %negative, i64 %moved, i64 %k
+  %special = fcmp oeq double %v, 2.000000e+00
+  %2 = zext i1 %special to i32
+  call void @ffgrad.choice(i32 4, i32 2, i32 %2)
+  %chosen = select i1 %special, double 1.000000e+00, double %added
+  %larger = fcmp ogt double %chosen, %sum
+  %most = select i1 %larger, double %chosen, double %sum
+  %more = fadd double %sum, %most
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  %3 = zext i1 %done to i32
+  call void @ffgrad.path(i32 6, i32 2, i32 %3)
+  br i1 %done, label %end, label %loop
+
+end:                                              ; preds = %latch
+  %class = fptosi double %more to i32
+  %4 = icmp eq i32 %class, 0
+  %5 = select i1 %4, i32 1, i32 0
+  %6 = icmp eq i32 %class, 1
+  %7 = select i1 %6, i32 2, i32 %5
+  call void @ffgrad.path(i32 8, i32 3, i32 %7)
+  switch i32 %class, label %large [
+    i32 0, label %small
+    i32 1, label %small
+  ]
+
+small:                                            ; preds = %end, %end
+  ret double 0.000000e+00
+
+large:                                            ; preds = %end
+  ret double %more
+}
+
+; Function Attrs: memory(inaccessiblemem: readwrite)
+define double @square(double %v) #0 {
+  %zero = fcmp une double %v, 0.000000e+00
+  %1 = zext i1 %zero to i32
+  call void @ffgrad.path(i32 11, i32 2, i32 %1)
+  br i1 %zero, label %other, label %none
+
+other:                                            ; preds = %0
+  %product = fmul double %v, %v
+  ret double %product
+
+none:                                             ; preds = %0
+  ret double 1.000000e+00
+}
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.path(i32, i32, i32) #1
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.choice(i32, i32, i32) #1
+
+attributes #0 = { memory(inaccessiblemem: readwrite) }
+attributes #1 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }

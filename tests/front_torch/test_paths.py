@@ -1,0 +1,187 @@
+"""Verification follows the path: where values decide it, a gradient on a path that no verified call has had is verified first.
+
+The first calls are of the kind that passes; what is wrong or doubtful shows at later values only. Rewrites that make such gradients right are
+left out, so that the check of the path alone is what stands between them and the caller.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ffgrad
+import numpy as np
+import pytest
+import torch
+from support.fixtures import Compile, RunPython, Write
+from support.paths import SLOTS, SLOTS_OPTIONS, SLOTS_SIGNATURE, points, slots_by_hand
+
+# A series that ends by itself where b is a whole number.
+SERIES = """\
+#include <math.h>
+double binom(double x, double b) {
+  double t = 1, s = 1;
+  for (int k = 0; k < 500; k++) {
+    t *= (b - k) / (k + 1) * x;
+    s += t;
+    if (fabs(t) < 1e-16 * fabs(s)) break;
+  }
+  return s;
+}
+"""
+
+# One value has a branch of its own, whose derivative is another one: zero here, since the branch returns a constant.
+SPECIAL = """\
+#include <math.h>
+double special(double x) {
+  if (x == 2.0) return x;
+  double s = 0;
+  for (int i = 1; i < 20; i++) s += sin(x * i) / i;
+  return s;
+}
+"""
+
+# The same where the derivative is not zero: Gamma'(3) by Lanczos' sum, which a recurrence leads to 2.
+GAMMA = """\
+#include <math.h>
+double gamma_of(double z) {
+  double p = 1, x = z, s = 0.99999999999980993;
+  const double c[8] = {676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+                       12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+  while (x > 2.5) { x -= 1; p *= x; }
+  if (x == 2.0) return p;
+  for (int i = 0; i < 8; i++) s += c[i] / (x + i);
+  double t = x + 6.5;
+  return p * 2.5066282746310002 * pow(t, x - 0.5) * exp(-t) * s;
+}
+"""
+
+SIZES = """\
+#include <math.h>
+void wave(const double *x, int n, double *y) { for (int i = 0; i < n; i++) y[i] = sin(x[i]) * fmax(x[i], 0.5); }
+"""
+
+NUMBERS = re.compile(r"-?\d\.\d+e-?\d+")
+
+
+def gradient(function: Callable[..., torch.Tensor], *values: Any) -> list[Any]:
+    inputs = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in values]
+    function(*inputs).sum().backward()
+    return [x.grad.tolist() for x in inputs if x.grad is not None]
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("mode", ["recompute", "tape"])
+def test_a_wrong_gradient_at_later_values_is_never_returned(compile_source: Compile, mode: str) -> None:
+    """Positive numbers pass; each later gradient is right or refused, and wrong if nobody looks."""
+    wrong = compile_source(SLOTS, "toggle", SLOTS_SIGNATURE, verify="off", mode=mode, **SLOTS_OPTIONS)
+    expected = [slots_by_hand(x) for x in points(6)]
+    made = [gradient(wrong.apply, x)[0] for x in points(6)]
+    assert not all(np.allclose(a, b) for a, b in zip(made, expected, strict=True)), (
+        "no longer wrong: the test tests nothing"
+    )
+    watched = compile_source(SLOTS, "toggle", SLOTS_SIGNATURE, mode=mode, **SLOTS_OPTIONS)
+    right = 0
+    for x, derivative in zip(points(6), expected, strict=True):
+        try:
+            np.testing.assert_allclose(gradient(watched.apply, x)[0], derivative, rtol=1e-9)
+            right += 1
+        except ffgrad.DifferentiationError as refusal:
+            assert refusal.code == "unproven-gradient"  # noqa: PT017
+    assert right > 0
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(("name", "signature"), [("jvp", SLOTS_SIGNATURE), ("batch", "x[..., n] -> y[..., n]")])
+def test_other_routes_are_watched_too(compile_source: Compile, name: str, signature: str) -> None:
+    """Batches by element, transforms of `torch.func`."""
+    toggle = compile_source(SLOTS, "toggle", signature, **SLOTS_OPTIONS)
+    gradient(toggle.apply, [0.5] * 8)
+    x = torch.tensor(points(6)[1:], dtype=torch.float64)
+    expected = np.array([slots_by_hand(row) for row in x.tolist()])
+    try:
+        if name == "batch":
+            made = torch.tensor(gradient(toggle.apply, x.tolist())[0], dtype=torch.float64)
+        else:
+            made = torch.func.vmap(torch.func.grad(lambda row: toggle.apply(row).sum()))(x)
+    except ffgrad.DifferentiationError as refusal:
+        assert refusal.code == "unproven-gradient"  # noqa: PT017
+        return
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(
+    ("source", "function", "usual", "single"),
+    [
+        (SERIES, "binom", (0.5, 0.7), (0.9, 1.0)),
+        (SPECIAL, "special", (0.3,), (2.0,)),
+        (GAMMA, "gamma_of", (3.3,), (3.0,)),
+    ],
+)
+def test_a_branch_for_a_single_value_warns_with_both_numbers(
+    compile_source: Compile, source: str, function: str, usual: tuple[float, ...], single: tuple[float, ...]
+) -> None:
+    """In a later call as in the first one."""
+    op = compile_source(source, function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ffgrad.GradientWarning)
+        gradient(op.apply, *usual)
+    with pytest.warns(ffgrad.GradientWarning, match="doubtful") as caught:
+        gradient(op.apply, *single)
+    assert len(set(NUMBERS.findall(str(caught[0].message)))) > 1
+    strict = compile_source(source, function, verify="strict")
+    gradient(strict.apply, *usual)
+    with pytest.raises(ffgrad.DifferentiationError) as refused:
+        gradient(strict.apply, *single)
+    assert refused.value.code == "unproven-gradient"
+
+
+@pytest.mark.usefixtures("cache")
+def test_paths_are_verified_once_and_known_to_later_processes(
+    compile_source: Compile, run_python: RunPython, write: Write
+) -> None:
+    """A call on a known path is not checked again, here or elsewhere."""
+    op = compile_source(SLOTS, "toggle", SLOTS_SIGNATURE)
+    for x in points(20):
+        np.testing.assert_allclose(gradient(op.apply, x)[0], slots_by_hand(x), rtol=1e-9)
+    before = op.path_checks()
+    for x in points(20):
+        gradient(op.apply, x)
+    assert op.path_checks() == before
+    assert before["unchecked"] == 0
+    child = run_python(f"""
+import torch
+from ffgrad.torch import enzyme
+op = enzyme({str(write(SLOTS))!r}, "toggle", {SLOTS_SIGNATURE!r})
+for x in {points(20)!r}:
+    op.apply(torch.tensor(x, dtype=torch.float64, requires_grad=True)).sum().backward()
+print(op.path_checks()["checked"])
+""")
+    assert child.stdout.strip() == "0"
+
+
+def records(cache: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in cache.glob("v*/**/artifact.json")]
+
+
+def test_where_sizes_decide_nothing_is_counted(cache: Path, compile_source: Compile) -> None:
+    """The same code with the pass and without."""
+    op = compile_source(SIZES, "wave", "x[n] -> y[n]")
+    gradient(op.apply, [0.1, 0.9])
+    plain = compile_source(SIZES, "wave", "x[n] -> y[n]", without=["path-map"])
+    gradient(plain.apply, [0.1, 0.9])
+    made = [record for record in records(cache) if record["pipeline"]]
+    assert [record["paths"] for record in made] == ["sizes", "sizes"]
+    assert op.path_checks() == {"checked": 0, "unchecked": 0, "seconds": 0.0}
+
+
+def test_the_record_names_the_lines(cache: Path, compile_source: Compile) -> None:
+    """Of branches, choices and addresses that values decide."""
+    gradient(compile_source(SPECIAL, "special").apply, 0.3)
+    [record] = [record for record in records(cache) if record["pipeline"]]
+    assert 3 in [line["line"] for line in record["paths"]["values"]]
