@@ -142,8 +142,8 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
     Ok(())
 }
 
-/// Functions of the C library that only put something out, format it, read a number from text, or return the time.
-const OUTPUT: [&str; 37] = [
+/// Functions of the C library that only put something out, format it, read a number from text, return the time, or seed random numbers.
+const OUTPUT: [&str; 41] = [
     "fflush",
     "snprintf",
     "sprintf",
@@ -181,6 +181,10 @@ const OUTPUT: [&str; 37] = [
     "__isoc23_strtoul",
     "__isoc23_strtoull",
     "atoi",
+    "srand",
+    "srandom",
+    "srand48",
+    "seed48",
 ];
 
 /// Marks output functions as inactive, as far as Enzyme does not know them.
