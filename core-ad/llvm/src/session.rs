@@ -192,7 +192,8 @@ impl<'ctx> Session<'ctx> {
 
     /// Takes debug information out of the loaded code for good, where no later step reports lines.
     fn drop_lines(&mut self) -> Result<()> {
-        if self.has_lines && !self.uses_openmp()? && !fortran_runtime::uses_rules(self.module()?) {
+        let is_large = !debug_info::is_small(self.module()?);
+        if self.has_lines && is_large && !self.uses_openmp()? && !fortran_runtime::uses_rules(self.module()?) {
             self.module.iter().chain(&self.plain).for_each(debug_info::strip);
             self.has_lines = false;
         }

@@ -20,16 +20,21 @@ pub fn strip(module: &Module<'_>) {
 /// Instructions of a small module.
 const SMALL: usize = 4000;
 
+/// Whether lines cost next to nothing in a module.
+pub fn is_small(module: &Module<'_>) -> bool {
+    let mut instructions =
+        module.get_functions().flat_map(|f| f.get_basic_block_iter()).flat_map(|b| b.get_instructions());
+    instructions.nth(SMALL).is_none()
+}
+
 /// Leaves lines where they are asked for, and in small modules, where they tell what decides the path. In large ones they would cost more
 /// than the rest of the build.
 pub fn reduce(module: &Module<'_>, lines: bool) -> Result<()> {
-    let mut instructions =
-        module.get_functions().flat_map(|f| f.get_basic_block_iter()).flat_map(|b| b.get_instructions());
-    if !lines && instructions.nth(SMALL).is_some() {
-        strip(module);
-        return Ok(());
+    if lines || is_small(module) {
+        return pipelines::keep_lines(module);
     }
-    pipelines::keep_lines(module)
+    strip(module);
+    Ok(())
 }
 
 /// Operands of a compile unit that nothing reads: enumerations, types, globals, imported names, macros (`DICompileUnit` in LLVM's
