@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 33] = [
+pub const PASSES: [PassInfo; 34] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -108,6 +108,14 @@ pub const PASSES: [PassInfo; 33] = [
         kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "cases/enzyme_bugs/limited_tanh_generated.c",
         when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "static-locals",
+        file: "lowering/static_locals.rs",
+        why: "Enzyme fills the shadow of a static local variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive",
+        test: "cases/cpp/static_local_table.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

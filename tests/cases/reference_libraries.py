@@ -255,3 +255,11 @@ def special_complex(w: Array, r: Array, c: Array) -> Array:
 
 def special_angles(x: Array, y: Array) -> Array:
     return np.tan(0.4 * x) + np.angle(x + 1j * y) * np.arctan(x / 1.5) + np.hypot(x, y) + np.mod(7 * x, 2.0 + y)
+
+
+def static_local_table(x: Array) -> Array:
+    result = 0.0
+    for i, v in enumerate(x):
+        k = i % 4
+        result += sum(np.sin(v * (1 + j)) / (1 + j + k) for j in range(k + 1)) + v * v * 0.5 ** (i % 3)
+    return result

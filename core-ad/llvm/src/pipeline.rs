@@ -6,7 +6,7 @@ use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
-use crate::lowering::{caught, openmp, path_map};
+use crate::lowering::{caught, openmp, path_map, static_locals};
 use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -112,6 +112,7 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     // The marks go right behind LLVM's pipeline.

@@ -7,6 +7,9 @@ use crate::ir::markers::{CAPTURE, CLOBBER};
 use crate::ir::{self, Op, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::values::FunctionValue;
+use llvm_sys::LLVMTypeKind::*;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMTypeRef;
 use std::collections::{HashMap, HashSet};
 
 /// One piece of memory.
@@ -166,4 +169,23 @@ pub fn origins(pointer: Value) -> HashSet<Value> {
         }
     }
     found
+}
+
+/// Whether no address is in an object of a type.
+///
+/// # Safety
+///
+/// The type is a live one.
+pub unsafe fn holds_numbers_only(ty: LLVMTypeRef) -> bool {
+    // SAFETY: each question is asked of the kind of type that it is for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMIntegerTypeKind => true,
+            LLVMArrayTypeKind | LLVMVectorTypeKind => holds_numbers_only(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).all(|i| holds_numbers_only(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
+        }
+    }
 }

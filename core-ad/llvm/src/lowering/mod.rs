@@ -8,3 +8,4 @@ pub mod fortran_runtime;
 pub mod indirect_calls;
 pub mod openmp;
 pub mod path_map;
+pub mod static_locals;

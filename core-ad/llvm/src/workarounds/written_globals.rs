@@ -25,6 +25,7 @@ mod uses;
 
 use super::inactive_globals;
 use crate::analysis::barriers::has_barriers;
+use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
 use crate::ir::{Op, Result, Value, blocks};
@@ -34,7 +35,7 @@ use inkwell::types::{AsTypeRef, FunctionType};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use std::collections::{BTreeMap, HashSet};
 
@@ -111,25 +112,6 @@ fn can_be_copied(global: Value) -> bool {
             && LLVMIsThreadLocal(global.0) == 0
             && LLVMGetPointerAddressSpace(global.ty()) == 0
             && holds_numbers_only(LLVMGlobalGetValueType(global.0))
-    }
-}
-
-/// Whether no address is in an object of a type.
-///
-/// # Safety
-///
-/// The type is a live one.
-unsafe fn holds_numbers_only(ty: LLVMTypeRef) -> bool {
-    // SAFETY: each question is asked of the kind of type that it is for.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMIntegerTypeKind => true,
-            LLVMArrayTypeKind | LLVMVectorTypeKind => holds_numbers_only(LLVMGetElementType(ty)),
-            LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).all(|i| holds_numbers_only(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            _ => false,
-        }
     }
 }
 

@@ -1,6 +1,3 @@
-; ModuleID = 'zero-stores'
-source_filename = "zero-stores"
-
 define void @f(ptr %block, ptr %data, i64 %rows) {
   store ptr %data, ptr %block, align 8, !nontemporal !0
   %row = getelementptr i8, ptr %block, i64 8

@@ -24,7 +24,7 @@
 //! use `std::current_exception`, exception specifications, or thrown pointers to objects stay as they are.
 
 mod branches;
-mod build;
+pub(super) mod build;
 mod effects;
 mod facts;
 mod groups;
