@@ -36,8 +36,8 @@ from torture.generators.value_programs import ValueProgram  # noqa: E402
 SIZES = (7, 5, 9, 12)
 LATER = 20
 STARTS = ("sorted", "positive", "zero", "constant", "random", "reversed", "random")
-# Seconds for one program, builds included.
-PATIENCE = 240.0
+# Seconds for one program, builds included: more than all time limits of its builds together.
+PATIENCE = 600.0
 
 
 def point_of(kind: str, count: int, rng: np.random.Generator) -> np.ndarray:
