@@ -39,10 +39,10 @@ static KEPT: Mutex<Vec<Prover>> = Mutex::new(Vec::new());
 /// Starts a prover, if none is kept, for the check that comes after a build. Nothing is waited for.
 pub fn warm() {
     let is_kept = || kept().is_none_or(|all| !all.is_empty());
-    if let Some(program) = program().filter(|_| !is_kept()) {
-        if let Ok(prover) = Prover::start(&program) {
-            keep(prover);
-        }
+    if let Some(program) = program().filter(|_| !is_kept())
+        && let Ok(prover) = Prover::start(&program)
+    {
+        keep(prover);
     }
 }
 
