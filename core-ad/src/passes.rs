@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 34] = [
+pub const PASSES: [PassInfo; 35] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -151,6 +151,13 @@ pub const PASSES: [PassInfo; 34] = [
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "overlapping-moves",
+        file: "workarounds/overlapping_moves.rs",
+        why: "Enzyme takes the adjoint of memcpy for that of memmove, which is wrong where the destination overlaps from below; defines one that is right",
+        test: "cases/enzyme_bugs/queue_front.c",
+        ..WORKAROUND
     },
     PassInfo {
         name: "expand-shared-memcpy",

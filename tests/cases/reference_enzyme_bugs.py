@@ -234,3 +234,18 @@ def static_work(x: Array) -> Array:
 def static_memo(x: Array) -> Array:
     v = np.cos(x * x) + x
     return v * v + 0.5 * v
+
+
+def queue_front(x: Array) -> Array:
+    queue: list[Any] = []
+    out = []
+    for i, v in enumerate(x):
+        queue.append(v * v + 1.0)
+        if i % 3 == 2:
+            first = queue.pop(0)
+            queue.append(first * v)
+        elif len(queue) > 4:
+            queue[2:] = queue[: len(queue) - 2]
+            queue[1] = queue[2] * queue[3]
+        out.append(queue[0] * queue[len(queue) // 2] + queue[-1])
+    return np.array(out)

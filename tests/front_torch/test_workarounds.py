@@ -31,6 +31,7 @@ from torture.generators.hyperdual import Reference  # noqa: E402
 
 # Cases of the conformance table, and programs of tests/cases/enzyme_bugs: those that need the pass.
 NEEDED = {
+    "overlapping-moves": ("queue_front",),
     "static-locals": ("static_local_table",),
     "lower-exceptions": ("caught_number", "caught_message", "rethrown", "retried", "library_throws"),
     "stable-tanh": ("saturated_tanh_generated", "limited_tanh_generated"),

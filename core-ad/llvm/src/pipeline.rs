@@ -12,8 +12,9 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
-    loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, phi_pointers, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals, zero_stores,
+    loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, overlapping_moves, phi_pointers,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals,
+    zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -128,6 +129,7 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass { name: "overlapping-moves", run: |m, _| overlapping_moves::run(m), ..ALWAYS },
     Pass { name: "expand-shared-memcpy", run: |m, _| openmp::expand_copies(m), ..ALWAYS },
     Pass { name: "extend-lifetimes", when: needs_longer_lifetimes, run: extend_lifetimes, ..ALWAYS },
     Pass {

@@ -1,8 +1,10 @@
 //! Function attributes that several passes set or remove.
 
+use crate::ir::Value;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
+use llvm_sys::core::{LLVMGetCallSiteEnumAttribute, LLVMGetEnumAttributeValue};
 
 /// Removes `noinline` from every function whose name contains this text, and so from Enzyme's derivatives of them too.
 pub fn allow_inlining(module: &Module<'_>, part_of_name: &str) {
@@ -17,4 +19,14 @@ pub fn set_string_attribute(module: &Module<'_>, function: FunctionValue<'_>, ke
     function.remove_string_attribute(AttributeLoc::Function, key);
     let attribute = module.get_context().create_string_attribute(key, value);
     function.add_attribute(AttributeLoc::Function, attribute);
+}
+
+/// The alignment that a call states for an argument; 0 where it states none.
+pub fn stated_alignment(call: Value, argument: u32) -> u64 {
+    let kind = Attribute::get_named_enum_kind_id("align");
+    // SAFETY: a live call, whose arguments count from 1 among its attributes.
+    unsafe {
+        let found = LLVMGetCallSiteEnumAttribute(call.0, argument + 1, kind);
+        if found.is_null() { 0 } else { LLVMGetEnumAttributeValue(found) }
+    }
 }

@@ -8,6 +8,6 @@ mod attributes;
 mod result;
 mod value;
 
-pub use attributes::{allow_inlining, set_string_attribute};
+pub use attributes::{allow_inlining, set_string_attribute, stated_alignment};
 pub use result::Result;
 pub use value::{Block, Op, REASSOCIATE, Value, all_instructions, arguments, blocks, functions, is_argument};

@@ -14,6 +14,7 @@ pub mod mixed_activity;
 pub mod no_gathers;
 pub mod opaque_latch;
 pub mod outline_memcpy;
+pub mod overlapping_moves;
 pub mod phi_pointers;
 pub mod split_select_loads;
 pub mod split_switch_edges;
