@@ -72,7 +72,9 @@ pub const TIMED_OUT: &str = "engine-timeout";
 /// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
-    refusal.code == TIMED_OUT || refusal.code == diagnostics::enzyme::UNKNOWN || KNOWN.iter().any(known)
+    // What flang calls is refused by Enzyme as any function without a body, under a code of its own.
+    let others = [TIMED_OUT, diagnostics::enzyme::UNKNOWN, "fortran-runtime"];
+    others.contains(&refusal.code.as_str()) || KNOWN.iter().any(known)
 }
 
 /// Whether a user, or a developer of ffgrad, needs the files of the build to find out why.

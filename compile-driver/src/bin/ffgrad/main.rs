@@ -150,7 +150,7 @@ mod tests {
 
     /// Every verb with those below it, as typed.
     fn verbs(command: clap::Command, name: &str, found: &mut Vec<(String, clap::Command)>) {
-        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help" && !verb.is_hide_set()) {
             verbs(verb.clone(), &format!("{name} {}", verb.get_name()), found);
         }
         found.push((name.to_owned(), command));
