@@ -27,8 +27,10 @@ static double bisect(double a) {
     double middle = 0.5 * (low + high);
     (middle * middle * middle - middle > a ? high : low) = middle;
   }
+  // The bisection's result is piecewise constant: each step of Newton's method gives one more derivative.
   double x = 0.5 * (low + high);
-  return x - (x * x * x - x - a) / (3 * x * x - 1);
+  for (int k = 0; k < 2; k++) x -= (x * x * x - x - a) / (3 * x * x - 1);
+  return x;
 }
 
 extern "C" double retried(const double* x, int n) {
