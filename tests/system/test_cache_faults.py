@@ -168,9 +168,9 @@ def test_the_command_explains_checks_and_completes(cache: Path, write: Write) ->
     assert ffgrad_command("check").returncode == 2
 
 
-def test_the_command_names_the_line_that_enzyme_crashes_on(cache: Path) -> None:
-    """As a call does, though `show` tries one pipeline only."""
+def test_the_command_names_the_line_that_enzyme_refuses(cache: Path) -> None:
+    """As a call does, though `show` tries one pipeline only and Enzyme sees no debug information."""
     source = str(NEGATIVE / "growing.c")
     shown = ffgrad_command("show", source, "running_sums", "-s", "x[n] -> y[n]", "--ir", "after")
     assert shown.returncode == 1 and not shown.stdout
-    assert "growing.c:5" in shown.stderr and "found by bisection" in shown.stderr
+    assert "growing.c:5" in shown.stderr and "realloc" in shown.stderr

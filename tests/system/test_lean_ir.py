@@ -66,6 +66,12 @@ def test_enzyme_sees_no_debug_information_and_no_unreachable_function(cache: Pat
     assert len(text) < 100_000
 
 
+def test_numbers_that_go_through_text_are_constants(cache: Path) -> None:
+    """`snprintf` and `strtod` carry no derivative: y = rounded(x) x has dy/dx = rounded(x)."""
+    grad = gradient(ROOT / "cases/memory/parsed_text.c", "tidy", "x[n] -> y[n]")
+    assert torch.equal(grad, torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+
+
 def test_members_that_are_cleared_together_keep_their_types(cache: Path) -> None:
     """LLVM joins their stores to a memset without a type; without the pass only guessed types are left."""
     source = ROOT / "cases/enzyme_bugs/zeroed_members.cpp"

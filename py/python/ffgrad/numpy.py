@@ -192,8 +192,9 @@ class Enzyme(Operation):
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
         given = self._views(inputs)
-        before = self._fingerprints(given)
         outputs = self._for(given).primal(given, self._differentiable)
+        # After the call, which refuses what does not fit: an array that is wrong may be endless to read.
+        before = self._fingerprints(given)
 
         def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
             gradients: tuple[np.ndarray | None, ...]

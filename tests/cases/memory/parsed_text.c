@@ -1,4 +1,4 @@
-// Reads numbers back from a text: the call that has no derivative stands in a header of the C library.
+// Rounds by way of a text: what is read back is a constant, so the derivative of y = rounded(x) x is rounded(x).
 #include <stdio.h>
 #include <stdlib.h>
 
