@@ -18,7 +18,16 @@ import numpy as np
 import pytest
 import torch
 from support.fixtures import Compile, RunPython, Write
-from support.paths import SLOTS, SLOTS_OPTIONS, SLOTS_SIGNATURE, points, slots_by_hand
+from support.paths import (
+    FLAGGED,
+    FLAGGED_OPTIONS,
+    FLAGGED_SIGNATURE,
+    SLOTS,
+    SLOTS_OPTIONS,
+    SLOTS_SIGNATURE,
+    points,
+    slots_by_hand,
+)
 
 # A series that ends by itself where b is a whole number.
 SERIES = """\
@@ -93,6 +102,22 @@ def test_a_wrong_gradient_at_later_values_is_never_returned(compile_source: Comp
         except ffgrad.DifferentiationError as refusal:
             assert refusal.code == "unproven-gradient"  # noqa: PT017
     assert right > 0
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(
+    ("flags", "period", "mode"), [([0, 3, 0, 0], 0, 0), ([0] * 4, 3, 0), ([0] * 4, 0, 2), ([3, 0, 1, 0], 2, 1)]
+)
+def test_integers_that_are_data_decide_paths_too(
+    compile_source: Compile, flags: list[int], period: int, mode: int
+) -> None:
+    """A rule that is wrong, and that the first call does not reach: the call that does is refused."""
+    f = compile_source(FLAGGED, "apply_flags", FLAGGED_SIGNATURE, **FLAGGED_OPTIONS)
+    x, none = [0.5, -1.0, 2.0, 0.3], torch.zeros(4, dtype=torch.int32)
+    assert gradient(lambda z: f.apply(z, none, 0, 0), x) == [[3.0] * 4]
+    assert gradient(lambda z: f.apply(z, none, 0, 1), x) == [[1.0] * 4]
+    with pytest.raises(ffgrad.DifferentiationError):
+        gradient(lambda z: f.apply(z, torch.tensor(flags, dtype=torch.int32), period, mode), x)
 
 
 @pytest.mark.usefixtures("cache")

@@ -23,6 +23,30 @@ SLOTS_SIGNATURE = "x[n] -> y[n]"
 SLOTS_OPTIONS = {"without": ["cross-iteration"], "pipeline": "inlined"}
 
 
+# The same where integers decide: `steep` has a derivative that is wrong, and only some elements, or a period, or a mode ask for it.
+FLAGGED = """\
+static double steep(double x) { return x * x; }
+double steep_of(double x) { return steep(x); }
+double steep_fwd(double x, double dx, double *dy) { *dy = 2 * x * dx; return steep(x); }
+void steep_rev(double x, double *dx, double dy) { *dx += 4 * x * dy; }
+static double chosen(double x, int mode) {
+  switch (mode) {
+    case 2: return steep_of(x);
+    case 1: return x + 1;
+    default: return 3 * x;
+  }
+}
+void apply_flags(const double *x, const int *flags, int period, int mode, int n, double *y) {
+  for (int i = 0; i < n; i++) {
+    y[i] = chosen(x[i], mode);
+    if (flags[i] == 3 || (period > 0 && i % period == 0)) y[i] += steep_of(x[i]);
+  }
+}
+"""
+FLAGGED_SIGNATURE = "x[n], flags[n], period, mode -> y[n]"
+FLAGGED_OPTIONS = {"derivatives": {"steep_of": ("steep_fwd", "steep_rev")}}
+
+
 def slots_by_hand(x: list[float]) -> list[float]:
     """Return the gradient of the sum of toggle's results, by forward differentiation in each direction."""
     gradient = []

@@ -4,6 +4,7 @@ pub mod affine;
 pub mod affine_iv;
 pub mod barriers;
 pub mod cfg;
+pub mod given_integers;
 pub mod induction;
 pub mod inner_loop;
 pub mod memory_objects;

@@ -7,8 +7,10 @@
 //! are computed, and nothing else depends on it. The exception is a choice by an equality test: there one of the two is for a single value of `x`,
 //! which finite differences do not see anywhere else.
 //!
-//! Ignored on purpose: an integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size.
+//! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; the branches that the caller's integers
+//! decide are found apart ([`given_integers`]), for the paths of calls only.
 
+use super::given_integers;
 use crate::ir::{self, Block, Op, Value};
 use core_ad::manifest::{Paths, SourceLine};
 use inkwell::module::Module;
@@ -53,9 +55,20 @@ pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     all.filter(|(_, paths)| !paths.by_sizes()).collect()
 }
 
+/// The same with what the caller's integers decide: all places by which one call's path differs from another's of the same size.
+pub fn of_calls(module: &Module<'_>) -> HashMap<String, ValuePaths> {
+    let mut all = of(module);
+    for (function, places) in given_integers::decided(module) {
+        let known = &mut all.entry(function).or_default().places;
+        let new: Vec<Value> = places.into_iter().filter(|place| !known.contains(place)).collect();
+        known.extend(new);
+    }
+    all
+}
+
 /// The same for the record of a derivative: one answer, with the source lines. To be asked while the module has debug information.
 pub fn record(module: &Module<'_>) -> Paths {
-    let all = of(module);
+    let all = of_calls(module);
     if all.is_empty() {
         return Paths::Sizes;
     }

@@ -3,7 +3,7 @@
 use super::descriptor::descriptor;
 use crate::analysis::barriers::has_barriers;
 use crate::ir::Result;
-use crate::ir::markers::{clobber, type_marker};
+use crate::ir::markers::{GIVEN, clobber, type_marker};
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
@@ -45,6 +45,7 @@ pub fn wrapper<'ctx>(
         .collect();
     let function = module.add_function(WRAPPER, context.void_type().fn_type(&types, false), Some(Linkage::Internal));
     state_aliasing(context, function, plan, has_barriers(module));
+    mark_given_integers(context, function, plan);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, ""));
     if marked.is_some() {
@@ -75,6 +76,14 @@ fn state_aliasing(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &C
         }
         function.add_attribute(at, flag("nonnull"));
         function.add_attribute(at, flag("noundef"));
+    }
+}
+
+/// Marks the integers that are data: they may decide a path, as sizes do, which are checked by themselves.
+fn mark_given_integers(context: ContextRef<'_>, function: FunctionValue<'_>, plan: &CallPlan) {
+    let is_given = |a: &Arg| matches!(a.role, Role::Input | Role::InOut) && !a.dtype.is_float();
+    for (i, _) in plan.args.iter().enumerate().filter(|(_, a)| is_given(a)) {
+        function.add_attribute(AttributeLoc::Param(i as u32), context.create_string_attribute(GIVEN, ""));
     }
 }
 

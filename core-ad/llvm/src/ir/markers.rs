@@ -19,6 +19,9 @@ pub const GRADIENT: &str = "ffgrad.gradient";
 /// Attribute of its parameters whose memory the caller does not read after the call.
 pub const PRIVATE: &str = "ffgrad.private";
 
+/// Attribute of the wrapper's parameters that are, or point to, integers that the caller gives as data: no sizes.
+pub const GIVEN: &str = "ffgrad.given";
+
 /// Enzyme's `__enzyme_float` or `__enzyme_double`: states the element type of the memory at a pointer,
 /// and is removed by Enzyme. It is declared to access no memory of the program, so that it blocks no optimisation.
 pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {

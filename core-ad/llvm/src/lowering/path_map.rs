@@ -1,4 +1,4 @@
-//! Counts the branches that the forward sweep takes in functions whose path depends on values: the driver verifies a gradient on a new path.
+//! Counts the branches that the forward sweep takes where values, or integers that are data, decide the path: the driver verifies a gradient on a new path.
 //!
 //! Before Enzyme ([`mark`]) each such branch, switch and choice calls a marker with its number and the edge that it takes. The call stands
 //! before the branch, not on its edges, so that Enzyme sees the same CFG. It has no derivative, and the memory that it writes is nobody's:
@@ -50,7 +50,7 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 ///
 /// None but LLVM's.
 pub fn mark(module: &Module<'_>, except: &[String]) -> Result<()> {
-    let by_values = value_paths::of(module);
+    let by_values = value_paths::of_calls(module);
     let mut number = 0;
     let mut marked = HashSet::new();
     for function in ir::functions(module) {
