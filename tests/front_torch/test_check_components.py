@@ -265,3 +265,48 @@ def test_a_small_error_in_one_element_is_seen_in_single_precision(size: int, com
             continue
         with pytest.raises(ffgrad.DifferentiationError, match="derivative given for `scale` is wrong"):
             f.apply(x).sum().backward()
+
+
+# All of it wrong by 2 parts in ten thousand: less than rounding may do in single precision, where sums cancel.
+SLIGHT = """\
+#include <math.h>
+float steep(float x) { return x * x; }
+float steep_fwd(float x, float dx, float *dy) { *dy = 2 * x * dx; return steep(x); }
+void steep_rev(float x, float *dx, float dy) { *dx += FACTOR * x * dy; }
+float f(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += steep(x[i]) * sinf(x[i]); return s; }
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("verify", ["once", "strict"])
+@pytest.mark.parametrize("factor", ["2.0f", "2.0004f"])
+def test_what_is_doubtful_in_single_precision_is_decided_in_double(
+    factor: str, verify: str, compile_source: Compile
+) -> None:
+    """The same source with `float` as `double` fails its check where the derivative is wrong."""
+    rules = {"steep": ("steep_fwd", "steep_rev")}
+    f = compile_source(SLIGHT, "f", "x[n] -> return", derivatives=rules, defines={"FACTOR": factor}, verify=verify)
+    x = torch.linspace(0.5, 1.5, 40, requires_grad=True)
+    if factor == "2.0f":
+        f.apply(x).backward()
+        expected = 2 * x * torch.sin(x) + x * x * torch.cos(x)
+        torch.testing.assert_close(x.grad, expected.detach(), rtol=1e-5, atol=0.0)
+        return
+    with pytest.raises(ffgrad.DifferentiationError, match="given for `steep` is wrong"):
+        f.apply(x).backward()
+
+
+OWN = "float f(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += BODY; return s; }\n"
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(
+    "body",
+    ["x[i] * x[i]", "(union { float f; int i; }){x[i]}.i > 0 ? x[i] : 2 * x[i]", "__builtin_sqrtf(x[i])"],
+)
+def test_a_source_without_a_double_build_is_checked_as_before(body: str, compile_source: Compile) -> None:
+    """`strict` asks for one each time: what uses the bits of a float is another function then."""
+    f = compile_source(OWN, "f", "x[n] -> return", defines={"BODY": body}, verify="strict")
+    x = torch.linspace(0.5, 1.5, 40, requires_grad=True)
+    f.apply(x).backward()
+    assert x.grad is not None and bool((x.grad > 0).all())

@@ -408,7 +408,7 @@ impl Selection<'_> {
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));
         }
         let place = checked_shapes::digest(resolved);
-        let Checked { outcome, paths } = self.opened.check(&artifact, inputs, resolved)?;
+        let Checked { outcome, paths, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
         let here = ShapeRecord::one(place, &search.refused).on(paths);
         match outcome {
             Outcome::Passed(record) => {

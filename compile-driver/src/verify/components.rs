@@ -87,6 +87,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
             let one = probe.squares(&v.direction, &t.gives);
             let other = probe.squares(&v.gives, &t.direction);
             let error = ((one.0 - other.0).abs() - rounding) / one.1.max(other.1);
+            probe.note_error(error);
             if error > probe.tolerance.identity.min(PARTS) {
                 doubts.push(Doubt { reverse: r, forward: f, error });
             }

@@ -24,6 +24,7 @@ mod further;
 mod memory;
 mod outcome;
 mod points;
+pub mod precision;
 pub(crate) mod repeatable;
 pub(crate) mod sample;
 pub(crate) mod second_order;
@@ -91,7 +92,7 @@ pub fn check(
         (None, _) => outcome,
     };
     let paths = if outcome.is_right() { probe.paths.take() } else { PathSet::default() };
-    Ok(Checked { outcome, paths })
+    Ok(Checked { outcome, paths, coarsest: probe.coarsest.get() })
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -201,6 +202,8 @@ struct Probe<'a> {
     paths: RefCell<PathSet>,
     /// Whether those that run now are compared, and not only used for differences.
     is_compared: Cell<bool>,
+    /// How far forward and reverse mode were apart at most, relative to the terms compared.
+    coarsest: Cell<f64>,
 }
 
 impl<'a> Probe<'a> {
@@ -219,6 +222,7 @@ impl<'a> Probe<'a> {
             place: Cell::new(Place::Given),
             paths: RefCell::default(),
             is_compared: Cell::new(true),
+            coarsest: Cell::new(0.0),
         }
     }
 
@@ -285,6 +289,11 @@ impl<'a> Probe<'a> {
         }
     }
 
+    /// Notes how far both modes are apart in one identity.
+    fn note_error(&self, error: f64) {
+        self.coarsest.set(self.coarsest.get().max(error));
+    }
+
     fn mask(&self) -> u64 {
         self.artifact.record.mask
     }
@@ -335,6 +344,7 @@ impl<'a> Probe<'a> {
 
     /// What a sample at a point shows where derivatives are finite and not all zero.
     fn judge(&mut self, point: &Point, sample: Sample) -> Result<Outcome> {
+        self.note_error(sample.identity_error());
         if sample.identity_error() > self.tolerance.identity {
             return Ok(Outcome::Wrong(sample.record(&self.tolerance), identity_text(&sample)));
         }

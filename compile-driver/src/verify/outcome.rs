@@ -66,12 +66,14 @@ pub struct Checked {
     pub outcome: Outcome,
     /// The paths at all points that were compared and are right, where values decide them; none where the outcome is doubtful.
     pub paths: PathSet,
+    /// How far forward and reverse mode were apart at most, relative to the terms compared.
+    pub coarsest: f64,
 }
 
 impl From<Outcome> for Checked {
     /// Without paths.
     fn from(outcome: Outcome) -> Checked {
-        Checked { outcome, paths: PathSet::default() }
+        Checked { outcome, paths: PathSet::default(), coarsest: 0.0 }
     }
 }
 

@@ -33,6 +33,7 @@ const FILES: &[File] =
 /// Headers, by their path below the include folder. The first is for users too.
 const HEADERS: &[File] = files![
     "include/ffgrad/derivatives.h",
+    "include/ffgrad/double_precision.h",
     "include/ffgrad/flang.h",
     "include/ffgrad/rules/blas.h",
     "include/ffgrad/rules/blas_names.h",

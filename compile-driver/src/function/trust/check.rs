@@ -38,7 +38,7 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let Checked { outcome, paths } = self.opened.check(&known.artifact, inputs, resolved)?;
+        let Checked { outcome, paths, .. } = self.checked(wanted, &known.artifact, inputs, resolved)?;
         self.record_paths(wanted, known, &paths);
         let place = paths::digest(resolved, path);
         match outcome {

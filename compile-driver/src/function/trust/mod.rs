@@ -2,9 +2,11 @@
 
 pub(crate) mod check;
 pub(crate) mod checked_shapes;
+mod double_build;
 pub(crate) mod paths;
 pub(crate) mod status;
 
+use crate::function::Function;
 use crate::function::opened::Opened;
 use crate::os::interrupt::InterruptibleLock;
 use checked_shapes::ShapeRecord;
@@ -13,7 +15,7 @@ use core_ad::diagnostics::Diagnosis;
 use status::Derivative;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// What this process has found out about the derivatives of one function.
 #[derive(Default)]
@@ -26,6 +28,8 @@ pub(crate) struct Trust {
     pub refused_sizes: Mutex<HashMap<DerivativeSet, ShapeRecord>>,
     /// One thread builds and verifies at a time.
     pub building: InterruptibleLock,
+    /// The same source in double precision, for what is in single precision; `None` where there is none.
+    pub double_build: OnceLock<Option<Arc<Function>>>,
     /// No tape can be kept for this function.
     pub tapeless: AtomicBool,
 }
