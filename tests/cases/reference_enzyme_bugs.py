@@ -222,6 +222,21 @@ def callback_parameter(x: Array) -> Array:
     return np.array([root(v) * v for v in x])
 
 
+def parameters_by_pointer(rates: Array, x: Array) -> Array:
+    value = rates[0]
+    for depth in range(1, 6):
+        value = 0.5 * value + 0.1 * rates[depth % len(rates)] * rates[1]
+    return value + 1000.0 * x * x
+
+
+def work_by_pointer(x: Array) -> Array:
+    work = list(x * x + 0.5)
+    for start in (1, 2):
+        for i in range(start, len(work)):
+            work[i] = work[i] * work[i - 1] + 0.3 * work[i]
+    return np.array(work) + 0.001 * x
+
+
 def static_work(x: Array) -> Array:
     w = list(np.sin(x))
     for i in range(1, len(w)):

@@ -310,3 +310,57 @@ def test_a_source_without_a_double_build_is_checked_as_before(body: str, compile
     x = torch.linspace(0.5, 1.5, 40, requires_grad=True)
     f.apply(x).backward()
     assert x.grad is not None and bool((x.grad > 0).all())
+
+
+# Two parts of the result; the rewrite that makes the second one right is left out, and its derivative is then zero in both modes.
+DROPPED = """\
+static const double *p;
+static double power(int k) { return k == 0 ? p[0] : 0.5 * power(k - 1) + 0.1 * p[1] * power(k / 2); }
+void f(const double *x, int n, double *y) { p = x; for (int i = 2; i < n; i++) y[i] = power(6) + 1000 * x[i] * x[i]; }
+void g(const double *q, const double *x, int n, double *y) { p = q; for (int i = 0; i < n; i++) y[i] = power(6) + 1000 * x[i] * x[i]; }
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(("function", "signature"), [("f", "x[n] -> y[n]"), ("g", "q[2], x[n] -> y[n]")])
+def test_a_small_derivative_that_both_modes_drop_is_seen(function: str, signature: str, compile_source: Compile) -> None:
+    """Differences of the whole do not see it: another part is ten thousand times as large."""
+    inputs = [torch.rand(2), torch.rand(5)] if function == "g" else [torch.rand(7)]
+    given = [(x.double() + 0.5).requires_grad_() for x in inputs]
+    right = compile_source(DROPPED, function, signature)
+    right.apply(*given).sum().backward()
+    assert given[0].grad is not None and bool((given[0].grad[:2] != 0).all())
+    wrong = compile_source(DROPPED, function, signature, without=["written-globals"])
+    with pytest.raises(ffgrad.DifferentiationError, match="finite differences give"):
+        wrong.apply(*given).sum().backward()
+
+
+# The forward mode goes through the bits of x and gives NaN, the reverse mode zero.
+BITS = """\
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+static double log_of(double x) {
+  uint64_t u;
+  memcpy(&u, &x, 8);
+  int e = (int)(u >> 52) - 1023;
+  u = (u & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
+  double m, s, t;
+  memcpy(&m, &u, 8);
+  s = (m - 1) / (m + 1);
+  t = s * s;
+  return e * 0.6931471805599453 + 2 * s * (1 + t * (1. / 3 + t * (1. / 5 + t / 7)));
+}
+void f(const double *x, int n, double *y) { for (int i = 0; i < n; i++) y[i] = log_of(x[i]) * x[i]; }
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("verify", ["once", "always"])
+def test_a_derivative_that_one_mode_has_and_the_other_has_not_is_refused(verify: str, compile_source: Compile) -> None:
+    """At each call, not at the first alone."""
+    f = compile_source(BITS, "f", "x[n] -> y[n]", verify=verify)
+    for _ in range(3):
+        x = torch.tensor([0.3, 1.2, 4.0], dtype=torch.float64, requires_grad=True)
+        with pytest.raises(ffgrad.DifferentiationError):
+            f.apply(x).sum().backward()

@@ -130,7 +130,7 @@ impl Probe<'_> {
     }
 
     /// The values of an input that moves.
-    fn input_values(&self, point: &Point, arg: usize) -> Vec<f64> {
+    pub(super) fn input_values(&self, point: &Point, arg: usize) -> Vec<f64> {
         match self.moves(arg) {
             true => numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg)),
             false => Vec::new(),

@@ -11,7 +11,7 @@
 //! a kink: then generic points nearby are sampled, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! So much for the whole. Parts of it: `components.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
 //!
 //! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
 //! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
@@ -23,6 +23,7 @@ mod differences;
 mod further;
 mod memory;
 mod outcome;
+mod part_differences;
 mod points;
 pub mod precision;
 pub(crate) mod repeatable;
@@ -139,6 +140,11 @@ impl Sample {
 
     fn is_finite(&self) -> bool {
         self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
+    }
+
+    /// Whether one mode gives a number and the other none.
+    fn is_half_finite(&self) -> bool {
+        self.forward.is_finite() != self.reverse.is_finite()
     }
 
     /// Whether there is a derivative to compare.
@@ -258,6 +264,9 @@ impl<'a> Probe<'a> {
         };
         if matches!(first, Outcome::Passed(_) | Outcome::Suspect(..)) {
             if let Some(wrong) = components::check(self, &point)? {
+                return Ok(wrong);
+            }
+            if let Some(wrong) = part_differences::check(self, &point)? {
                 return Ok(wrong);
             }
             if let Some(wrong) = further::check(self, &values)? {
@@ -383,6 +392,10 @@ impl<'a> Probe<'a> {
             // Both modes give zero, but finite differences do not.
             return Ok((self.judge_disagreement(&near, sample)?, near));
         }
+        if here.is_half_finite() && sample.is_half_finite() && self.is_finite_at(values)? && self.is_finite_at(&near)? {
+            let text = "the derivatives of one mode are finite, those of the other are not, here and at a point nearby";
+            return Ok((Outcome::Wrong(here.record(&self.tolerance), text.to_owned()), near));
+        }
         if !sample.is_informative() {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments and near them")), near));
         }
@@ -425,6 +438,11 @@ impl<'a> Probe<'a> {
             return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
         }
         Ok(Outcome::Suspect(record, text))
+    }
+
+    /// Whether the function's values are numbers.
+    fn is_finite_at(&self, point: &Point) -> Result<bool> {
+        Ok(self.primal(point)?.iter().flatten().all(|value| value.is_finite()))
     }
 
     fn random_tangent(&mut self, point: &Point) -> Numbers {

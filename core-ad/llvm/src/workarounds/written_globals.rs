@@ -17,8 +17,10 @@
 //!
 //! So a global becomes a local variable of the wrapper, and the functions that use it, or that call such functions, get its address as a parameter. Its shadow is
 //! then local, starts from zero, and Enzyme sees the argument. The variable begins as the global does when the artifact is loaded, in every
-//! derivative: what an earlier call has left there is no function of the inputs. Where the function also writes globals that have to stay
-//! (with addresses in them, or known to code that is not here), all keep what they hold from call to call, as in the function itself.
+//! derivative: what an earlier call has left there is no function of the inputs. A global with addresses in it (the caller's parameters, a
+//! work array from malloc, Fortran's allocatables) begins in the same way, where no code fills it at load: what that code has allocated the function
+//! might free. Where the function also writes globals that have to stay (filled at load, or known to code that is not here), those with
+//! addresses stay, too, and all others keep what they hold from call to call, as in the function itself.
 
 mod parameters;
 mod uses;
@@ -97,6 +99,10 @@ fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<L
         }
     }
     let keeps_state = globals.len() < written.len();
+    if keeps_state {
+        // The shadow of an address that an earlier call has left is unknown.
+        globals.retain(|g| has_numbers_only(*g));
+    }
     // Globals that the wrapper's callees do not use stay global.
     let is_used = |g: &Value| functions.iter().any(|f| uses::in_function(*f).contains(g));
     globals.retain(is_used);
@@ -104,14 +110,19 @@ fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<L
     Locals { globals, needs, keeps_state }
 }
 
-/// Whether a global holds arithmetic data only, is defined here, and the same for all threads.
+fn has_numbers_only(global: Value) -> bool {
+    // SAFETY: a live global variable, and its type.
+    unsafe { holds_numbers_only(LLVMGlobalGetValueType(global.0)) }
+}
+
+/// Whether a global is defined here, the same for all threads, and can begin in each call as it does at load.
 fn can_be_copied(global: Value) -> bool {
     // SAFETY: a live global variable, and its type.
     unsafe {
         LLVMIsDeclaration(global.0) == 0
             && LLVMIsThreadLocal(global.0) == 0
             && LLVMGetPointerAddressSpace(global.ty()) == 0
-            && holds_numbers_only(LLVMGlobalGetValueType(global.0))
+            && (has_numbers_only(global) || !uses::is_used_at_load(global))
     }
 }
 

@@ -1,0 +1,134 @@
+//! Compares the forward mode of parts of the inputs with finite differences: what both modes drop, only these can see.
+//!
+//! Differences of the whole are dominated by what has the largest derivative. So each argument is moved by itself, and then the elements whose
+//! derivatives are faint beside the others: Enzyme's usual mistake that both modes have in common is a derivative that is
+//! taken for zero. A disagreement counts where the differences converge, and stays at two generic points nearby: no kink, and no rounding.
+
+use crate::error::{Error, Result};
+use crate::verify::sample::{Numbers, Point, root_mean_square};
+use crate::verify::{Moved, Outcome, Place, Probe, Sample, disagreement_text};
+use std::time::Instant;
+
+/// Arguments that are moved by themselves.
+const MOST_ARGUMENTS: usize = 8;
+
+/// A derivative is faint where it changes the result by less than this part of what the strongest one does.
+const FAINT: f64 = 1e-3;
+
+/// Generic points at which a disagreement has to stay.
+const POINTS: usize = 2;
+
+/// Which elements are moved, for each argument, and how to call them.
+struct Moving {
+    elements: Vec<Vec<bool>>,
+    name: String,
+}
+
+/// What is wrong in a part, at a point where the whole passed; `None` if nothing is.
+///
+/// # Errors
+///
+/// Only what the foreign code throws at the point itself.
+pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outcome>> {
+    let can_move = probe.allowed.moved != Moved::Nowhere && probe.allowed.other;
+    if probe.artifact.ranks.is_some() || !can_move {
+        return Ok(None);
+    }
+    let started = Instant::now();
+    for (round, moving) in parts(probe, point).into_iter().enumerate() {
+        if round > 1 && probe.is_late(started) {
+            break;
+        }
+        let sample = sample(probe, point, &moving)?;
+        if !disagrees(probe, &sample) {
+            continue;
+        }
+        let stays = probe.at(Place::Other, |probe| stays_nearby(probe, point, &moving));
+        match stays {
+            Ok(true) => {
+                let text = format!("{} along {}, here and at points nearby", disagreement_text(&sample), moving.name);
+                return Ok(Some(Outcome::Wrong(sample.record(&probe.tolerance), text)));
+            }
+            Ok(false) | Err(Error::Foreign(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(None)
+}
+
+/// Each argument, where there are several, and the faint elements.
+fn parts(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
+    let all: Vec<usize> = (0..point.len()).filter(|&arg| probe.moves(arg)).collect();
+    let strength = strengths(probe, point);
+    let strongest = strength.iter().flatten().fold(0.0, |most: f64, s| most.max(*s));
+    let mut parts = Vec::new();
+    if strongest > 0.0 && strongest.is_finite() {
+        let is_faint = |s: &f64| *s < FAINT * strongest;
+        let elements: Vec<Vec<bool>> = strength.iter().map(|all| all.iter().map(is_faint).collect()).collect();
+        if elements.iter().flatten().any(|faint| *faint) {
+            let name = "the elements with the smallest derivatives".to_owned();
+            parts.push(Moving { elements, name });
+        }
+    }
+    if all.len() > 1 {
+        parts.extend(all.iter().take(MOST_ARGUMENTS).map(|&only| Moving {
+            elements: strength.iter().enumerate().map(|(arg, s)| vec![arg == only; s.len()]).collect(),
+            name: format!("`{}`", probe.call.plan.args[only].name),
+        }));
+    }
+    parts
+}
+
+/// By how much each element changes the last sample's number, moved by the size of its array.
+fn strengths(probe: &Probe<'_>, point: &Point) -> Numbers {
+    let gradients = &probe.last.1;
+    let of = |arg: usize| {
+        let size = root_mean_square(&probe.input_values(point, arg));
+        gradients.get(arg).map_or(Vec::new(), |all| all.iter().map(|g| g.abs() * size).collect())
+    };
+    (0..point.len()).map(of).collect()
+}
+
+/// The forward mode along a part, weighed as in the last sample, and its differences.
+fn sample(probe: &mut Probe<'_>, point: &Point, moving: &Moving) -> Result<Sample> {
+    let (tangent, inward) = match probe.tangent_inside(point).filter(|_| probe.allowed.moved == Moved::Inside) {
+        Some((tangent, inward)) => (masked(tangent, moving), Some(masked(inward, moving))),
+        None => (masked(probe.random_tangent(point), moving), None),
+    };
+    let whole = match &inward {
+        Some(inward) => super::differences::added(&tangent, inward),
+        None => tangent.clone(),
+    };
+    let cotangent = probe.last.0.clone();
+    let (forward, size) = probe.dot(&cotangent, &probe.jvp(point, &whole)?);
+    let mut sample = Sample::of(forward, forward, size);
+    probe.difference_along(point, &cotangent, &tangent, inward.as_ref(), &mut sample)?;
+    Ok(sample)
+}
+
+fn masked(mut direction: Numbers, moving: &Moving) -> Numbers {
+    for (numbers, moves) in direction.iter_mut().zip(&moving.elements) {
+        numbers.iter_mut().zip(moves).filter(|(_, moves)| !**moves).for_each(|(number, _)| *number = 0.0);
+    }
+    direction
+}
+
+/// Whether the differences converge, to something else.
+fn disagrees(probe: &Probe<'_>, sample: &Sample) -> bool {
+    let is_seen = sample.differences.abs() > 10.0 * sample.rounding / probe.tolerance.steps[0];
+    sample.forward.is_finite() && sample.converged && is_seen && !sample.differences_agree(&probe.tolerance)
+}
+
+fn stays_nearby(probe: &mut Probe<'_>, point: &Point, moving: &Moving) -> Result<bool> {
+    for _ in 0..POINTS {
+        let near = probe.nearby(point);
+        if super::stage::is_watched() {
+            probe.primal(&near)?;
+        }
+        let there = sample(probe, &near, moving)?;
+        if !disagrees(probe, &there) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
