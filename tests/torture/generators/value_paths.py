@@ -1,10 +1,11 @@
 """Tests programs whose control flow depends on values: a first call at a special point, then twenty others.
 
     python tests/torture/generators/value_paths.py --count 1000 --first 0 --jobs 2
+    python tests/torture/generators/value_paths.py --count 100 --language fortran
 
 Each program runs in a process of its own. Its first call, which ffgrad verifies, has sorted, positive, zero, constant or random numbers: first calls of
-real programs often have special ones. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`; *died*
-is a process that crashed or hung, *changed* one whose inputs were written to. None may be wrong, die or change an input.
+real programs often have special ones. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`, *unusable* where no
+point could be compared; *died* is a process that crashed or hung, *changed* one whose inputs were written to. None may be wrong, die or change an input.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from torture.generators import generator, gradients, value_programs  # noqa: E402
+from torture.generators import generator, gradients, value_programs, value_programs_fortran  # noqa: E402
 from torture.generators.gradients import NOT_FINITE, Verdict  # noqa: E402
 from torture.generators.hyperdual import Reference, sizes  # noqa: E402
 from torture.generators.value_programs import ValueProgram  # noqa: E402
 
+LANGUAGES = {"c": value_programs.generate, "fortran": value_programs_fortran.generate}
 SIZES = (7, 5, 9, 12)
 LATER = 20
+WORKER_FAILED = "the worker failed on"
 STARTS = ("sorted", "positive", "zero", "constant", "random", "reversed", "random")
 # Seconds for one program, builds included: more than all time limits of its builds together.
 PATIENCE = 600.0
@@ -58,6 +61,8 @@ def point_of(kind: str, count: int, rng: np.random.Generator) -> np.ndarray:
 
 def source_of(program: ValueProgram) -> str:
     """Return the program as a file that stands alone."""
+    if program.fortran:
+        return program.fortran
     header = value_programs.CPP_HEADER if program.is_cpp else ""
     return header + generator.c_source(program)
 
@@ -84,7 +89,7 @@ def judge(program: ValueProgram, reference: Reference, folder: Path, **options: 
         start,
         *(("random", "random", "sorted", "positive", "small", "negative", "reversed")[i % 7] for i in range(LATER)),
     ]
-    path = folder / f"{program.name}.{'cpp' if program.is_cpp else 'c'}"
+    path = folder / f"{program.name}{program.suffix}"
     path.write_text(source_of(program))
     compare = gradients.compare if program.seed % 4 == 0 else first_order
     with warnings.catch_warnings(record=True) as caught:
@@ -113,12 +118,18 @@ def judge(program: ValueProgram, reference: Reference, folder: Path, **options: 
             verdict.kind, verdict.detail = "refused", str(error)
         except ffgrad.Error as error:
             verdict.kind, verdict.detail = "failed", f"{type(error).__name__}: {error}"
+    if WORKER_FAILED in verdict.detail:
+        # A crash of ffgrad's own is no refusal, though users get the same class of error.
+        verdict.kind = "failed"
     said = [str(w.message) for w in caught if issubclass(w.category, ffgrad.GradientWarning)]
     if verdict.kind == "wrong" and said:
         verdict.kind = "warned"
     if verdict.kind == "right":
         verdict.rejected = "; ".join(gradients.rejected_pipelines(f))
         verdict.kind = "recovered" if verdict.rejected else "right"
+        if not verdict.points:
+            # Nothing was compared: at every point the reference came too near a tie or a limit.
+            verdict.kind = "unusable"
     if said:
         verdict.detail += f" [warning: {said[0][:160]}]"
     return verdict
@@ -174,12 +185,12 @@ def judge_apart(program: ValueProgram, reference: Reference, folder: Path) -> Ve
     return Verdict(program.seed, "died", why, features=sorted(program.features))
 
 
-def child(seeds: list[int]) -> None:
+def child(seeds: list[int], language: str) -> None:
     """Judge programs, each in a process of its own, and print a line of JSON for each."""
     folder = Path(tempfile.mkdtemp(prefix="ffgrad-values-"))
     os.environ["FFGRAD_CACHE_DIR"] = str(folder / "cache")
     try:
-        made = [value_programs.generate(seed) for seed in seeds]
+        made = [LANGUAGES[language](seed) for seed in seeds]
         reference = Reference(made, folder)
         for program in made:
             print(json.dumps(judge_apart(program, reference, folder).__dict__), flush=True)
@@ -187,14 +198,17 @@ def child(seeds: list[int]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(first: int, count: int, jobs: int, batch: int = 20, log: Path | None = None) -> list[Verdict]:
+def run(
+    first: int, count: int, jobs: int, batch: int = 20, log: Path | None = None, language: str = "c"
+) -> list[Verdict]:
     """Judge ``count`` programs, ``batch`` of them with one reference."""
     waiting = [list(range(s, min(s + batch, first + count))) for s in range(first, first + count, batch)]
     running: list[subprocess.Popen[str]] = []
     verdicts: list[Verdict] = []
     while waiting or running:
         while waiting and len(running) < jobs:
-            command = [sys.executable, str(HERE / "value_paths.py"), "--seeds", ",".join(map(str, waiting.pop(0)))]
+            seeds = ",".join(map(str, waiting.pop(0)))
+            command = [sys.executable, str(HERE / "value_paths.py"), "--language", language, "--seeds", seeds]
             running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         out, _ = running.pop(0).communicate()
         done = [Verdict(**json.loads(line)) for line in out.splitlines() if line.startswith("{")]
@@ -203,7 +217,7 @@ def run(first: int, count: int, jobs: int, batch: int = 20, log: Path | None = N
             with log.open("a") as file:
                 file.writelines(json.dumps(v.__dict__) + "\n" for v in done)
         for v in done:
-            if v.kind not in ("right", "recovered", "refused", "refused-second"):
+            if v.kind not in ("right", "recovered", "refused", "refused-second", "unusable"):
                 print(f"  {v.kind} {v.seed} {v.features}: {v.detail[:400]}", file=sys.stderr, flush=True)
     return verdicts
 
@@ -235,18 +249,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=100, help="how many programs")
+    parser.add_argument("--language", choices=LANGUAGES, default="c", help="c: C and C++; fortran")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--log", type=Path, help="a file for one line of JSON per program")
     parser.add_argument("--seeds", help=argparse.SUPPRESS)
     parser.add_argument("--show", type=int, help="print the program of a seed")
     given = parser.parse_args()
     if given.show is not None:
-        print(source_of(value_programs.generate(given.show)))
+        print(source_of(LANGUAGES[given.language](given.show)))
         return 0
     if given.seeds:
-        child([int(s) for s in given.seeds.split(",")])
+        child([int(s) for s in given.seeds.split(",")], given.language)
         return 0
-    verdicts = run(given.first, given.count, given.jobs, log=given.log)
+    verdicts = run(given.first, given.count, given.jobs, log=given.log, language=given.language)
     print(report(verdicts))
     return int(any(is_bad(v) for v in verdicts))
 

@@ -51,6 +51,9 @@ class ValueProgram(Program):
 
     is_cpp: bool = False
     parts: list[str] = field(default_factory=list)
+    fortran: str = ""
+    """The program in Fortran; ``text`` is then the C of the same computation, for the reference."""
+    suffix: str = ".c"
 
 
 def generate(seed: int) -> ValueProgram:
@@ -92,5 +95,14 @@ def generate(seed: int) -> ValueProgram:
     )
     is_cpp = any(part.is_cpp for part in made)
     return ValueProgram(
-        seed, name, text, signature, shape, single, {p.name for p in made}, is_cpp, [p.name for p in made]
+        seed,
+        name,
+        text,
+        signature,
+        shape,
+        single,
+        {p.name for p in made},
+        is_cpp,
+        [p.name for p in made],
+        suffix=".cpp" if is_cpp else ".c",
     )
