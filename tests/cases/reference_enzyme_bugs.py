@@ -229,6 +229,11 @@ def parameters_by_pointer(rates: Array, x: Array) -> Array:
     return value + 1000.0 * x * x
 
 
+def parameters_in_table(x: Array, kinds: Array) -> Array:
+    functions = (lambda v: v, lambda v: v * v, lambda v: np.sin(v) * x[0])
+    return np.array([functions[int(kind)](v) for v, kind in zip(x, kinds, strict=True)])
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

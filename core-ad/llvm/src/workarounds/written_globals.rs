@@ -81,11 +81,15 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Whether a name is LLVM's, Enzyme's or this worker's.
+fn is_ours(name: &[u8]) -> bool {
+    [&b"llvm."[..], b"ffgrad", b"enzyme_", b"__enzyme"].iter().any(|p| name.starts_with(p))
+}
+
 /// The globals that are written, and who needs them.
 fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<LLVMValueRef>) -> Locals {
     // SAFETY: live globals and functions.
     let is_written = |g: LLVMValueRef| unsafe { !inactive_globals::is_only_read(g, inside) };
-    let is_ours = |name: &[u8]| [&b"llvm."[..], b"ffgrad", b"enzyme_", b"__enzyme"].iter().any(|p| name.starts_with(p));
     let written: Vec<Value> = module
         .get_globals()
         .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && is_written(g.as_value_ref()))

@@ -52,9 +52,25 @@ impl Calls {
                 plain && (!is_given || !self.by_address && user.calls_a_body())
             }
             Some(_) => !self.by_address,
-            None => false,
+            // Addresses in a table that is read are compared only, where no call goes through one.
+            None => !self.by_address && is_in_tables(user),
         };
         !function.get_type().is_var_arg() && itself.users().into_iter().all(is_seen)
+    }
+}
+
+/// Whether a constant is part of constant globals alone, none of which tells LLVM or Enzyme anything.
+fn is_in_tables(part: Value) -> bool {
+    // SAFETY: asked of live constants.
+    unsafe {
+        if !LLVMIsAGlobalVariable(part.0).is_null() {
+            let mut length = 0;
+            let name = LLVMGetValueName2(part.0, &mut length);
+            return LLVMIsGlobalConstant(part.0) != 0
+                && !super::is_ours(std::slice::from_raw_parts(name.cast::<u8>(), length));
+        }
+        let is_aggregate = !LLVMIsAConstantArray(part.0).is_null() || !LLVMIsAConstantStruct(part.0).is_null();
+        is_aggregate && part.users().into_iter().all(is_in_tables)
     }
 }
 
