@@ -25,8 +25,10 @@ pub struct Job<'a> {
     pub loose_types: bool,
     /// Further options, without dashes.
     pub options: &'a [String],
-    /// Time limit.
+    /// Time limit of this run.
     pub timeout: Duration,
+    /// The time limit that the user set, for messages.
+    pub limit: Duration,
 }
 
 /// The result of a run.
@@ -58,13 +60,43 @@ pub trait Engine {
     ///
     /// A differentiation error that explains Enzyme's message.
     fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
-        let done = self.run(job)?;
+        let done = self.run_in_time(job)?;
         match done.guessed_a_copy {
             true => self.run(&Job { loose_types: false, ..*job }),
             false => Ok(done),
         }
     }
+
+    /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
+    /// mesh) can go on for ever. So a run that takes an eighth of the limit is ended, and another one looks at the first
+    /// bytes of each structure only. Where that is refused, all the rest is for a run that looks at everything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::differentiate`].
+    fn run_in_time(&self, job: &Job<'_>) -> Result<Done> {
+        if job.timeout < SHARED_LIMIT || job.options.iter().any(|option| option.contains(OFFSET)) {
+            return self.run(job);
+        }
+        let is_late = |d: &Diagnosis| d.code == TIMED_OUT;
+        match self.run(&Job { timeout: job.timeout / 8, ..*job }) {
+            Err(Error::Differentiation(d)) if is_late(&d) => {}
+            outcome => return outcome,
+        }
+        let options = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
+        match self.run(&Job { timeout: job.timeout / 4, options: &options, ..*job }) {
+            Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 8 * 5, ..*job }),
+            outcome => outcome,
+        }
+    }
 }
+
+/// Time limits below this are not shared among several runs.
+const SHARED_LIMIT: Duration = Duration::from_secs(40);
+
+/// Option of Enzyme: how many bytes of a structure type analysis looks at; and how many where it takes too long.
+const OFFSET: &str = "enzyme-max-type-offset";
+const FIRST_BYTES: u32 = 64;
 
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
@@ -292,7 +324,7 @@ fn refused(job: &Job<'_>, status: &str, stderr: &[u8]) -> Error {
 fn failed(job: &Job<'_>, error: ProcessError) -> Error {
     let diagnosis = match error {
         ProcessError::TimedOut { .. } => {
-            let seconds = job.timeout.as_secs();
+            let seconds = job.limit.as_secs();
             let headline = format!("differentiating `{}` took longer than {seconds} s", job.function);
             Diagnosis::new(TIMED_OUT, job.function, headline)
                 .advise(format!(

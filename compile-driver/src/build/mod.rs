@@ -251,6 +251,7 @@ impl<'a> Build<'a> {
             options: &options.engine_options,
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
             timeout: Duration::from_secs(options.timeout),
+            limit: Duration::from_secs(options.timeout),
         }
     }
 

@@ -171,6 +171,7 @@ impl Build<'_> {
             options: &spec.options.engine_options,
             loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
             timeout: Duration::from_secs(spec.options.timeout),
+            limit: Duration::from_secs(spec.options.timeout),
         });
         done.map(|d| d.command).map_err(|error| match error {
             Error::Differentiation(mut diagnosis) => {
