@@ -19,9 +19,12 @@ import pytest
 import torch
 from support.fixtures import Compile, RunPython, Write
 from support.paths import (
+    CHOOSING,
+    CHOOSING_SIGNATURE,
     FLAGGED,
     FLAGGED_OPTIONS,
     FLAGGED_SIGNATURE,
+    MANY_FUNCTIONS,
     SLOTS,
     SLOTS_OPTIONS,
     SLOTS_SIGNATURE,
@@ -118,6 +121,44 @@ def test_integers_that_are_data_decide_paths_too(
     assert gradient(lambda z: f.apply(z, none, 0, 1), x) == [[1.0] * 4]
     with pytest.raises(ffgrad.DifferentiationError):
         gradient(lambda z: f.apply(z, torch.tensor(flags, dtype=torch.int32), period, mode), x)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("program", [name for name in CHOOSING if not name.startswith("string")])
+def test_what_data_choose_by_memory_pointers_and_text_is_seen(compile_source: Compile, program: str) -> None:
+    """A rule that is wrong in both modes alike: no call reaches it at first, and the further points of a check prove nothing of it."""
+    source = f"f{Path(program).suffix or '.c'}"
+    f = compile_source(CHOOSING[program], "apply", CHOOSING_SIGNATURE, name=source, **FLAGGED_OPTIONS)
+    x = torch.tensor([-0.4, 0.7, 0.5, -0.2], dtype=torch.float64)
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(lambda z: f.apply(z, 0), x.tolist())[0], x.cos() + 2)
+    with pytest.raises(ffgrad.DifferentiationError):
+        gradient(lambda z: f.apply(z, 2), (x.abs() + 0.3).tolist())
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("program", [name for name in CHOOSING if name.startswith("string")])
+def test_what_strings_decide_is_verified(compile_source: Compile, program: str) -> None:
+    """Rules and strings do not go together, so the check itself is looked for. All values have one sign: further points have it, too."""
+    f = compile_source(CHOOSING[program], "apply", CHOOSING_SIGNATURE, name="f.cpp")
+    x = torch.tensor([-0.4, -0.7, -0.5, -0.2], dtype=torch.float64)
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(lambda z: f.apply(z, 0), x.tolist())[0], x.cos() + 2)
+    assert f.path_checks()["checked"] == 0
+    x = x.abs()
+    np.testing.assert_allclose(gradient(lambda z: f.apply(z, 2), x.tolist())[0], x.cos() + 2 * x)
+    assert f.path_checks()["checked"] == 1
+
+
+@pytest.mark.usefixtures("cache")
+def test_which_function_is_called_is_seen_where_calls_stay_indirect(compile_source: Compile) -> None:
+    """The first function of the table is constant."""
+    f = compile_source(MANY_FUNCTIONS, "apply", CHOOSING_SIGNATURE)
+    x = torch.tensor([0.4, 0.7, 0.5], dtype=torch.float64)
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(lambda z: f.apply(z, 0), x.tolist())[0], x.cos())
+    with pytest.raises(ffgrad.DifferentiationError):
+        gradient(lambda z: f.apply(z, 7), x.tolist())
 
 
 @pytest.mark.usefixtures("cache")

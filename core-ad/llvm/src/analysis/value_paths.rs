@@ -7,10 +7,10 @@
 //! are computed, and nothing else depends on it. The exception is a choice by an equality test: there one of the two is for a single value of `x`,
 //! which finite differences do not see anywhere else.
 //!
-//! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; the branches that the caller's integers
-//! decide are found apart ([`given_integers`]), for the paths of calls only.
+//! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide on
+//! the way through calls and memory is found apart ([`integer_flow`]), for the paths of calls only.
 
-use super::given_integers;
+use super::integer_flow;
 use crate::ir::{self, Block, Op, Value};
 use core_ad::manifest::{Paths, SourceLine};
 use inkwell::module::Module;
@@ -55,10 +55,10 @@ pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     all.filter(|(_, paths)| !paths.by_sizes()).collect()
 }
 
-/// The same with what the caller's integers decide: all places by which one call's path differs from another's of the same size.
+/// The same with what integers decide that are given, or made of values and passed on: all places by which one call's path differs from another's of the same size.
 pub fn of_calls(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     let mut all = of(module);
-    for (function, places) in given_integers::decided(module) {
+    for (function, places) in integer_flow::decided(module) {
         let known = &mut all.entry(function).or_default().places;
         let new: Vec<Value> = places.into_iter().filter(|place| !known.contains(place)).collect();
         known.extend(new);

@@ -221,6 +221,25 @@ impl Value {
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
+    /// What a call calls.
+    pub fn called(self) -> Option<Value> {
+        let is_call = self.is(Op::LLVMCall) || self.is(Op::LLVMInvoke);
+        is_call.then(|| Value(unsafe { LLVMGetCalledValue(self.0) }))
+    }
+
+    /// Whether it is a basic block, as an operand of a terminator.
+    pub fn is_block(self) -> bool {
+        unsafe { LLVMValueIsBasicBlock(self.0) != 0 }
+    }
+
+    /// Whether a call may write to memory, by the attributes of the function that it calls by name.
+    pub fn may_write(self) -> bool {
+        // LLVM's encoding: two bits per location, the upper one for writes.
+        const WRITES: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+        let memory = self.callee_attribute("memory");
+        memory.is_none_or(|memory| unsafe { LLVMGetEnumAttributeValue(memory) } & WRITES != 0)
+    }
+
     /// Whether an `or` is known to be an addition.
     pub fn is_disjoint(self) -> bool {
         self.is(Op::LLVMOr) && unsafe { LLVMGetIsDisjoint(self.0) } != 0

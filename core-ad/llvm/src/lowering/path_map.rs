@@ -1,7 +1,7 @@
 //! Counts the branches that the forward sweep takes where values, or integers that are data, decide the path: the driver verifies a gradient on a new path.
 //!
-//! Before Enzyme ([`mark`]) each such branch, switch and choice calls a marker with its number and the edge that it takes. The call stands
-//! before the branch, not on its edges, so that Enzyme sees the same CFG. It has no derivative, and the memory that it writes is nobody's:
+//! Before Enzyme ([`mark`]) each such branch, switch and choice calls a marker with its number and the edge that it takes, and so does each call of a
+//! function that was chosen and is not known. The marker stands before the branch, not on its edges, so that Enzyme sees the same CFG. It has no derivative, and the memory that it writes is nobody's:
 //! it runs once in each forward sweep and is never repeated by the reverse sweep.
 //!
 //! After Enzyme ([`lower`]) a marker becomes code that counts pairs of consecutive edges in a thread-local map; the last edge is kept for each
@@ -14,14 +14,14 @@
 //! A choice between two numbers by an equality test is counted without its neighbours, in registers that are added to the map where the function
 //! returns: such loops can still be vectorised.
 
-use crate::analysis::value_paths::{self, is_branch};
+use crate::analysis::value_paths;
 use crate::ir::{self, Op, Result, Value, markers};
 use core_ad::protocol::PATH_MAP;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMContextRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind};
 use std::collections::HashSet;
 
@@ -82,11 +82,14 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
                 Some((u64::from(edges), case_number(builder, place, word)))
             }
             Some(Op::LLVMSelect) if LLVMGetTypeKind(place.operand(0).ty()) != LLVMTypeKind::LLVMIntegerTypeKind => None,
+            Some(Op::LLVMCall | Op::LLVMInvoke) => {
+                place.called().map(|callee| (u64::from(MOST_CASES), function_number(builder, callee, context)))
+            }
             Some(Op::LLVMSelect | Op::LLVMBr) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),
             _ => None,
         };
         if let Some((edges, taken)) = edge {
-            let is_number = !is_branch(place) && place.holds_floats();
+            let is_number = place.is(Op::LLVMSelect) && place.holds_floats();
             let marker = if is_number { markers::choice_marker(module) } else { markers::path_marker(module) };
             let mut arguments = [LLVMConstInt(word, first, 0), LLVMConstInt(word, edges, 0), taken];
             let ty = LLVMGlobalGetValueType(marker.as_value_ref());
@@ -118,6 +121,23 @@ unsafe fn case_number(builder: LLVMBuilderRef, switch: Value, word: LLVMTypeRef)
             edge = LLVMBuildSelect(builder, is_case, LLVMConstInt(word, u64::from(number), 0), edge, NONE);
         }
         edge
+    }
+}
+
+/// A number for a function that is called by a pointer: digits of its address that are the same wherever its library is loaded.
+///
+/// # Safety
+///
+/// The builder stands before a live call of the pointer.
+unsafe fn function_number(builder: LLVMBuilderRef, callee: Value, context: LLVMContextRef) -> LLVMValueRef {
+    // SAFETY: by this function's promise.
+    unsafe {
+        let (word, wide) = (LLVMInt32TypeInContext(context), LLVMInt64TypeInContext(context));
+        let address = LLVMBuildPtrToInt(builder, callee.0, wide, NONE);
+        // Functions begin at multiples of 16.
+        let shifted = LLVMBuildLShr(builder, address, LLVMConstInt(wide, 4, 0), NONE);
+        let digits = LLVMBuildAnd(builder, shifted, LLVMConstInt(wide, u64::from(MOST_CASES - 1), 0), NONE);
+        LLVMBuildTrunc(builder, digits, word, NONE)
     }
 }
 
