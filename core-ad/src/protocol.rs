@@ -63,6 +63,9 @@ pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 
+/// A constant that an artifact exports where its derivatives may need a large stack: they recurse, or have large arrays in a frame.
+pub const LARGE_STACK: &str = "ffgrad_large_stack";
+
 /// Bytes of the message buffer whose address follows the last argument slot of every entry point. What a
 /// C++ exception's message is written there, zero-terminated. [`Entry::Augmented`] and [`Entry::Reverse`] have one slot more after it, for the tape.
 pub const MESSAGE_BYTES: usize = 512;

@@ -8,6 +8,7 @@
 //! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`);
 //! - a tangent that is in the memory of its own input: once (`cotangents`), see [`crate::call::aliasing`].
 
+use crate::call::large_stack;
 use crate::call::scratch::Frame;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
@@ -376,6 +377,11 @@ impl<'a> Call<'a> {
         // message buffer and the tape's place, which may be written to. What the foreign code does with it is its
         // author's promise.
         let mut run = || unsafe { function(slots.as_mut_ptr()) };
+        // On the same thread: the path map, the arena and statics are the thread's.
+        let mut run = || match artifact.wants_large_stack && entry != Entry::Primal {
+            true => large_stack::run(&mut run),
+            false => run(),
+        };
         let code = match artifact.teams {
             Some(teams) => teams.of(self.threads, run),
             None => run(),

@@ -3,6 +3,7 @@
 pub(crate) mod aliasing;
 pub mod arguments;
 pub(crate) mod batch_loop;
+mod large_stack;
 pub mod launch;
 pub(crate) mod results;
 pub(crate) mod scratch;

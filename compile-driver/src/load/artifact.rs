@@ -5,7 +5,7 @@ use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{Entry, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -64,6 +64,8 @@ pub struct Artifact {
     pub ranks: Option<Ranks>,
     /// Where it counts the paths of calls; none where sizes decide them.
     pub paths: Option<PathMap>,
+    /// Its derivatives may need a large stack.
+    pub wants_large_stack: bool,
     _library: Library,
 }
 
@@ -119,6 +121,8 @@ impl Artifact {
         // SAFETY: the symbol has this type in every artifact.
         let find = unsafe { library.get::<unsafe extern "C" fn(*mut u64) -> *mut u32>(PATH_MAP) };
         let paths = find.ok().map(|find| PathMap { find: *find });
+        // SAFETY: of the symbol only its presence counts.
+        let wants_large_stack = unsafe { library.get::<*const u8>(LARGE_STACK) }.is_ok();
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -134,6 +138,7 @@ impl Artifact {
             ranks,
             tapes,
             paths,
+            wants_large_stack,
             _library: library,
         })
     }

@@ -10,7 +10,7 @@ use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
-use crate::runtime::arena;
+use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
 use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
@@ -460,6 +460,7 @@ impl<'ctx> Session<'ctx> {
         pipelines::after_differentiation(module, &machine)?;
         crash_trace::step("binding the runtime");
         pipeline::undo(pipeline::TARGET, module);
+        large_stack::mark(module, &names);
         let mut notes = Vec::new();
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {

@@ -1,4 +1,4 @@
-//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, memory objects.
+//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, memory objects, stack use.
 
 pub mod affine;
 pub mod affine_iv;
@@ -10,4 +10,5 @@ pub mod inner_loop;
 pub mod integer_flow;
 pub mod memory_objects;
 pub mod reachable;
+pub mod stack_use;
 pub mod value_paths;

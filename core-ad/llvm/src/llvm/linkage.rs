@@ -4,7 +4,7 @@
 //! name that could clash with one of the host process.
 
 use crate::ir::{Result, set_string_attribute};
-use core_ad::protocol::{Entry, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
@@ -18,7 +18,7 @@ fn is_reserved(name: &str) -> bool {
 
 /// Makes everything but the entry points internal.
 pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
-    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain([PATH_MAP]).collect();
+    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain([PATH_MAP, LARGE_STACK]).collect();
     if entries.contains(&Entry::Reverse) {
         kept.extend([TAPE_DROP, TAPE_BYTES]);
     }
@@ -60,7 +60,11 @@ fn internalise(module: &Module<'_>, kept: &[&str]) {
     for global in module.get_globals() {
         let name = global.get_name().to_string_lossy().into_owned();
         let defined = global.get_initializer().is_some();
-        if defined && !is_reserved(&name) && global.get_linkage() != Linkage::Appending {
+        if defined
+            && !kept.contains(&name.as_str())
+            && !is_reserved(&name)
+            && global.get_linkage() != Linkage::Appending
+        {
             make_internal(global);
         }
     }
