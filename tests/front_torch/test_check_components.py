@@ -323,7 +323,9 @@ void g(const double *q, const double *x, int n, double *y) { p = q; for (int i =
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize(("function", "signature"), [("f", "x[n] -> y[n]"), ("g", "q[2], x[n] -> y[n]")])
-def test_a_small_derivative_that_both_modes_drop_is_seen(function: str, signature: str, compile_source: Compile) -> None:
+def test_a_small_derivative_that_both_modes_drop_is_seen(
+    function: str, signature: str, compile_source: Compile
+) -> None:
     """Differences of the whole do not see it: another part is ten thousand times as large."""
     inputs = [torch.rand(2), torch.rand(5)] if function == "g" else [torch.rand(7)]
     given = [(x.double() + 0.5).requires_grad_() for x in inputs]
