@@ -363,28 +363,33 @@ impl Frame<'_, '_> {
     /// Replaces landing pads by what they find, and their ends.
     fn lower_pads(&mut self) {
         let all: Vec<Value> = blocks(self.function).into_iter().flat_map(|b| b.instructions()).collect();
+        let chosen = |is: fn(&Value) -> bool| all.iter().copied().filter(is).collect::<Vec<Value>>();
+        // Found before any is erased: nothing can be asked of an instruction that is gone.
+        let pads = chosen(|i| i.is(Op::LLVMLandingPad));
+        let numbers = chosen(|i| i.callee().is_some_and(|n| n.starts_with("llvm.eh.typeid.for")));
+        let ends = chosen(|i| i.is(Op::LLVMResume));
         let mut types: Vec<LLVMValueRef> = Vec::new();
-        for pad in all.iter().filter(|i| i.is(Op::LLVMLandingPad)) {
-            self.lower_pad(*pad, &mut types);
+        for pad in pads {
+            self.lower_pad(pad, &mut types);
         }
-        for i in all.iter().filter(|i| i.callee().is_some_and(|n| n.starts_with("llvm.eh.typeid.for"))) {
+        for i in numbers {
             let id = number_of(i.operand(0).0, &mut types);
             unsafe { LLVMReplaceAllUsesWith(i.0, LLVMConstInt(self.edit.i32, id, 0)) };
-            self.edit.erase(*i);
+            self.edit.erase(i);
         }
-        for end in all.iter().filter(|i| i.is(Op::LLVMResume)) {
-            self.edit.before(*end);
+        for end in ends {
+            self.edit.before(end);
             let object = unsafe { LLVMBuildExtractValue(self.edit.builder, end.operand(0).0, 0, c"".as_ptr()) };
             if self.lowered {
                 self.set_object(object);
                 let exit = self.exit();
-                self.edit.before(*end);
+                self.edit.before(end);
                 unsafe { LLVMBuildBr(self.edit.builder, exit.0) };
             } else {
                 self.edit.runtime("leave", self.edit.void, &[object]);
                 unsafe { LLVMBuildUnreachable(self.edit.builder) };
             }
-            self.edit.erase(*end);
+            self.edit.erase(end);
         }
     }
 
