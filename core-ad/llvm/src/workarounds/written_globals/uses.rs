@@ -1,5 +1,6 @@
 //! Finds the uses of a global: by which functions and instructions, and whether these can get its address as a parameter.
 
+use crate::analysis::reachable::STATIC_LOCAL;
 use crate::ir::{Op, Value, blocks};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -138,7 +139,7 @@ pub fn needing(
     some.map(|(f, n)| (f, (functions[f].as_value_ref(), n.into_iter().collect()))).collect()
 }
 
-/// Whether a function uses a global that nothing calls by name: it may run when the artifact is loaded.
+/// Whether a function uses a global that fills it once: when the artifact is loaded, or when a call first comes to it.
 pub fn is_used_at_load(address: Value) -> bool {
     address.users().into_iter().any(|user| {
         if !user.is_instruction() {
@@ -152,6 +153,8 @@ pub fn is_used_at_load(address: Value) -> bool {
             let name = LLVMGetValueName2(function.0, &mut length);
             std::slice::from_raw_parts(name.cast::<u8>(), length)
         };
-        name.starts_with(b"_GLOBAL__") || name.starts_with(b"__cxx_global_var_init")
+        // The first call that comes to a static local variable fills it for all.
+        let prefixes = [&b"_GLOBAL__"[..], b"__cxx_global_var_init", STATIC_LOCAL.as_bytes()];
+        prefixes.iter().any(|prefix| name.starts_with(prefix))
     })
 }
