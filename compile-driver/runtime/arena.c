@@ -53,6 +53,8 @@ typedef struct Arena {
 } Arena;
 
 static __thread Arena *own;
+static __thread Arena *of_thread;       /* the thread's, also while a tape's is in its place */
+static __thread int32_t short_of_memory; /* an allocation of the present call failed */
 
 /* The C library's own registration of what runs when a thread ends: unlike pthread keys there is no limit to
  * how many may be made, and each derivative makes one a thread. */
@@ -112,7 +114,12 @@ static size_t bytes_of(const Arena *a) {
 static void thread_ends(void *arena) {
   drop(arena);
   free(arena);
-  own = NULL;
+  own = of_thread = NULL;
+}
+
+COLD void *no_memory(void) {
+  short_of_memory = 1;
+  return NULL;
 }
 
 /* A thread whose end cannot be observed has no arena. */
@@ -122,7 +129,7 @@ COLD Arena *first_call(void) {
     free(a);
     a = NULL;
   }
-  return own = a;
+  return own = of_thread = a;
 }
 
 INLINE Header *header(void *block) { return (Header *)block - 1; }
@@ -145,7 +152,7 @@ INLINE uint32_t class_of(size_t size, size_t *capacity) {
 COLD void *from_malloc(size_t size) {
   if (size > PTRDIFF_MAX) return NULL; /* as malloc, and the sum below shall not wrap */
   char *start = malloc(size + 2 * sizeof(Header));
-  if (!start) return NULL;
+  if (!start) return no_memory();
   Header *h = (Header *)start;
   *h = (Header){.capacity = size, .class = FROM_MALLOC};
   return h + 1;
@@ -159,7 +166,7 @@ COLD void *from_new_chunk(Arena *a, uint32_t class, size_t capacity) {
   if (size < need) size = need;
   Chunk *c = malloc(size);
   if (!c && size > need) c = malloc(size = need);
-  if (!c) return NULL;
+  if (!c) return no_memory();
   *c = (Chunk){.next = a->chunks, .size = size};
   a->chunks = c;
   a->total += size;
@@ -255,9 +262,27 @@ int32_t ffgrad_in_arena(int32_t (*entry)(void *const *), void *const *args) {
   Arena *a = own ? own : first_call();
   if (!a) return entry(args);
   a->depth++;
+  short_of_memory = 0;
   int32_t status = entry(args);
   if (--a->depth == 0) settle(a, KEEP);
   return status;
+}
+
+/* Makes the thread's arena usable again after an entry point crashed and did not return. Whether memory was short:
+ * then its blocks are given back. Else the crash may have come from a stray write, and they are left alone. */
+int32_t ffgrad_after_crash(void) {
+  Arena *a = own = of_thread;
+  if (!a) return short_of_memory;
+  a->depth = 0;
+  if (short_of_memory) {
+    settle(a, 0);
+  } else {
+    a->chunks = NULL;
+    a->top = a->end = NULL;
+    a->total = 0;
+    memset(a->free, 0, sizeof a->free);
+  }
+  return short_of_memory;
 }
 
 /* --- parallel regions --------------------------------------------------------------------------------
@@ -362,6 +387,7 @@ static int32_t run_on(Tape *t, int32_t (*entry)(void *const *), void *const *arg
   Arena *outer = own;
   own = &t->arena;
   t->arena.depth = 1;
+  short_of_memory = 0;
   int32_t status = entry(args);
   own = outer;
   return status;

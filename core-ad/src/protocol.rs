@@ -60,6 +60,9 @@ pub const TAPE_DROP: &str = "ffgrad_tape_drop";
 /// Bytes that a tape holds: `size_t ffgrad_tape_bytes(void *tape)`.
 pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 
+/// Makes the calling thread's arena usable after an entry point crashed; not 0 where memory was short: `int32_t ffgrad_after_crash(void)`.
+pub const AFTER_CRASH: &str = "ffgrad_after_crash";
+
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 

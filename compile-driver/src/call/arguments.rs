@@ -8,6 +8,7 @@
 //! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`);
 //! - a tangent that is in the memory of its own input: once (`cotangents`), see [`crate::call::aliasing`].
 
+use crate::call::crash_guard;
 use crate::call::large_stack;
 use crate::call::scratch::Frame;
 use crate::error::{Error, Result};
@@ -373,12 +374,22 @@ impl<'a> Call<'a> {
         let launch = self.resolved.launch.map(|launch| launch.words());
         slots.extend(launch.as_ref().map(|words| words.as_ptr().cast_mut().cast::<c_void>()));
         slots.extend(tape.as_deref().copied());
+        let is_guarded = crash_guard::guards(artifact, entry);
+        let mut crash = None;
         // SAFETY: the array has every slot of the plan, each with memory of the planned size, and behind them the
         // message buffer and the tape's place, which may be written to. What the foreign code does with it is its
         // author's promise.
-        let mut run = || unsafe { function(slots.as_mut_ptr()) };
+        let mut run = || match unsafe { crash_guard::call(function, slots.as_mut_ptr(), is_guarded) } {
+            Ok(status) => status,
+            Err(signal) => {
+                crash = Some(signal);
+                status::OK
+            }
+        };
         // On the same thread: the path map, the arena and statics are the thread's.
-        let mut run = || match artifact.wants_large_stack && entry != Entry::Primal {
+        // The prover's own stack may be smaller than the caller's.
+        let may_be_large = entry != Entry::Primal || crash_guard::is_off();
+        let mut run = || match artifact.wants_large_stack && may_be_large {
             true => large_stack::run(&mut run),
             false => run(),
         };
@@ -386,6 +397,10 @@ impl<'a> Call<'a> {
             Some(teams) => teams.of(self.threads, run),
             None => run(),
         };
+        if let Some(signal) = crash {
+            // What a tape was made of before stays in its place.
+            return Err(crash_guard::error(self.function, artifact, signal));
+        }
         if let (Some(tape), Some(made)) = (tape, slots.last()) {
             *tape = *made;
         }

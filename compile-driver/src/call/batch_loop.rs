@@ -135,11 +135,18 @@ pub(crate) struct Job<'j> {
 /// Looks at the paths of calls.
 pub(crate) trait CallWatch: Sync {
     /// Runs a call; its path, where that is new.
-    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<PathSet>>;
+    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<NewPath>>;
 }
 
 /// Elements on paths that are new, the first on each.
-pub(crate) type News = Vec<(usize, PathSet)>;
+pub(crate) type News = Vec<(usize, NewPath)>;
+
+/// A path that no verified call has had.
+pub(crate) struct NewPath {
+    pub path: PathSet,
+    /// The call's error, where the derivative crashed on it.
+    pub crash: Option<Error>,
+}
 
 /// Runs all elements, on up to `threads` threads. Returns those on new paths.
 ///
@@ -256,11 +263,11 @@ impl<'w> Worker<'w> {
                 ..job.task
             };
             slots.clear();
-            if let Some(path) = self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?
-                && !self.met.contains(&path)
+            if let Some(new) = self.call(&task, &mut slots).map_err(|e| at(e, element, &self.index))?
+                && (new.crash.is_some() || !self.met.contains(&new.path))
             {
-                self.met.merge(&path);
-                self.news.push((element, path));
+                self.met.merge(&new.path);
+                self.news.push((element, new));
             }
             self.add_up();
             next(&mut self.index, &split.shape);
@@ -268,7 +275,7 @@ impl<'w> Worker<'w> {
         Ok(())
     }
 
-    fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<Option<PathSet>> {
+    fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<Option<NewPath>> {
         let job = self.job;
         let frame = Frame::open();
         let call = Call {

@@ -151,10 +151,10 @@ impl Function {
             watch: watch.as_ref().map(|watch| watch as &dyn batch_loop::CallWatch),
         };
         let news = batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))?;
-        for (element, path) in news {
+        for (element, new) in news {
             let inputs = element_inputs(&split, element);
             if let Some(watch) = &watch
-                && watch.verify(&path, &inputs, &resolved)?
+                && watch.verify(new, &inputs, &resolved)?
             {
                 return self.evaluate_over(batch, task, &mut results);
             }

@@ -112,11 +112,14 @@ impl Function {
             writer.finish();
             return Ok(());
         };
-        let ((), news) = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
+        let news = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
         writer.finish();
         match news {
-            Some(path) if watch.verify(&path, task.inputs, &resolved)? => self.evaluate_by(task, wanted, results),
-            _ => Ok(()),
+            None => Ok(()),
+            Some(new) => match watch.verify(new, task.inputs, &resolved)? {
+                true => self.evaluate_by(task, wanted, results),
+                false => Ok(()),
+            },
         }
     }
 

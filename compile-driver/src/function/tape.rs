@@ -98,8 +98,8 @@ impl Function {
         match &watch {
             None => run()?,
             Some(watch) => {
-                if let ((), Some(path)) = watch.over(run)?
-                    && watch.verify(&path, inputs, &tape.resolved)?
+                if let Some(new) = watch.over(run)?
+                    && watch.verify(new, inputs, &tape.resolved)?
                 {
                     return self.primal_taped(inputs, mask, results);
                 }

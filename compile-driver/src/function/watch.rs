@@ -5,14 +5,17 @@
 //! call's own inputs, as where a size is new: it passes and its path is remembered, here and in processes to come; or another
 //! pipeline takes its place and the call is repeated; or there is a warning with numbers, or a refusal.
 //!
+//! A derivative that crashes on a new path is verified in the same way, and so replaced or refused.
+//!
 //! These checks take at most two seconds and as long as the calls themselves have taken. What is then new is returned without a check,
 //! counted, and warned of once. `verify="strict"` has no such limit.
 //!
 //! [`KnownPaths`]: crate::function::trust::paths::KnownPaths
 
 use crate::call::arguments::Input;
-use crate::call::batch_loop::CallWatch;
-use crate::error::Result;
+use crate::call::batch_loop::{CallWatch, NewPath};
+use crate::call::crash_guard;
+use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::function::trust::Selection;
 use crate::function::trust::paths::{PathChecks, checks};
@@ -24,7 +27,7 @@ use core_ad::path_set::PathSet;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A derivative whose calls are watched: who chooses it, and what is known of it.
 pub(crate) struct Watch<'f> {
@@ -75,35 +78,46 @@ impl Function {
 }
 
 impl Watch<'_> {
-    /// Runs a call with an empty map; what it returns besides is the path, where that is new.
-    pub fn over<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<(T, Option<PathSet>)> {
-        let Some(map) = self.known.artifact.paths else { return Ok((call()?, None)) };
+    /// Runs a call with an empty map. Its path, where that is new: so it is too where the derivative crashes.
+    pub fn over(&self, call: impl FnOnce() -> Result<()>) -> Result<Option<NewPath>> {
+        let Some(map) = self.known.artifact.paths else { return call().map(|()| None) };
         map.with_counts(|counts| counts.fill(0));
         let started = Instant::now();
-        let value = call()?;
+        let crash = match call() {
+            Err(error) if crash_guard::is_crash(&error) => Some(error),
+            outcome => {
+                outcome?;
+                None
+            }
+        };
         self.known.paths.note_calls(started.elapsed());
-        let news = map.with_counts(|counts| (!self.known.paths.have(counts)).then(|| PathSet::of(counts)));
-        Ok((value, news))
+        let is_new = |counts: &[u32]| crash.is_some() || !self.known.paths.have(counts);
+        let path = map.with_counts(|counts| is_new(counts).then(|| PathSet::of(counts)));
+        Ok(path.map(|path| NewPath { path, crash }))
     }
 
     /// Verifies a call on a new path. `true`: another derivative takes this one's place, and the call is to be repeated.
     ///
     /// # Errors
     ///
-    /// A differentiation error where no pipeline gives a gradient that passes.
-    pub fn verify(&self, path: &PathSet, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
+    /// A differentiation error where no pipeline gives a gradient that passes; the crash, where the call crashed and the check does not.
+    pub fn verify(&self, new: NewPath, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
         let serving = self.server.as_deref().unwrap_or(self.function);
-        let outcome = serving.selection().check_path(self.wanted, &self.known, path, inputs, resolved);
+        let outcome = serving.selection().check_path(self.wanted, &self.known, &new, inputs, resolved);
         if self.server.is_some() {
             serving.take_warnings().into_iter().for_each(|text| self.function.opened.warn(text));
         }
-        outcome
+        match new.crash {
+            // In the prover the function itself may crash, which has no more stack than that.
+            Some(crash) if matches!(outcome, Ok(false) | Err(Error::Foreign(_))) => Err(crash),
+            _ => outcome,
+        }
     }
 }
 
 impl CallWatch for Watch<'_> {
-    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<PathSet>> {
-        self.over(call).map(|((), news)| news)
+    fn over_call(&self, call: &mut dyn FnMut() -> Result<()>) -> Result<Option<NewPath>> {
+        self.over(call)
     }
 }
 
@@ -112,11 +126,12 @@ impl Selection<'_> {
         &self,
         wanted: DerivativeSet,
         known: &Arc<Derivative>,
-        path: &PathSet,
+        new: &NewPath,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<bool> {
-        if !known.paths.has_time() && !self.opened.is_strict() {
+        let is_crash = new.crash.is_some();
+        if !is_crash && !known.paths.has_time() && !self.opened.is_strict() {
             if known.paths.note_unchecked() {
                 self.warn_unchecked();
             }
@@ -128,12 +143,14 @@ impl Selection<'_> {
         if !now.is_some_and(|now| Arc::ptr_eq(&now, known)) {
             return Ok(true);
         }
-        if known.paths.kept().contains(path) {
+        if !is_crash && known.paths.kept().contains(&new.path) {
             return Ok(false);
         }
         let started = Instant::now();
-        let outcome = self.check_again_on(wanted, known, Some(path), inputs, resolved);
-        known.paths.note_checked(started.elapsed());
+        let outcome = self.check_again_on(wanted, known, Some(&new.path), inputs, resolved);
+        // A search for another derivative is not repeated for each path.
+        let is_kept = outcome.as_ref().is_ok_and(|chosen| Arc::ptr_eq(chosen, &known.artifact));
+        known.paths.note_checked(if is_kept { started.elapsed() } else { Duration::ZERO });
         Ok(!Arc::ptr_eq(&outcome?, &known.artifact))
     }
 

@@ -5,7 +5,7 @@ use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -66,6 +66,8 @@ pub struct Artifact {
     pub paths: Option<PathMap>,
     /// Its derivatives may need a large stack.
     pub wants_large_stack: bool,
+    /// Makes the thread's arena usable again after a crash; not 0 where memory was short.
+    pub after_crash: Option<unsafe extern "C" fn() -> i32>,
     _library: Library,
 }
 
@@ -123,6 +125,8 @@ impl Artifact {
         let paths = find.ok().map(|find| PathMap { find: *find });
         // SAFETY: of the symbol only its presence counts.
         let wants_large_stack = unsafe { library.get::<*const u8>(LARGE_STACK) }.is_ok();
+        // SAFETY: the symbol has this type in every artifact.
+        let after_crash = unsafe { library.get(AFTER_CRASH) }.ok().map(|f| *f);
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -139,6 +143,7 @@ impl Artifact {
             tapes,
             paths,
             wants_large_stack,
+            after_crash,
             _library: library,
         })
     }

@@ -3,6 +3,7 @@
 //! This process stays single-threaded and loads nothing of the user's, so that a fork is a fresh process.
 
 use crate::call::arguments::Call;
+use crate::call::crash_guard;
 use crate::call::scratch::Frame;
 use crate::error::Error;
 use crate::load::artifact::Artifact;
@@ -184,6 +185,7 @@ fn run(request: &Request, values: Point, note: &'static Note, printed: &File, re
         // A folder that is gone is gone for the caller too.
         let _ = std::env::set_current_dir(folder);
     }
+    crash_guard::switch_off();
     stage::watch(note);
     let mut line = serde_json::to_vec(&reply(request, values)).unwrap_or_default();
     line.push(b'\n');
