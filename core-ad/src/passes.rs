@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 35] = [
+pub const PASSES: [PassInfo; 37] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -136,6 +136,14 @@ pub const PASSES: [PassInfo; 35] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "copy-sizes",
+        file: "workarounds/struct_copies.rs",
+        why: "LLVM makes a difference of addresses of `n * sizeof(structure)`, the length of a copy: notes the size for struct-copies",
+        test: "cases/enzyme_bugs/records.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "zero-stores",
         file: "workarounds/zero_stores.rs",
         why: "Enzyme refuses a memset that LLVM made of stores of integers and pointers which nothing reads; keeps them stores",
@@ -151,6 +159,13 @@ pub const PASSES: [PassInfo; 35] = [
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "struct-copies",
+        file: "workarounds/struct_copies.rs",
+        why: "Enzyme takes a copy of structures whose length is not constant for one of the first member's type; copies one by one",
+        test: "cases/enzyme_bugs/records.cpp",
+        ..WORKAROUND
     },
     PassInfo {
         name: "overlapping-moves",

@@ -234,6 +234,19 @@ def parameters_in_table(x: Array, kinds: Array) -> Array:
     return np.array([functions[int(kind)](v) for v, kind in zip(x, kinds, strict=True)])
 
 
+def records(x: Array) -> Array:
+    kept: list[tuple[int, complex]] = []
+    for i, v in enumerate(x):
+        kept.insert(1 if i % 3 == 2 else len(kept), (i, v))
+    kept.append(kept.pop(0))
+    return np.array([v * v * v + i for i, v in kept])
+
+
+def sorted_records(x: Array) -> Array:
+    order = np.argsort(np.real(x))
+    return x[order] ** 3 + order
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

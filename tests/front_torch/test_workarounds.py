@@ -51,6 +51,8 @@ NEEDED = {
         "parameters_by_pointer",
         "work_by_pointer",
     ),
+    "struct-copies": ("records",),
+    "copy-sizes": ("records",),
     "copy-types": ("vector_stack", "vector_intervals"),
     "exit-values": ("quick_one_recursion", "nth_element"),
     "cross-iteration": ("slots", "stack", "quick_stack"),

@@ -13,8 +13,8 @@ use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
     loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, overlapping_moves, phi_pointers,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, three_predecessors, written_globals,
-    zero_stores,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
+    written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -116,6 +116,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
+    Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },
     // The marks go right behind LLVM's pipeline.
     Pass { name: "zero-stores", run: |m, _| infallible!(zero_stores::mark(m)), ..ALWAYS },
     Pass {
@@ -129,6 +130,7 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass { name: "struct-copies", run: |m, _| struct_copies::run(m), undo: Some(struct_copies::undo), ..ALWAYS },
     Pass { name: "overlapping-moves", run: |m, _| overlapping_moves::run(m), ..ALWAYS },
     Pass { name: "expand-shared-memcpy", run: |m, _| openmp::expand_copies(m), ..ALWAYS },
     Pass { name: "extend-lifetimes", when: needs_longer_lifetimes, run: extend_lifetimes, ..ALWAYS },

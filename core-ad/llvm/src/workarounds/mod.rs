@@ -20,6 +20,7 @@ pub mod split_select_loads;
 pub mod split_switch_edges;
 pub mod stable_tanh;
 pub mod stack_array_cache;
+pub mod struct_copies;
 pub mod three_predecessors;
 pub mod written_globals;
 pub mod zero_stores;

@@ -1,0 +1,341 @@
+//! Copies arrays of structures one by one where the structures hold numbers beside something else and the length is not constant.
+//!
+//! ```text
+//! struct { int id; double key, value; } *v;   memmove(v + 1, v, n * sizeof *v)          ; std::sort, std::vector's growth, erase, insert
+//! ```
+//!
+//! Enzyme takes such a copy for one of the type of its first byte (`visitMemTransferCommon` in AdjointGenerator.h: "memcpy of {int, double} not
+//! allowed"): of integers here, and no adjoint of the numbers moves along. A copy of one structure, whose length is constant, it does
+//! part by part. So the copy becomes a call of a loop over structures, upwards or downwards as memmove does.
+//!
+//! The size of a structure is a divisor of the length, found in its computation (`n * 24`, `sdiv exact %length, 24`, an induction variable that steps
+//! by 24). LLVM's pipeline makes a difference of addresses of it (`end - begin`), so pass `copy-sizes` notes it at the copy before. That there is such
+//! a structure with numbers beside something else is taken from the TBAA tags of loads and stores.
+
+use crate::ir::{self, Op, Result, Value};
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::{Linkage, Module};
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use std::collections::{BTreeSet, HashSet};
+
+/// Prefix of the names of the loops.
+const LOOP: &str = "ffgrad.structs.";
+
+/// Structures of more bytes are not looked for.
+const LARGEST: u64 = 4096;
+
+/// LLVM's kind of metadata for a noted size: inlining keeps it.
+const SIZE: &str = "ffgrad.copy_size";
+
+/// Such a copy, the size of a structure and the alignments of destination and source.
+struct Copy {
+    call: Value,
+    size: u64,
+    alignments: [u64; 2],
+}
+
+/// Replaces them.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn run(module: &Module<'_>) -> Result<()> {
+    let all = ir::all_instructions(module);
+    let copies: Vec<Copy> = all.iter().filter_map(|i| of_unknown_length(*i)).collect();
+    if copies.is_empty() {
+        return Ok(());
+    }
+    let structures = mixed_structures(&all);
+    let mut defined = HashSet::new();
+    for copy in copies {
+        // The last member begins in the last eight bytes.
+        let mut fitting = structures
+            .iter()
+            .filter(|s| s.last().is_some_and(|last| last.offset < copy.size && last.offset + 8 >= copy.size));
+        let (Some(members), None) = (fitting.next(), fitting.next()) else { continue };
+        if defined.insert((copy.size, copy.alignments)) {
+            define(module, (copy.size, copy.alignments), members)?;
+        }
+        replace(module, &copy);
+    }
+    Ok(())
+}
+
+/// After Enzyme: allows inlining of the loops and their derivatives.
+pub fn undo(module: &Module<'_>) {
+    ir::allow_inlining(module, LOOP);
+}
+
+/// Before LLVM's pipeline: notes the sizes.
+pub fn note_sizes(module: &Module<'_>) {
+    for copy in ir::all_instructions(module).into_iter().filter_map(of_unknown_length) {
+        // SAFETY: a live copy of the module, and a node of its context.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let size = LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), copy.size, 0));
+            let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, [size].as_mut_ptr(), 1));
+            LLVMSetMetadata(copy.call.0, kind(copy.call), node);
+        }
+    }
+}
+
+fn noted_size(call: Value) -> Option<u64> {
+    // SAFETY: a live copy; a node of this kind is a constant.
+    unsafe {
+        let size = LLVMIsAConstantInt(*operands(LLVMGetMetadata(call.0, kind(call))).first()?);
+        (!size.is_null()).then(|| LLVMConstIntGetZExtValue(size))
+    }
+}
+
+fn kind(call: Value) -> u32 {
+    // SAFETY: a live instruction's context; the name has the length given.
+    unsafe { LLVMGetMDKindIDInContext(LLVMGetValueContext(call.0), SIZE.as_ptr().cast(), SIZE.len() as u32) }
+}
+
+fn of_unknown_length(call: Value) -> Option<Copy> {
+    let name = call.callee()?;
+    let is_copy = name.starts_with("llvm.memcpy.p0.p0.i64") || name.starts_with("llvm.memmove.p0.p0.i64");
+    if !is_copy || call.operand(2).constant().is_some() || call.operand(3).constant() != Some(0) {
+        return None;
+    }
+    let size = noted_size(call).unwrap_or_else(|| divisor(call.operand(2), &mut HashSet::new()));
+    let alignments = [ir::stated_alignment(call, 0).max(1), ir::stated_alignment(call, 1).max(1)];
+    (size > 8 && size <= LARGEST).then_some(Copy { call, size, alignments })
+}
+
+/// A number that a value is a multiple of: 1 where none is known, 0 for zero.
+fn divisor(value: Value, seen: &mut HashSet<Value>) -> u64 {
+    if let Some(number) = value.constant() {
+        return number.unsigned_abs();
+    }
+    if !seen.insert(value) {
+        // A value that comes round again adds nothing.
+        return 0;
+    }
+    let mut of = |i: u32| divisor(value.operand(i), seen);
+    let computed = match value.op() {
+        Some(Op::LLVMAdd | Op::LLVMSub) => common(of(0), of(1)),
+        Some(Op::LLVMMul) => of(0).saturating_mul(of(1)),
+        Some(Op::LLVMShl) => match value.operand(1).constant() {
+            Some(by @ 0..=12) => of(0) << by,
+            _ => 1,
+        },
+        Some(Op::LLVMZExt | Op::LLVMSExt | Op::LLVMFreeze) => of(0),
+        Some(Op::LLVMSelect) => common(of(1), of(2)),
+        Some(Op::LLVMPHI) => (0..value.incoming().len() as u32).map(of).fold(0, common),
+        _ => 1,
+    };
+    // C++ computes the number of elements between two pointers by an exact division.
+    let divided = |user: &Value| match (user.is(Op::LLVMSDiv) || user.is(Op::LLVMUDiv)) && is_exact(*user) {
+        true => user.operand(1).constant().filter(|_| user.operand(0) == value).map_or(0, i64::unsigned_abs),
+        false => 0,
+    };
+    let exact = value.users().iter().map(divided).find(|by| *by > 1);
+    exact.map_or(computed, |by| if computed > 1 && computed % by == 0 { computed } else { by })
+}
+
+fn is_exact(division: Value) -> bool {
+    // SAFETY: a live division.
+    unsafe { LLVMGetExact(division.0) != 0 }
+}
+
+/// The greatest common divisor; 0 is a multiple of everything.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+/// A scalar member: where it begins, and the name of its type.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Member {
+    offset: u64,
+    name: String,
+}
+
+impl Member {
+    fn is_float(&self) -> bool {
+        ["double", "float"].contains(&self.name.as_str())
+    }
+}
+
+/// The members of the structures that hold numbers beside something else, in order.
+fn mixed_structures(all: &[Value]) -> BTreeSet<Vec<Member>> {
+    let bases: HashSet<LLVMValueRef> = all.iter().filter_map(|i| base_type(*i)).collect();
+    let mixed = |base: LLVMValueRef| {
+        let mut members = Vec::new();
+        flatten(base, 0, &mut members);
+        members.sort();
+        let floats = members.iter().filter(|m| m.is_float()).count();
+        (floats > 0 && floats < members.len()).then_some(members)
+    };
+    bases.into_iter().filter_map(mixed).collect()
+}
+
+/// The structure that the TBAA tag of a load or store names.
+fn base_type(i: Value) -> Option<LLVMValueRef> {
+    if !i.is(Op::LLVMLoad) && !i.is(Op::LLVMStore) {
+        return None;
+    }
+    // SAFETY: a live instruction; its tag has a base type, an access type and an offset.
+    unsafe {
+        let tag = LLVMGetMetadata(i.0, LLVMGetMDKindIDInContext(LLVMGetValueContext(i.0), c"tbaa".as_ptr(), 4));
+        operands(tag).first().copied().filter(|base| !base.is_null())
+    }
+}
+
+/// The operands of a metadata node; none of anything else.
+fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: asked of live metadata.
+    unsafe {
+        if node.is_null() || LLVMIsAMDNode(node).is_null() {
+            return Vec::new();
+        }
+        let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+        LLVMGetMDNodeOperands(node, all.as_mut_ptr());
+        all
+    }
+}
+
+/// The scalar members of a type of TBAA. A structure is a name, and pairs of a type and an offset; a scalar is a name, its parent and 0.
+fn flatten(ty: LLVMValueRef, at: u64, members: &mut Vec<Member>) {
+    const MOST: usize = 256;
+    let parts = operands(ty);
+    // A structure with one member looks like a scalar, and its member decides nothing.
+    if parts.len() <= 3 || members.len() > MOST {
+        members.push(Member { offset: at, name: name_of(&parts) });
+        return;
+    }
+    for pair in parts[1..].chunks_exact(2) {
+        // SAFETY: asked of live metadata: a constant, by the form of TBAA.
+        let offset = unsafe { LLVMIsAConstantInt(pair[1]) };
+        if !offset.is_null() {
+            // SAFETY: a live constant.
+            flatten(pair[0], at + unsafe { LLVMConstIntGetZExtValue(offset) }, members);
+        }
+    }
+}
+
+fn name_of(parts: &[LLVMValueRef]) -> String {
+    let Some(first) = parts.first().filter(|first| !first.is_null()) else { return String::new() };
+    let mut length = 0;
+    // SAFETY: live metadata; the text, where it is one, lives as long.
+    unsafe {
+        let text = LLVMGetMDString(*first, &mut length);
+        if text.is_null() {
+            return String::new();
+        }
+        String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length as usize)).into_owned()
+    }
+}
+
+fn loop_name((size, [to, from]): (u64, [u64; 2])) -> String {
+    format!("{LOOP}{size}.{to}.{from}")
+}
+
+/// The types of the members for a copy of one structure (`tbaa.struct`), by which Enzyme knows them. Numbers and words: what is no number
+/// need not be told apart, and its bytes are those up to the next member.
+fn described(size: u64, members: &[Member]) -> String {
+    let ends = members.iter().skip(1).map(|m| m.offset).chain([size]);
+    let part = |(member, end): (&Member, u64)| {
+        let (bytes, tag) = match member.name.as_str() {
+            "double" => (8, "!3"),
+            "float" => (4, "!5"),
+            name if name.contains("pointer") || name.starts_with('p') => (8, "!7"),
+            _ => (end - member.offset, "!9"),
+        };
+        format!("i64 {}, i64 {bytes}, {tag}", member.offset)
+    };
+    let parts: Vec<String> = members.iter().zip(ends).map(part).collect();
+    format!(
+        "!0 = !{{{}}}
+!1 = !{{!\"ffgrad TBAA\"}}
+!2 = !{{!\"omnipotent char\", !1, i64 0}}
+!3 = !{{!4, !4, i64 0}}
+!4 = !{{!\"double\", !2, i64 0}}
+!5 = !{{!6, !6, i64 0}}
+!6 = !{{!\"float\", !2, i64 0}}
+!7 = !{{!8, !8, i64 0}}
+!8 = !{{!\"any pointer\", !2, i64 0}}
+!9 = !{{!10, !10, i64 0}}
+!10 = !{{!\"long\", !2, i64 0}}
+",
+        parts.join(", ")
+    )
+}
+
+/// Adds a loop over structures of a size. No block has three predecessors, since Enzyme reverses such ones wrongly (`three_predecessors.rs`).
+fn define(module: &Module<'_>, kind: (u64, [u64; 2]), members: &[Member]) -> Result<()> {
+    let (size, [to, from]) = kind;
+    let name = loop_name(kind);
+    let copy = |at: &str| {
+        format!(
+            "  %{at}.offset = mul nuw i64 %{at}, {size}
+  %{at}.to = getelementptr inbounds i8, ptr %dst, i64 %{at}.offset
+  %{at}.from = getelementptr inbounds i8, ptr %src, i64 %{at}.offset
+  call void @llvm.memcpy.p0.p0.i64(ptr align {to} %{at}.to, ptr align {from} %{at}.from, i64 {size}, i1 false), !tbaa.struct !0
+"
+        )
+    };
+    let text = format!(
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define void @\"{name}\"(ptr captures(address) %dst, ptr captures(address) %src, i64 %bytes) noinline nounwind willreturn {{
+entry:
+  %n = udiv exact i64 %bytes, {size}
+  %some = icmp ne i64 %n, 0
+  %above = icmp ugt ptr %dst, %src
+  br i1 %above, label %last, label %first
+first:
+  br i1 %some, label %upwards, label %behind
+upwards:
+  %i = phi i64 [ 0, %first ], [ %i.next, %upwards ]
+{}  %i.next = add nuw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %behind, label %upwards
+behind:
+  br label %end
+last:
+  br i1 %some, label %downwards, label %before
+downwards:
+  %j.behind = phi i64 [ %n, %last ], [ %j, %downwards ]
+  %j = sub nuw i64 %j.behind, 1
+{}  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %before, label %downwards
+before:
+  br label %end
+end:
+  ret void
+}}
+{}",
+        copy("i"),
+        copy("j"),
+        described(size, members)
+    );
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "copies of structures");
+    let loops = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
+    // It has none, and a warning would be all that comes of a difference.
+    loops.set_triple(&module.get_triple());
+    loops.set_data_layout(&module.get_data_layout());
+    module.link_in_module(loops).map_err(|e| e.to_string())?;
+    if let Some(function) = module.get_function(&name) {
+        function.set_linkage(Linkage::Internal);
+    }
+    Ok(())
+}
+
+/// Calls the loop in the place of a copy.
+fn replace(module: &Module<'_>, copy: &Copy) {
+    let name = loop_name((copy.size, copy.alignments));
+    let Some(function) = module.get_function(&name) else { return };
+    let builder = module.get_context().create_builder();
+    let call = copy.call;
+    // SAFETY: a live copy, which has no value and is not used after it is erased; the loop takes its first three operands.
+    unsafe {
+        use inkwell::types::AsTypeRef;
+        use inkwell::values::AsValueRef;
+        LLVMPositionBuilderBefore(builder.as_mut_ptr(), call.0);
+        let mut given = [call.operand(0).0, call.operand(1).0, call.operand(2).0];
+        let ty = function.get_type().as_type_ref();
+        LLVMBuildCall2(builder.as_mut_ptr(), ty, function.as_value_ref(), given.as_mut_ptr(), 3, c"".as_ptr());
+    }
+    call.erase();
+}
