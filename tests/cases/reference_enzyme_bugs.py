@@ -242,11 +242,6 @@ def records(x: Array) -> Array:
     return np.array([v * v * v + i for i, v in kept])
 
 
-def sorted_records(x: Array) -> Array:
-    order = np.argsort(np.real(x))
-    return x[order] ** 3 + order
-
-
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):
