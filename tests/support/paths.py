@@ -48,7 +48,7 @@ FLAGGED_OPTIONS = {"derivatives": {"steep_of": ("steep_fwd", "steep_rev")}}
 
 
 # A rule that is wrong in both modes alike, which only finite differences see, and one that is right. What follows calls the wrong one where
-# `x[0]` is positive or `op` is 2, and decides so by way of memory, pointers to functions, text, virtual functions, other functions.
+# `x[0]` is positive or `op` is 2, and decides so through memory, pointers to functions, text, virtual functions, other functions.
 _ROUTINES = """\
 #include <math.h>
 #include <string.h>

@@ -53,3 +53,21 @@ extern "C" void positive(const double* x, int n, double* y) {
   }
 }
 """
+
+# A recursion whose derivative takes several times the stack; `depth` frames for each element.
+RECURSION = """
+#include <math.h>
+__attribute__((noinline)) static double deeper(double x, double depth, double *large) {
+  if (depth < 1) return x;
+  double s = sin(x);
+  if (s > 0.99) *large += s;
+  double v = deeper(0.9 * x + 0.05 * s, depth - 1, large);
+  return 0.9 * v + s * x;
+}
+void recurse(const double *x, int n, double depth, double *y) {
+  for (int i = 0; i < n; i++) {
+    double large = 0;
+    y[i] = deeper(x[i], depth, &large) + large;
+  }
+}
+"""

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from support.fixtures import RunPython, Write
+from support.programs import RECURSION
 
-SOURCE = """
-#include <math.h>
+SOURCE = (
+    RECURSION
+    + """
 #include <stdlib.h>
-__attribute__((noinline)) static double deeper(double x, double depth, double *large) {
-  if (depth < 1) return x;
-  double s = sin(x);
-  if (s > 0.99) *large += s;
-  double v = deeper(0.9 * x + 0.05 * s, depth - 1, large);
-  return 0.9 * v + s * x;
-}
-void recurse(const double *x, int n, double depth, double *y) {
-  for (int i = 0; i < n; i++) { double large = 0; y[i] = deeper(x[i], depth, &large) + large; }
-}
 double swing(const double *x, int n) {
   double q = 1, p = 0, c = x[0];
   while (p * p + q * q > 1e-6) { p -= 0.05 * (sin(q) + c * p); q += 0.05 * p; }
@@ -41,6 +33,7 @@ double keep(const double *x, int n) {
   return sum - 2 * lost;
 }
 """
+)
 
 START = """
 import resource, threading, warnings

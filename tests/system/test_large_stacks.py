@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import pytest
 from support.fixtures import RunPython, Write
+from support.programs import RECURSION
 
-SOURCE = """
-#include <math.h>
-__attribute__((noinline)) static double deeper(double x, double depth, double *large) {
-  if (depth < 1) return x;
-  double s = sin(x);
-  if (s > 0.99) *large += s;
-  double v = deeper(0.9 * x + 0.05 * s, depth - 1, large);
-  return 0.9 * v + s * x;
-}
-void recurse(const double *x, int n, double depth, double *y) {
-  for (int i = 0; i < n; i++) {
-    double large = 0;
-    y[i] = deeper(x[i], depth, &large) + large;
-  }
-}
+SOURCE = (
+    RECURSION
+    + """
 static double follow(const double *x, const int *next, int i, double seen) {
   if (i < 0) return seen;
   double s = x[i] * sin(seen);
@@ -34,6 +23,7 @@ void array(const double *x, int n, int m, double *y) {
   for (int i = 0; i < n; i++) y[i] = w[m - 1 - i];
 }
 """
+)
 
 START = """
 import math, resource

@@ -114,13 +114,12 @@ impl Function {
         };
         let news = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
         writer.finish();
-        match news {
-            None => Ok(()),
-            Some(new) => match watch.verify(new, task.inputs, &resolved)? {
-                true => self.evaluate_by(task, wanted, results),
-                false => Ok(()),
-            },
+        if let Some(new) = news
+            && watch.verify(new, task.inputs, &resolved)?
+        {
+            return self.evaluate_by(task, wanted, results);
         }
+        Ok(())
     }
 
     /// The derivatives that a task needs.

@@ -108,7 +108,7 @@ impl Watch<'_> {
             serving.take_warnings().into_iter().for_each(|text| self.function.opened.warn(text));
         }
         match new.crash {
-            // In the prover the function itself may crash, which has no more stack than that.
+            // The prover may have less stack than the caller, so that the function itself crashes there.
             Some(crash) if matches!(outcome, Ok(false) | Err(Error::Foreign(_))) => Err(crash),
             _ => outcome,
         }

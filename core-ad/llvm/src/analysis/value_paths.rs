@@ -7,8 +7,8 @@
 //! are computed, and nothing else depends on it. The exception is a choice by an equality test: there one of the two is for a single value of `x`,
 //! which finite differences do not see anywhere else.
 //!
-//! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide on
-//! the way through calls and memory is found apart ([`integer_flow`]), for the paths of calls only.
+//! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide
+//! through calls and memory is found apart ([`integer_flow`]), for the paths of calls only.
 
 use super::integer_flow;
 use crate::ir::{self, Block, Op, Value};
