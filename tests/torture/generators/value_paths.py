@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -198,27 +199,29 @@ def child(seeds: list[int], language: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def run_batch(seeds: range, language: str) -> list[Verdict]:
+    """Judge the programs of these seeds in one process."""
+    listed = ",".join(map(str, seeds))
+    command = [sys.executable, str(HERE / "value_paths.py"), "--language", language, "--seeds", listed]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+    return [Verdict(**json.loads(line)) for line in out.splitlines() if line.startswith("{")]
+
+
 def run(
     first: int, count: int, jobs: int, batch: int = 20, log: Path | None = None, language: str = "c"
 ) -> list[Verdict]:
     """Judge ``count`` programs, ``batch`` of them with one reference."""
-    waiting = [list(range(s, min(s + batch, first + count))) for s in range(first, first + count, batch)]
-    running: list[subprocess.Popen[str]] = []
     verdicts: list[Verdict] = []
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            seeds = ",".join(map(str, waiting.pop(0)))
-            command = [sys.executable, str(HERE / "value_paths.py"), "--language", language, "--seeds", seeds]
-            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        out, _ = running.pop(0).communicate()
-        done = [Verdict(**json.loads(line)) for line in out.splitlines() if line.startswith("{")]
-        verdicts += done
-        if log is not None:
-            with log.open("a") as file:
-                file.writelines(json.dumps(v.__dict__) + "\n" for v in done)
-        for v in done:
-            if v.kind not in ("right", "recovered", "refused", "refused-second", "unusable"):
-                print(f"  {v.kind} {v.seed} {v.features}: {v.detail[:400]}", file=sys.stderr, flush=True)
+    batches = [range(s, min(s + batch, first + count)) for s in range(first, first + count, batch)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(run_batch, seeds, language) for seeds in batches]):
+            verdicts += done.result()
+            if log is not None:
+                with log.open("a") as file:
+                    file.writelines(json.dumps(v.__dict__) + "\n" for v in done.result())
+            for v in done.result():
+                if v.kind not in ("right", "recovered", "refused", "refused-second", "unusable"):
+                    print(f"  {v.kind} {v.seed} {v.features}: {v.detail[:400]}", file=sys.stderr, flush=True)
     return verdicts
 
 
