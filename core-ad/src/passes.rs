@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 37] = [
+pub const PASSES: [PassInfo; 38] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -116,6 +116,14 @@ pub const PASSES: [PassInfo; 37] = [
         file: "lowering/static_locals.rs",
         why: "Enzyme fills the shadow of a static local variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive",
         test: "cases/cpp/static_local_table.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "member-copies",
+        file: "workarounds/member_copies.rs",
+        why: "LLVM drops the types of copied structures, which Enzyme then takes for all numbers or for none; copies member by member",
+        test: "cases/enzyme_bugs/record_members.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

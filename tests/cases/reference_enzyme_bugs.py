@@ -242,6 +242,14 @@ def records(x: Array) -> Array:
     return np.array([v * v * v + i for i, v in kept])
 
 
+def record_members(x: Array) -> Array:
+    order = list(np.argsort(x.real**2))
+    for i in range(0, len(x) - 1, 2):
+        order[i], order[i + 1] = order[i + 1], order[i]
+    energies = [0.5 * (2 + v) * v * v * 1.5 + (v if i % 2 == 0 else 0) + i for i, v in enumerate(x)]
+    return np.array([energies[i] for i in order])
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

@@ -51,6 +51,7 @@ NEEDED = {
         "parameters_by_pointer",
         "work_by_pointer",
     ),
+    "member-copies": ("record_members",),
     "struct-copies": ("records",),
     "copy-sizes": ("records",),
     "copy-types": ("vector_stack", "vector_intervals"),

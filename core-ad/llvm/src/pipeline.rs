@@ -12,9 +12,9 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
-    loop_carried, mixed_activity, no_gathers, opaque_latch, outline_memcpy, overlapping_moves, phi_pointers,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    written_globals, zero_stores,
+    loop_carried, member_copies, mixed_activity, no_gathers, opaque_latch, outline_memcpy, overlapping_moves,
+    phi_pointers, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
+    three_predecessors, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -114,6 +114,8 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
     Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
+    // Before variables become values: their types name the members.
+    Pass { name: "member-copies", run: |m, _| infallible!(member_copies::run(m)), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },

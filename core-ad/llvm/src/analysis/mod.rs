@@ -1,4 +1,4 @@
-//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, memory objects, stack use.
+//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, members of structures, memory objects, stack use.
 
 pub mod affine;
 pub mod affine_iv;
@@ -8,6 +8,7 @@ pub mod foreign_calls;
 pub mod induction;
 pub mod inner_loop;
 pub mod integer_flow;
+pub mod member_layout;
 pub mod memory_objects;
 pub mod reachable;
 pub mod stack_use;

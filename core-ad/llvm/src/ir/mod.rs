@@ -1,8 +1,9 @@
-//! Access to LLVM IR for the passes: value handles, CFG edges, attributes, markers for Enzyme, and the crash trace.
+//! Access to LLVM IR for the passes: value handles, CFG edges, attributes, markers for Enzyme, metadata, and the crash trace.
 
 pub mod crash_trace;
 pub mod edges;
 pub mod markers;
+pub mod metadata;
 
 mod attributes;
 mod result;

@@ -10,6 +10,7 @@ pub mod lagged_phi;
 pub mod local_types;
 pub mod loop_carried;
 pub mod loop_dependence;
+pub mod member_copies;
 pub mod mixed_activity;
 pub mod no_gathers;
 pub mod opaque_latch;

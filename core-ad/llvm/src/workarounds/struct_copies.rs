@@ -12,12 +12,15 @@
 //! by 24). LLVM's pipeline makes a difference of addresses of it (`end - begin`), so pass `copy-sizes` notes it at the copy before. That there is such
 //! a structure with numbers beside something else is taken from the TBAA tags of loads and stores.
 
+use crate::analysis::member_layout::Layouts;
+use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{self, Op, Result, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::CStr;
 
 /// Prefix of the names of the loops.
 const LOOP: &str = "ffgrad.structs.";
@@ -26,7 +29,7 @@ const LOOP: &str = "ffgrad.structs.";
 const LARGEST: u64 = 4096;
 
 /// LLVM's kind of metadata for a noted size: inlining keeps it.
-const SIZE: &str = "ffgrad.copy_size";
+const SIZE: &CStr = c"ffgrad.copy_size";
 
 /// Such a copy, the size of a structure and the alignments of destination and source.
 struct Copy {
@@ -47,19 +50,37 @@ pub fn run(module: &Module<'_>) -> Result<()> {
         return Ok(());
     }
     let structures = mixed_structures(&all);
-    let mut defined = HashSet::new();
+    let mut loops: HashMap<(u64, [u64; 2], Vec<Member>), String> = HashMap::new();
     for copy in copies {
-        // The last member begins in the last eight bytes.
-        let mut fitting = structures
-            .iter()
-            .filter(|s| s.last().is_some_and(|last| last.offset < copy.size && last.offset + 8 >= copy.size));
-        let (Some(members), None) = (fitting.next(), fitting.next()) else { continue };
-        if defined.insert((copy.size, copy.alignments)) {
-            define(module, (copy.size, copy.alignments), members)?;
+        let members = match noted_members(copy.call) {
+            Some(noted) => noted,
+            None => match only_fitting(&structures, copy.size) {
+                Some(members) => members.clone(),
+                None => continue,
+            },
+        };
+        if !is_mixed(&members) {
+            continue;
         }
-        replace(module, &copy);
+        let kind = (copy.size, copy.alignments, members);
+        if !loops.contains_key(&kind) {
+            let name = format!("{LOOP}{}.{}", copy.size, loops.len());
+            define(module, &name, &kind)?;
+            loops.insert(kind.clone(), name);
+        }
+        replace(module, &loops[&kind], &copy);
     }
     Ok(())
+}
+
+/// The only structure whose last member begins in the last eight bytes of so many.
+fn only_fitting(structures: &BTreeSet<Vec<Member>>, size: u64) -> Option<&Vec<Member>> {
+    let fits = |s: &&Vec<Member>| s.last().is_some_and(|last| last.offset < size && last.offset + 8 >= size);
+    let mut fitting = structures.iter().filter(fits);
+    match (fitting.next(), fitting.next()) {
+        (Some(members), None) => Some(members),
+        _ => None,
+    }
 }
 
 /// After Enzyme: allows inlining of the loops and their derivatives.
@@ -67,30 +88,41 @@ pub fn undo(module: &Module<'_>) {
     ir::allow_inlining(module, LOOP);
 }
 
-/// Before LLVM's pipeline: notes the sizes.
+/// Before LLVM's pipeline: notes the size of a structure, and its members where the function around the copy handles only one of that size.
 pub fn note_sizes(module: &Module<'_>) {
+    let layouts = Layouts::of(module);
     for copy in ir::all_instructions(module).into_iter().filter_map(of_unknown_length) {
+        let members = layouts.handled_beside(copy.call, copy.size).unwrap_or_default();
+        let known = if members.iter().all(|m| m.ty.is_some()) { members } else { Vec::new() };
         // SAFETY: a live copy of the module, and a node of its context.
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let size = LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), copy.size, 0));
-            let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, [size].as_mut_ptr(), 1));
-            LLVMSetMetadata(copy.call.0, kind(copy.call), node);
+            let number = |n| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
+            let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+            let mut noted = vec![number(copy.size)];
+            noted.extend(known.iter().flat_map(|part| [number(part.offset), number(part.size), text(part.name())]));
+            let node = LLVMMDNodeInContext2(context, noted.as_mut_ptr(), noted.len());
+            LLVMSetMetadata(copy.call.0, kind(copy.call), LLVMMetadataAsValue(context, node));
         }
     }
 }
 
 fn noted_size(call: Value) -> Option<u64> {
-    // SAFETY: a live copy; a node of this kind is a constant.
-    unsafe {
-        let size = LLVMIsAConstantInt(*operands(LLVMGetMetadata(call.0, kind(call))).first()?);
-        (!size.is_null()).then(|| LLVMConstIntGetZExtValue(size))
-    }
+    number(*operands(attached(call, SIZE)).first()?)
+}
+
+fn noted_members(call: Value) -> Option<Vec<Member>> {
+    let noted = operands(attached(call, SIZE));
+    let member = |part: &[LLVMValueRef]| {
+        Some(Member { offset: number(part[0])?, bytes: Some(number(part[1])?), name: text(part[2]) })
+    };
+    let members: Vec<Member> = noted.get(1..)?.chunks_exact(3).map(member).collect::<Option<_>>()?;
+    (!members.is_empty()).then_some(members)
 }
 
 fn kind(call: Value) -> u32 {
     // SAFETY: a live instruction's context; the name has the length given.
-    unsafe { LLVMGetMDKindIDInContext(LLVMGetValueContext(call.0), SIZE.as_ptr().cast(), SIZE.len() as u32) }
+    unsafe { LLVMGetMDKindIDInContext(LLVMGetValueContext(call.0), SIZE.as_ptr(), SIZE.count_bytes() as u32) }
 }
 
 fn of_unknown_length(call: Value) -> Option<Copy> {
@@ -145,10 +177,11 @@ fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-/// A scalar member: where it begins, and the name of its type.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A scalar member: where it begins, its size where it is known, and the name of its type.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Member {
     offset: u64,
+    bytes: Option<u64>,
     name: String,
 }
 
@@ -158,6 +191,10 @@ impl Member {
     }
 }
 
+fn is_mixed(members: &[Member]) -> bool {
+    (1..members.len()).contains(&members.iter().filter(|m| m.is_float()).count())
+}
+
 /// The members of the structures that hold numbers beside something else, in order.
 fn mixed_structures(all: &[Value]) -> BTreeSet<Vec<Member>> {
     let bases: HashSet<LLVMValueRef> = all.iter().filter_map(|i| base_type(*i)).collect();
@@ -165,8 +202,7 @@ fn mixed_structures(all: &[Value]) -> BTreeSet<Vec<Member>> {
         let mut members = Vec::new();
         flatten(base, 0, &mut members);
         members.sort();
-        let floats = members.iter().filter(|m| m.is_float()).count();
-        (floats > 0 && floats < members.len()).then_some(members)
+        is_mixed(&members).then_some(members)
     };
     bases.into_iter().filter_map(mixed).collect()
 }
@@ -176,24 +212,8 @@ fn base_type(i: Value) -> Option<LLVMValueRef> {
     if !i.is(Op::LLVMLoad) && !i.is(Op::LLVMStore) {
         return None;
     }
-    // SAFETY: a live instruction; its tag has a base type, an access type and an offset.
-    unsafe {
-        let tag = LLVMGetMetadata(i.0, LLVMGetMDKindIDInContext(LLVMGetValueContext(i.0), c"tbaa".as_ptr(), 4));
-        operands(tag).first().copied().filter(|base| !base.is_null())
-    }
-}
-
-/// The operands of a metadata node; none of anything else.
-fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: asked of live metadata.
-    unsafe {
-        if node.is_null() || LLVMIsAMDNode(node).is_null() {
-            return Vec::new();
-        }
-        let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-        LLVMGetMDNodeOperands(node, all.as_mut_ptr());
-        all
-    }
+    // A tag has a base type, an access type and an offset.
+    operands(attached(i, c"tbaa")).first().copied().filter(|base| !base.is_null())
 }
 
 /// The scalar members of a type of TBAA. A structure is a name, and pairs of a type and an offset; a scalar is a name, its parent and 0.
@@ -202,34 +222,18 @@ fn flatten(ty: LLVMValueRef, at: u64, members: &mut Vec<Member>) {
     let parts = operands(ty);
     // A structure with one member looks like a scalar, and its member decides nothing.
     if parts.len() <= 3 || members.len() > MOST {
-        members.push(Member { offset: at, name: name_of(&parts) });
+        members.push(Member {
+            offset: at,
+            bytes: None,
+            name: parts.first().map_or_else(String::new, |first| text(*first)),
+        });
         return;
     }
     for pair in parts[1..].chunks_exact(2) {
-        // SAFETY: asked of live metadata: a constant, by the form of TBAA.
-        let offset = unsafe { LLVMIsAConstantInt(pair[1]) };
-        if !offset.is_null() {
-            // SAFETY: a live constant.
-            flatten(pair[0], at + unsafe { LLVMConstIntGetZExtValue(offset) }, members);
+        if let Some(offset) = number(pair[1]) {
+            flatten(pair[0], at + offset, members);
         }
     }
-}
-
-fn name_of(parts: &[LLVMValueRef]) -> String {
-    let Some(first) = parts.first().filter(|first| !first.is_null()) else { return String::new() };
-    let mut length = 0;
-    // SAFETY: live metadata; the text, where it is one, lives as long.
-    unsafe {
-        let text = LLVMGetMDString(*first, &mut length);
-        if text.is_null() {
-            return String::new();
-        }
-        String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length as usize)).into_owned()
-    }
-}
-
-fn loop_name((size, [to, from]): (u64, [u64; 2])) -> String {
-    format!("{LOOP}{size}.{to}.{from}")
 }
 
 /// The types of the members for a copy of one structure (`tbaa.struct`), by which Enzyme knows them. Numbers and words: what is no number
@@ -241,7 +245,7 @@ fn described(size: u64, members: &[Member]) -> String {
             "double" => (8, "!3"),
             "float" => (4, "!5"),
             name if name.contains("pointer") || name.starts_with('p') => (8, "!7"),
-            _ => (end - member.offset, "!9"),
+            _ => (member.bytes.unwrap_or(end - member.offset), "!9"),
         };
         format!("i64 {}, i64 {bytes}, {tag}", member.offset)
     };
@@ -264,9 +268,7 @@ fn described(size: u64, members: &[Member]) -> String {
 }
 
 /// Adds a loop over structures of a size. No block has three predecessors, since Enzyme reverses such ones wrongly (`three_predecessors.rs`).
-fn define(module: &Module<'_>, kind: (u64, [u64; 2]), members: &[Member]) -> Result<()> {
-    let (size, [to, from]) = kind;
-    let name = loop_name(kind);
+fn define(module: &Module<'_>, name: &str, (size, [to, from], members): &(u64, [u64; 2], Vec<Member>)) -> Result<()> {
     let copy = |at: &str| {
         format!(
             "  %{at}.offset = mul nuw i64 %{at}, {size}
@@ -308,7 +310,7 @@ end:
 {}",
         copy("i"),
         copy("j"),
-        described(size, members)
+        described(*size, members)
     );
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "copies of structures");
     let loops = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
@@ -316,16 +318,15 @@ end:
     loops.set_triple(&module.get_triple());
     loops.set_data_layout(&module.get_data_layout());
     module.link_in_module(loops).map_err(|e| e.to_string())?;
-    if let Some(function) = module.get_function(&name) {
+    if let Some(function) = module.get_function(name) {
         function.set_linkage(Linkage::Internal);
     }
     Ok(())
 }
 
 /// Calls the loop in the place of a copy.
-fn replace(module: &Module<'_>, copy: &Copy) {
-    let name = loop_name((copy.size, copy.alignments));
-    let Some(function) = module.get_function(&name) else { return };
+fn replace(module: &Module<'_>, name: &str, copy: &Copy) {
+    let Some(function) = module.get_function(name) else { return };
     let builder = module.get_context().create_builder();
     let call = copy.call;
     // SAFETY: a live copy, which has no value and is not used after it is erased; the loop takes its first three operands.

@@ -8,7 +8,7 @@ define void @records(ptr %v, i64 %n) {
   %key = load double, ptr %key.place, align 8, !tbaa !0
   %bytes = mul i64 %n, 24
   %behind = getelementptr i8, ptr %v, i64 24
-  call void @ffgrad.structs.24.8.8(ptr %behind, ptr %v, i64 %bytes)
+  call void @ffgrad.structs.24.0(ptr %behind, ptr %v, i64 %bytes)
   store double %key, ptr %key.place, align 8, !tbaa !0
   ret void
 }
@@ -21,7 +21,7 @@ define void @numbers(ptr %v, i64 %n) {
 }
 
 ; Function Attrs: noinline nounwind willreturn
-define internal void @ffgrad.structs.24.8.8(ptr captures(address) %dst, ptr captures(address) %src, i64 %bytes) #1 {
+define internal void @ffgrad.structs.24.0(ptr captures(address) %dst, ptr captures(address) %src, i64 %bytes) #1 {
 entry:
   %n = udiv exact i64 %bytes, 24
   %some = icmp ne i64 %n, 0

@@ -1,0 +1,50 @@
+//! Reads metadata: TBAA tags, the types of copies, notes of passes.
+
+use super::Value;
+use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
+use std::ffi::CStr;
+
+/// The metadata of a kind at an instruction; null where there is none.
+pub fn attached(i: Value, kind: &CStr) -> LLVMValueRef {
+    // SAFETY: a live instruction; the name has the length given.
+    unsafe {
+        let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
+        LLVMGetMetadata(i.0, LLVMGetMDKindIDInContext(LLVMGetValueContext(i.0), kind.as_ptr(), length))
+    }
+}
+
+/// The operands of a metadata node; none of anything else.
+pub fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: asked of live metadata.
+    unsafe {
+        if node.is_null() || LLVMIsAMDNode(node).is_null() {
+            return Vec::new();
+        }
+        let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+        LLVMGetMDNodeOperands(node, all.as_mut_ptr());
+        all
+    }
+}
+
+/// The number that an operand of a node is.
+pub fn number(operand: LLVMValueRef) -> Option<u64> {
+    // SAFETY: asked of live metadata, or of null.
+    unsafe {
+        let constant = if operand.is_null() { operand } else { LLVMIsAConstantInt(operand) };
+        (!constant.is_null()).then(|| LLVMConstIntGetZExtValue(constant))
+    }
+}
+
+/// The text that an operand of a node is; empty where it is none.
+pub fn text(operand: LLVMValueRef) -> String {
+    let mut length = 0;
+    // SAFETY: live metadata or null; the text, where it is one, lives as long.
+    unsafe {
+        let text = if operand.is_null() { std::ptr::null() } else { LLVMGetMDString(operand, &mut length) };
+        if text.is_null() {
+            return String::new();
+        }
+        String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length as usize)).into_owned()
+    }
+}

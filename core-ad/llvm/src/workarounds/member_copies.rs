@@ -1,0 +1,233 @@
+//! Copies a structure that holds numbers beside something else member by member, before LLVM's pipeline.
+//!
+//! ```text
+//! struct { double key, value; bool on; float w; long id; } t = v[i];  v[i] = v[j];  v[j] = t;      // std::sort, by another key
+//! ```
+//!
+//! clang copies a structure by `memcpy` and says what its members are (`tbaa.struct`). LLVM's MemCpyOpt merges such copies and drops that, and
+//! inlining copies an argument passed by value without it. Enzyme then takes a copy for one of the type that it knows of a part
+//! (`visitMemTransferCommon` in AdjointGenerator.h): of numbers, which adds adjoints to integers, or of integers, which loses adjoints.
+//! Loads and stores of the members have their types in themselves. A run of numbers (an array) is copied as one, which names its type.
+
+use crate::analysis::member_layout::{Layouts, Part};
+use crate::ir::{self, Block, Value};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
+use std::ffi::CStr;
+
+/// Loads of one structure at most.
+const MOST_LOADS: usize = 32;
+
+/// Members of one type in a row from which on they are copied as one.
+const RUN: usize = 8;
+
+/// Replaces them.
+pub fn run(module: &Module<'_>) {
+    let builder = module.get_context().create_builder();
+    let layouts = Layouts::of(module);
+    ir::functions(module).into_iter().for_each(|f| copy_arguments_by_value(module, &layouts, &builder, f));
+    for copy in ir::all_instructions(module).into_iter().filter(|i| is_copy(*i)) {
+        let Some(parts) = layouts.copied(copy) else { continue };
+        let runs = runs_of(&parts);
+        let loads: usize = runs.iter().map(|run| if run.len() > RUN { 1 } else { run.len() }).sum();
+        // What memmove moves may overlap: all of it is loaded before anything is stored.
+        let by_parts = loads == parts.len() || !copy.callee().is_some_and(|name| name.contains("memmove"));
+        if is_mixed(&parts) && loads <= MOST_LOADS && by_parts {
+            replace(&builder, copy, &runs);
+        }
+    }
+}
+
+/// Whether some members are numbers and some are not.
+fn is_mixed(parts: &[Part]) -> bool {
+    (1..parts.len()).contains(&parts.iter().filter(|p| p.is_float()).count())
+}
+
+/// Whether it copies a number of bytes that is known, and not volatile.
+fn is_copy(call: Value) -> bool {
+    let name = call.callee().unwrap_or_default();
+    let copies = name.starts_with("llvm.memcpy.p0.p0.i64") || name.starts_with("llvm.memmove.p0.p0.i64");
+    copies && call.operand(2).constant().is_some_and(|size| size > 8) && call.operand(3).constant() == Some(0)
+}
+
+/// Members in a row that have one type and no gap between them.
+fn runs_of(parts: &[Part]) -> Vec<Vec<Part>> {
+    let mut runs: Vec<Vec<Part>> = Vec::new();
+    for part in parts {
+        match runs.last_mut() {
+            Some(run) if run[0].ty == part.ty && run.last().is_some_and(|p| p.offset + p.size == part.offset) => {
+                run.push(*part);
+            }
+            _ => runs.push(vec![*part]),
+        }
+    }
+    runs
+}
+
+/// Loads all members, then stores them: both sides may be the same memory.
+fn replace(builder: &Builder<'_>, copy: Value, runs: &[Vec<Part>]) {
+    let [to, from] =
+        [0, 1].map(|side| Side { pointer: copy.operand(side), align: ir::stated_alignment(copy, side).max(1) });
+    // SAFETY: a live copy, before which its operands are defined; the members lie inside the bytes that it copies.
+    unsafe {
+        LLVMPositionBuilderBefore(builder.as_mut_ptr(), copy.0);
+        let mut loaded = Vec::new();
+        for part in runs.iter().filter(|run| run.len() <= RUN).flatten() {
+            loaded.push((part, from.load(builder, part)));
+        }
+        for run in runs.iter().filter(|run| run.len() > RUN) {
+            copy_run(builder, [&to, &from], run);
+        }
+        for (part, value) in loaded {
+            to.store(builder, part, value);
+        }
+    }
+    copy.erase();
+}
+
+/// Where a copy reads or writes, and the alignment that it states there.
+struct Side {
+    pointer: Value,
+    align: u64,
+}
+
+impl Side {
+    /// The address of a member.
+    unsafe fn place(&self, builder: &Builder<'_>, offset: u64) -> Value {
+        // SAFETY: the caller's: inside the bytes that are copied.
+        unsafe {
+            let context = LLVMGetTypeContext(self.pointer.ty());
+            let mut index = LLVMConstInt(LLVMInt64TypeInContext(context), offset, 0);
+            let byte = LLVMInt8TypeInContext(context);
+            let name = c"member".as_ptr();
+            Value(LLVMBuildInBoundsGEP2(builder.as_mut_ptr(), byte, self.pointer.0, &mut index, 1, name))
+        }
+    }
+
+    fn align_at(&self, offset: u64) -> u32 {
+        let bits = (offset | self.align).trailing_zeros().min(6);
+        1 << bits
+    }
+
+    unsafe fn load(&self, builder: &Builder<'_>, part: &Part) -> Value {
+        // SAFETY: the caller's.
+        unsafe {
+            let ty = part.ty.unwrap_or_else(|| LLVMInt8TypeInContext(LLVMGetTypeContext(self.pointer.ty())));
+            let place = self.place(builder, part.offset);
+            let load = Value(LLVMBuildLoad2(builder.as_mut_ptr(), ty, place.0, c"value".as_ptr()));
+            LLVMSetAlignment(load.0, self.align_at(part.offset));
+            tag(load, part);
+            load
+        }
+    }
+
+    unsafe fn store(&self, builder: &Builder<'_>, part: &Part, value: Value) {
+        // SAFETY: the caller's.
+        unsafe {
+            let place = self.place(builder, part.offset);
+            let store = Value(LLVMBuildStore(builder.as_mut_ptr(), value.0, place.0));
+            LLVMSetAlignment(store.0, self.align_at(part.offset));
+            tag(store, part);
+        }
+    }
+}
+
+/// Gives an access the tag that clang gave the member.
+unsafe fn tag(access: Value, part: &Part) {
+    let Some(tag) = part.tag else { return };
+    // SAFETY: a live load or store, and a node of its context.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(LLVMGetValueContext(access.0), c"tbaa".as_ptr(), 4);
+        LLVMSetMetadata(access.0, kind, tag);
+    }
+}
+
+/// Copies members of one type with one call, which says what they are.
+unsafe fn copy_run(builder: &Builder<'_>, [to, from]: [&Side; 2], run: &[Part]) {
+    let (offset, size): (u64, u64) = (run[0].offset, run.iter().map(|p| p.size).sum());
+    // SAFETY: the caller's; the nodes are of the context of the copy.
+    unsafe {
+        let context = LLVMGetTypeContext(to.pointer.ty());
+        let length = LLVMConstInt(LLVMInt64TypeInContext(context), size, 0);
+        let places = [to, from].map(|side| (side.place(builder, offset).0, side.align_at(offset)));
+        let [(to, to_align), (from, from_align)] = places;
+        let call = LLVMBuildMemCpy(builder.as_mut_ptr(), to, to_align, from, from_align, length);
+        if let Some(node) = run[0].ty.and_then(|ty| described(ty, size)) {
+            let kind = LLVMGetMDKindIDInContext(context, c"tbaa.struct".as_ptr(), 11);
+            LLVMSetMetadata(call, kind, node);
+        }
+    }
+}
+
+/// `tbaa.struct` for an array of numbers.
+unsafe fn described(ty: LLVMTypeRef, size: u64) -> Option<LLVMValueRef> {
+    // SAFETY: a live type; every node is of its context.
+    unsafe {
+        let name = match LLVMGetTypeKind(ty) {
+            LLVMDoubleTypeKind => c"double",
+            LLVMFloatTypeKind => c"float",
+            _ => return None,
+        };
+        let context = LLVMGetTypeContext(ty);
+        let number = |n: u64| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
+        let text = |text: &CStr| LLVMMDStringInContext2(context, text.as_ptr(), text.count_bytes());
+        let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        let root = node(&mut [text(c"ffgrad TBAA")]);
+        let byte = node(&mut [text(c"omnipotent char"), root, number(0)]);
+        let scalar = node(&mut [text(name), byte, number(0)]);
+        let tag = node(&mut [scalar, scalar, number(0)]);
+        Some(LLVMMetadataAsValue(context, node(&mut [number(0), number(size), tag])))
+    }
+}
+
+/// Has callers copy what they pass by value, where all of them are known: inlining would copy it without a type.
+fn copy_arguments_by_value(module: &Module<'_>, layouts: &Layouts, builder: &Builder<'_>, function: FunctionValue<'_>) {
+    let callee = Value(function.as_value_ref());
+    let calls = callee.users();
+    let only_called = |call: &Value| {
+        let uses = call.operands().into_iter().filter(|operand| *operand == callee).count();
+        call.called() == Some(callee) && uses == 1
+    };
+    if calls.is_empty() || !calls.iter().all(only_called) {
+        return;
+    }
+    let kind = Attribute::get_named_enum_kind_id("byval");
+    for i in 0..function.count_params() {
+        let Some(by_value) = function.get_enum_attribute(AttributeLoc::Param(i), kind) else { continue };
+        // SAFETY: an attribute with a type.
+        let ty = unsafe { LLVMGetTypeAttributeValue(by_value.as_mut_ptr()) };
+        if !layouts.members(ty).is_some_and(|parts| is_mixed(&parts)) {
+            continue;
+        }
+        calls.iter().for_each(|call| copy_argument(module, builder, *call, i, ty));
+        function.remove_enum_attribute(AttributeLoc::Param(i), kind);
+    }
+}
+
+/// Copies an argument into memory of the caller's own, and passes that.
+fn copy_argument(module: &Module<'_>, builder: &Builder<'_>, call: Value, argument: u32, ty: LLVMTypeRef) {
+    // SAFETY: a live call of the module; a sized type; slots stand at the beginning of a function.
+    unsafe {
+        let entry = Block(LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(call.parent().0)));
+        let data = LLVMGetModuleDataLayout(module.as_mut_ptr());
+        let align = ir::stated_alignment(call, argument).max(u64::from(LLVMABIAlignmentOfType(data, ty)));
+        LLVMPositionBuilderBefore(builder.as_mut_ptr(), entry.first_after_phis().0);
+        let slot = LLVMBuildAlloca(builder.as_mut_ptr(), ty, c"by.value".as_ptr());
+        LLVMSetAlignment(slot, align as u32);
+        LLVMPositionBuilderBefore(builder.as_mut_ptr(), call.0);
+        let context = LLVMGetTypeContext(ty);
+        let size = LLVMConstInt(LLVMInt64TypeInContext(context), LLVMABISizeOfType(data, ty), 0);
+        let given = call.operand(argument);
+        let given_align = ir::stated_alignment(call, argument).max(1) as u32;
+        LLVMBuildMemCpy(builder.as_mut_ptr(), slot, align as u32, given.0, given_align, size);
+        LLVMSetOperand(call.0, argument, slot);
+        let kind = Attribute::get_named_enum_kind_id("byval");
+        LLVMRemoveCallSiteEnumAttribute(call.0, argument + 1, kind);
+    }
+}
