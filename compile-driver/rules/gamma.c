@@ -11,6 +11,8 @@ FFGRAD_REPLACES(lgamma, ffgrad_lgamma)
 FFGRAD_REPLACES(tgamma, ffgrad_tgamma)
 FFGRAD_REPLACES(lgammaf, ffgrad_lgammaf)
 FFGRAD_REPLACES(tgammaf, ffgrad_tgammaf)
+FFGRAD_REPLACES(lgammal, ffgrad_lgammal)
+FFGRAD_REPLACES(tgammal, ffgrad_tgammal)
 
 static const double pi = 3.14159265358979323846;
 
@@ -90,3 +92,6 @@ FFGRAD_DERIVATIVES(ffgrad_tgamma, ffgrad_tgamma_fwd, ffgrad_tgamma_rev);
 /* In single precision through double. */
 float ffgrad_lgammaf(float x) { return (float)ffgrad_lgamma(x); }
 float ffgrad_tgammaf(float x) { return (float)ffgrad_tgamma(x); }
+/* In double precision. */
+long double ffgrad_lgammal(long double x) { return ffgrad_lgamma((double)x); }
+long double ffgrad_tgammal(long double x) { return ffgrad_tgamma((double)x); }

@@ -15,6 +15,14 @@ FFGRAD_REPLACES(llvm.atan2.f64, ffgrad_atan2)
 FFGRAD_REPLACES(llvm.atan2.f32, ffgrad_atan2f)
 FFGRAD_REPLACES(llvm.sincos.f64, ffgrad_sincos)
 FFGRAD_REPLACES(llvm.modf.f64, ffgrad_modf)
+FFGRAD_REPLACES(llvm.ldexp.f64.i32, ffgrad_ldexp)
+FFGRAD_REPLACES(llvm.ldexp.f32.i32, ffgrad_ldexpf)
+FFGRAD_REPLACES(llvm.ldexp.f80.i32, ffgrad_ldexpl)
+FFGRAD_REPLACES(llvm.tan.f80, ffgrad_tanl)
+FFGRAD_REPLACES(llvm.atan2.f80, ffgrad_atan2l)
+FFGRAD_REPLACES(llvm.modf.f80, ffgrad_modfl)
+FFGRAD_REPLACES(remainderl, ffgrad_remainderl)
+FFGRAD_REPLACES(nextafter, ffgrad_nextafter)
 FFGRAD_REPLACES(cexp, ffgrad_cexp)
 FFGRAD_REPLACES(clog, ffgrad_clog)
 FFGRAD_REPLACES(csqrt, ffgrad_csqrt)
@@ -62,11 +70,52 @@ FFGRAD_DERIVATIVES(ffgrad_atan2, ffgrad_atan2_fwd, ffgrad_atan2_rev);
 float ffgrad_tanf(float x) { return (float)ffgrad_tan(x); }
 float ffgrad_atan2f(float y, float x) { return (float)ffgrad_atan2(y, x); }
 
+/* x 2^n as products with powers, which are constant: three, so that each is in the type's range. */
+double ffgrad_ldexp(double x, int n) {
+  int third = (n > 6000 ? 6000 : n < -6000 ? -6000 : n) / 3;
+  return x * ldexp(1.0, third) * ldexp(1.0, third) * ldexp(1.0, n - 2 * third);
+}
+float ffgrad_ldexpf(float x, int n) {
+  int third = (n > 6000 ? 6000 : n < -6000 ? -6000 : n) / 3;
+  return x * ldexpf(1.0f, third) * ldexpf(1.0f, third) * ldexpf(1.0f, n - 2 * third);
+}
+long double ffgrad_ldexpl(long double x, int n) {
+  int third = (n > 60000 ? 60000 : n < -60000 ? -60000 : n) / 3;
+  return x * ldexpl(1.0L, third) * ldexpl(1.0L, third) * ldexpl(1.0L, n - 2 * third);
+}
+
+long double ffgrad_tanl(long double x) { return sinl(x) / cosl(x); }
+/* By the quotient that is at most 1, and the quadrant. */
+long double ffgrad_atan2l(long double y, long double x) {
+  const long double pi = 3.14159265358979323846264338327950288L;
+  if (x == 0 && y == 0) return signbit(x) ? copysignl(pi, y) : y;
+  if (fabsl(x) < fabsl(y)) return copysignl(pi / 2, y) - atanl(x / y);
+  return atanl(y / x) + (x < 0 ? copysignl(pi, y) : 0);
+}
+long double ffgrad_remainderl(long double x, long double y) { return fmal(-rintl(x / y), y, x); }
+
+double ffgrad_nextafter(double x, double to) { return nextafter(x, to); }
+double ffgrad_nextafter_fwd(double x, double dx, double to, double dto, double *dy) {
+  (void)dto;
+  *dy = dx;
+  return nextafter(x, to);
+}
+void ffgrad_nextafter_rev(double x, double *dx, double to, double *dto, double dy) {
+  (void)x, (void)to, (void)dto;
+  *dx += dy;
+}
+FFGRAD_DERIVATIVES(ffgrad_nextafter, ffgrad_nextafter_fwd, ffgrad_nextafter_rev);
+
 /* Two values as LLVM returns them. */
 typedef struct {
   double first, second;
 } pair;
 pair ffgrad_sincos(double x) { return (pair){sin(x), cos(x)}; }
+/* The form in which C returns two of them. */
+long double complex ffgrad_modfl(long double x) {
+  long double whole = truncl(x);
+  return __builtin_complex(fabsl(x) == INFINITY ? copysignl(0.0L, x) : copysignl(x - whole, x), whole);
+}
 pair ffgrad_modf(double x) {
   double whole = trunc(x);
   return (pair){fabs(x) == INFINITY ? copysign(0.0, x) : copysign(x - whole, x), whole};

@@ -27,8 +27,16 @@ macro_rules! files {
 }
 
 /// Every rule.
-const FILES: &[File] =
-    files!["blas_d.c", "blas_s.c", "flang_arrays.c", "flang_assign.c", "flang_stop.cpp", "gamma.c", "math.c",];
+const FILES: &[File] = files![
+    "blas_d.c",
+    "blas_s.c",
+    "flang_arrays.c",
+    "flang_assign.c",
+    "flang_stop.cpp",
+    "gamma.c",
+    "lists.c",
+    "math.c",
+];
 
 /// Headers, by their path below the include folder. The first is for users too.
 const HEADERS: &[File] = files![

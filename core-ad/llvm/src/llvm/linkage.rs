@@ -108,7 +108,11 @@ pub fn undefined(module: &Module<'_>) -> Vec<String> {
 pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
     for (old, new) in renamed {
         if let Some(function) = module.get_function(old).filter(|f| f.count_basic_blocks() == 0) {
-            function.as_global_value().set_name(new);
+            match module.get_function(new) {
+                // Two functions may have one replacement.
+                Some(same) if same != function => function.replace_all_uses_with(same),
+                _ => function.as_global_value().set_name(new),
+            }
         }
     }
 }
@@ -207,7 +211,12 @@ pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
         set_string_attribute(module, function, "enzyme_nofree", "");
         // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.
         set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
-        // An inlined body would lose the mark; of a function without one Enzyme wants to know that it frees nothing.
+        // An inlined body would lose the mark; LLVM has the function one or the other.
+        function.remove_enum_attribute(
+            AttributeLoc::Function,
+            inkwell::attributes::Attribute::get_named_enum_kind_id("alwaysinline"),
+        );
+        // Of a function without one Enzyme wants to know that it frees nothing.
         let flags: &[&str] = if function.count_basic_blocks() > 0 { &["noinline"] } else { &["noinline", "nofree"] };
         for flag in flags {
             let kind = inkwell::attributes::Attribute::get_named_enum_kind_id(flag);
