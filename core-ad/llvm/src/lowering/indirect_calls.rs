@@ -71,7 +71,8 @@ unsafe fn address_taken(module: &Module<'_>) -> Vec<LLVMValueRef> {
                 let user = LLVMGetUser(next);
                 let is_call = !LLVMIsACallInst(user).is_null() || !LLVMIsAInvokeInst(user).is_null();
                 let is_argument = |i| LLVMGetOperand(user, i) == function;
-                if !is_call || (0..LLVMGetNumArgOperands(user)).any(is_argument) {
+                let passes_on = !is_call || (0..LLVMGetNumArgOperands(user)).any(is_argument);
+                if passes_on && !is_for_the_end(user) {
                     return true;
                 }
                 next = LLVMGetNextUse(next);
@@ -81,6 +82,11 @@ unsafe fn address_taken(module: &Module<'_>) -> Vec<LLVMValueRef> {
         let all = module.get_functions().map(|f| f.as_value_ref());
         all.filter(|&f| LLVMGetIntrinsicID(f) == 0 && taken(f)).collect()
     }
+}
+
+/// Whether a call registers a destructor of a static object: nothing but the end of the program calls that.
+unsafe fn is_for_the_end(user: LLVMValueRef) -> bool {
+    ir::Value(user).callee().is_some_and(|name| name == "__cxa_atexit" || name == "__cxa_thread_atexit")
 }
 
 /// Whether an argument is memory passed by value, whose attributes a dispatcher would have to repeat.

@@ -153,6 +153,11 @@ impl Edit {
                 LLVMAddAttributeAtIndex(function, u32::MAX, made);
             }
         }
+        // LLVM has a function inlined always or never.
+        unsafe {
+            let always = LLVMGetEnumAttributeKindForName(c"alwaysinline".as_ptr(), 12);
+            LLVMRemoveEnumAttributeAtIndex(function, u32::MAX, always);
+        }
         self.attribute(function, "noinline", 0);
         if unsafe { LLVMCountBasicBlocks(function) } == 0 {
             self.attribute(function, "nofree", 0);
