@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 38] = [
+pub const PASSES: [PassInfo; 41] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -116,6 +116,22 @@ pub const PASSES: [PassInfo; 38] = [
         file: "lowering/static_locals.rs",
         why: "Enzyme fills the shadow of a static local variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive",
         test: "cases/cpp/static_local_table.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "container-counts",
+        file: "workarounds/container_counts.rs",
+        why: "Enzyme refuses nodes of numbers in a list or tree whose header has a count at the same offset; hides the count from it",
+        test: "cases/enzyme_bugs/linked_containers.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "tree-erase",
+        file: "workarounds/tree_erase.rs",
+        why: "Enzyme inserts a node into the shadow of a std::map or std::set too, but knows no erasing; has it take one for the other",
+        test: "cases/enzyme_bugs/linked_containers.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },
@@ -167,6 +183,13 @@ pub const PASSES: [PassInfo; 38] = [
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "bit-tests",
+        file: "workarounds/bit_tests.rs",
+        why: "Enzyme refuses integer arithmetic with the bits of numbers that are only compared (signs); makes taking them inactive",
+        test: "cases/enzyme_bugs/sign_bits.cpp",
+        ..WORKAROUND
     },
     PassInfo {
         name: "struct-copies",

@@ -250,6 +250,23 @@ def record_members(x: Array) -> Array:
     return np.array([energies[i] for i in order])
 
 
+def linked_containers(x: Array) -> Array:
+    kept = [*reversed([v for v in x if v.real <= 0]), *(v * v for v in x if v.real > 0)][1:]
+    window: list[complex] = []
+    sums: dict[int, complex] = {}
+    for i, v in enumerate(kept):
+        window = sorted([*window, v], key=lambda w: w.real)[-3:]
+        sums[i % 3] = sums.get(i % 3, 0) + v * window[0] * window[-1]
+    sums = {key: total for key, total in sums.items() if total.real >= 0}
+    rest = sum(total * (key + 1) for key, total in sums.items()) + len(sums)
+    return np.array([v * v + len(kept) for v in kept] + [rest] * (len(x) - len(kept)))
+
+
+def sign_bits(x: Array) -> Array:
+    left, right = x * x - 0.5, np.roll(x, -1) - 0.2
+    return np.where(np.signbit(left.real) == np.signbit(right.real), left * right * 4, left + right / 8)
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

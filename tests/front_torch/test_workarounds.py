@@ -51,6 +51,8 @@ NEEDED = {
         "parameters_by_pointer",
         "work_by_pointer",
     ),
+    "container-counts": ("linked_containers",),
+    "tree-erase": ("linked_containers",),
     "member-copies": ("record_members",),
     "struct-copies": ("records",),
     "copy-sizes": ("records",),
@@ -68,6 +70,7 @@ UNPROVEN = {
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",
     "inactive-globals": "30 cases with static objects are right without it with the present Enzyme",
     "activate-phi-memory": "27 programs are right without it: `keep_stores_apart` stops LLVM from making such pointers",
+    "bit-tests": "Enzyme takes simple tests of bits; it refuses boost::math::tools::toms748_solve, which tests/real has",
     "zero-stores": "without it the last pipeline, which guesses types, takes the program: tests/system/test_lean_ir.py",
     "capture-phi-memory": "27 programs are right without it with the present Enzyme",
 }

@@ -11,10 +11,10 @@ use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop,
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values, inactive_globals, lagged_phi,
-    loop_carried, member_copies, mixed_activity, no_gathers, opaque_latch, outline_memcpy, overlapping_moves,
-    phi_pointers, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
-    three_predecessors, written_globals, zero_stores,
+    bit_tests, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values,
+    inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_latch,
+    outline_memcpy, overlapping_moves, phi_pointers, split_select_loads, split_switch_edges, stable_tanh,
+    stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -114,6 +114,8 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
     Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
+    Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
+    Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values: their types name the members.
     Pass { name: "member-copies", run: |m, _| infallible!(member_copies::run(m)), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
@@ -132,6 +134,7 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "struct-copies", run: |m, _| struct_copies::run(m), undo: Some(struct_copies::undo), ..ALWAYS },
     Pass { name: "overlapping-moves", run: |m, _| overlapping_moves::run(m), ..ALWAYS },
     Pass { name: "expand-shared-memcpy", run: |m, _| openmp::expand_copies(m), ..ALWAYS },

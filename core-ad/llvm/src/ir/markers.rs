@@ -8,7 +8,7 @@ use core_ad::DType;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
-use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -119,6 +119,71 @@ pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
+/// Names of the functions that read and write the number of elements of a container.
+const READ_COUNT: &str = "ffgrad.count.read";
+const WRITE_COUNT: &str = "ffgrad.count.write";
+
+/// A function that reads an integer in memory of whose type Enzyme is told nothing.
+pub fn count_reader<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let word = module.get_context().i64_type();
+    count_access(module, READ_COUNT, || word.fn_type(&[pointer(module)], false))
+}
+
+/// A function that writes one.
+pub fn count_writer<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let parameters = [pointer(module), context.i64_type().into()];
+    count_access(module, WRITE_COUNT, || context.void_type().fn_type(&parameters, false))
+}
+
+fn count_access<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    ty: impl FnOnce() -> FunctionType<'ctx>,
+) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    let context = module.get_context();
+    let function = module.add_function(name, ty(), None);
+    let flag = |name: &str, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
+    // memory(argmem: readwrite), of the reader too: what only reads, Enzyme would call again in the reverse sweep, where the count may be another.
+    function.add_attribute(AttributeLoc::Function, flag("memory", 0b11));
+    for name in ["nounwind", "willreturn", "nofree", "nosync"] {
+        function.add_attribute(AttributeLoc::Function, flag(name, 0));
+    }
+    function.add_attribute(AttributeLoc::Param(0), flag("captures", 0));
+    set_inactive(module, function);
+    function
+        .add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_no_escaping_allocation", ""));
+    function
+}
+
+/// Names of the functions that give the bits of a `double` and of a `float`.
+const BITS: [&str; 2] = ["ffgrad.bits.f64", "ffgrad.bits.f32"];
+
+/// A function that gives the bits of a number, for comparisons: it is inactive.
+pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
+    let name = BITS[usize::from(!double)];
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    let context = module.get_context();
+    let ty = match double {
+        true => context.i64_type().fn_type(&[context.f64_type().into()], false),
+        false => context.i32_type().fn_type(&[context.f32_type().into()], false),
+    };
+    let function = module.add_function(name, ty, None);
+    for (flag, value) in [("memory", 0), ("nounwind", 0), ("willreturn", 0), ("nofree", 0), ("nosync", 0)] {
+        let attribute = context.create_enum_attribute(Attribute::get_named_enum_kind_id(flag), value);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    set_inactive(module, function);
+    let integer = context.create_string_attribute("enzyme_type", "{[-1]:Integer}");
+    function.add_attribute(AttributeLoc::Return, integer);
+    function
+}
+
 const EDGE: &str = "ffgrad.edge";
 
 /// A marker for a CFG edge: it keeps LLVM from folding the edge's block away.
@@ -200,6 +265,22 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
     if let Some(function) = module.get_function(STATE).filter(|f| f.count_basic_blocks() == 0) {
         define_copy(module, function)?;
     }
+    for name in [READ_COUNT, WRITE_COUNT] {
+        if let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) {
+            define_count_access(module, function)?;
+        }
+    }
+    for name in BITS {
+        let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
+        let (context, ty) = (module.get_context(), function.get_type());
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        if let (Some(number), Some(bits)) = (function.get_first_param(), ty.get_return_type()) {
+            let bits = builder.build_bit_cast(number, bits, "").map_err(|e| e.to_string())?;
+            builder.build_return(Some(&bits)).map_err(|e| e.to_string())?;
+        }
+        function.set_linkage(Linkage::Internal);
+    }
     for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
@@ -207,6 +288,26 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         builder.position_at_end(context.append_basic_block(function, ""));
         builder.build_return(None).map_err(|e| e.to_string())?;
     }
+    Ok(())
+}
+
+fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    let parameters = function.get_params();
+    let place = parameters[0].into_pointer_value();
+    match parameters.get(1) {
+        Some(count) => {
+            builder.build_store(place, count.into_int_value()).map_err(|e| e.to_string())?;
+            builder.build_return(None).map_err(|e| e.to_string())?;
+        }
+        None => {
+            let count = builder.build_load(context.i64_type(), place, "").map_err(|e| e.to_string())?;
+            builder.build_return(Some(&count)).map_err(|e| e.to_string())?;
+        }
+    }
+    function.set_linkage(Linkage::Internal);
     Ok(())
 }
 

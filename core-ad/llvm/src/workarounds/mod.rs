@@ -1,5 +1,7 @@
 //! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
 
+pub mod bit_tests;
+pub mod container_counts;
 pub mod copy_types;
 pub mod cross_iteration;
 pub mod distinct_addresses;
@@ -23,5 +25,6 @@ pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod struct_copies;
 pub mod three_predecessors;
+pub mod tree_erase;
 pub mod written_globals;
 pub mod zero_stores;

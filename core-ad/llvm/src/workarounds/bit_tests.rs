@@ -1,0 +1,80 @@
+//! Lets comparisons of the bits of numbers be what they are: inactive.
+//!
+//! ```text
+//! if (std::signbit(a) != std::signbit(b)) ..      ; LLVM: (bits(a) ^ bits(b)) < 0
+//! ```
+//!
+//! Enzyme follows the bits of a number through integer arithmetic and refuses what it cannot be ("Illegal updateBinop Analysis"). Where all that
+//! comes of them is compared, or is the exponent and the sign, it is piecewise constant. There the bits are taken by a function that is inactive.
+//! Bits that become a number again, or are stored, are left as they are.
+
+use crate::ir::markers::bits_marker;
+use crate::ir::{self, Op, Value};
+use inkwell::module::Module;
+use inkwell::values::AsValueRef;
+use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+use llvm_sys::core::*;
+use std::collections::HashSet;
+
+/// Replaces the casts.
+pub fn run(module: &Module<'_>) {
+    for cast in ir::all_instructions(module).into_iter().filter(|i| takes_bits(*i) && is_only_tested(*i)) {
+        let function = bits_marker(module, cast.operand(0).is_double()).as_value_ref();
+        // SAFETY: a live cast of the module, and a function of it with this parameter.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(builder, cast.0);
+            let ty = LLVMGlobalGetValueType(function);
+            let bits = LLVMBuildCall2(builder, ty, function, &mut cast.operand(0).0, 1, c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+            LLVMReplaceAllUsesWith(cast.0, bits);
+        }
+        cast.erase();
+    }
+}
+
+/// Whether it is a cast of a `float` or `double` to an integer.
+fn takes_bits(i: Value) -> bool {
+    // SAFETY: a live type.
+    i.is(Op::LLVMBitCast) && i.operand(0).is_float() && unsafe { LLVMGetTypeKind(i.ty()) } == LLVMIntegerTypeKind
+}
+
+/// Whether all that is computed from the bits ends in comparisons, or in the exponent and the sign.
+fn is_only_tested(cast: Value) -> bool {
+    const MOST: usize = 64;
+    let fraction = if cast.operand(0).is_double() { 52 } else { 23 };
+    let (mut seen, mut open) = (HashSet::new(), vec![cast]);
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if seen.len() > MOST {
+            return false;
+        }
+        for user in value.users() {
+            let shifted = || user.operand(0) == value && user.operand(1).constant().is_some_and(|by| by >= fraction);
+            match user.op() {
+                Some(Op::LLVMICmp | Op::LLVMSwitch) => {}
+                Some(Op::LLVMLShr | Op::LLVMAShr) if value == cast && shifted() => {}
+                Some(
+                    Op::LLVMXor
+                    | Op::LLVMAnd
+                    | Op::LLVMOr
+                    | Op::LLVMAdd
+                    | Op::LLVMSub
+                    | Op::LLVMShl
+                    | Op::LLVMLShr
+                    | Op::LLVMAShr
+                    | Op::LLVMTrunc
+                    | Op::LLVMZExt
+                    | Op::LLVMSExt
+                    | Op::LLVMSelect
+                    | Op::LLVMPHI
+                    | Op::LLVMFreeze,
+                ) => open.push(user),
+                _ => return false,
+            }
+        }
+    }
+    true
+}

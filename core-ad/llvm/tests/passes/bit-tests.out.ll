@@ -1,0 +1,27 @@
+target triple = "x86_64-unknown-linux-gnu"
+
+define i1 @differ(double %a, double %b) {
+  %1 = call i64 @ffgrad.bits.f64(double %a)
+  %2 = call i64 @ffgrad.bits.f64(double %b)
+  %both = xor i64 %1, %2
+  %differ = icmp slt i64 %both, 0
+  ret i1 %differ
+}
+
+define i64 @exponent(double %a) {
+  %1 = call i64 @ffgrad.bits.f64(double %a)
+  %exponent = lshr i64 %1, 52
+  ret i64 %exponent
+}
+
+define float @absolute(float %a) {
+  %bits = bitcast float %a to i32
+  %positive = and i32 %bits, 2147483647
+  %number = bitcast i32 %positive to float
+  ret float %number
+}
+
+; Function Attrs: nofree nosync nounwind willreturn memory(none)
+declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.bits.f64(double) #0
+
+attributes #0 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
