@@ -1,5 +1,6 @@
 // How libstdc++'s `std::list` links its nodes. These functions are in the library, without a source that a derivative could be made of. A node
 // and the header of a list begin with the two links; what is behind them is not touched.
+// Source: the requirements on containers in the C++ standard, [list.modifiers] and [list.ops], and the Itanium C++ ABI for the names.
 
 #include <ffgrad/derivatives.h>
 

@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 41] = [
+pub const PASSES: [PassInfo; 42] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -164,6 +164,14 @@ pub const PASSES: [PassInfo; 41] = [
         file: "workarounds/struct_copies.rs",
         why: "LLVM makes a difference of addresses of `n * sizeof(structure)`, the length of a copy: notes the size for struct-copies",
         test: "cases/enzyme_bugs/records.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "copy-elements",
+        file: "workarounds/copy_types.rs",
+        why: "Enzyme refuses copies of unknown type that the C++ library makes; notes the type that the function's name has for copy-types",
+        test: "cases/enzyme_bugs/merged_indices.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -267,6 +267,14 @@ def sign_bits(x: Array) -> Array:
     return np.where(np.signbit(left.real) == np.signbit(right.real), left * right * 4, left + right / 8)
 
 
+def merged_indices(x: Array) -> Array:
+    order = np.argsort(x.real, kind="stable")
+    sums: list[complex] = []
+    for total in np.cumsum(x[order] ** 2):
+        sums.insert(len(sums) // 2, total)
+    return np.array(sums) * x[order]
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

@@ -51,6 +51,7 @@ NEEDED = {
         "parameters_by_pointer",
         "work_by_pointer",
     ),
+    "copy-elements": ("merged_indices",),
     "container-counts": ("linked_containers",),
     "tree-erase": ("linked_containers",),
     "member-copies": ("record_members",),

@@ -68,7 +68,7 @@ pub trait Engine {
     }
 
     /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
-    /// mesh) can go on for ever. So a run that takes an eighth of the limit is ended, and another one looks at the first
+    /// mesh) can go on for ever. So a run that takes a twentieth of the limit is ended, and another one looks at the first
     /// bytes of each structure only. Where that is refused, all the rest is for a run that looks at everything.
     ///
     /// # Errors
@@ -79,13 +79,13 @@ pub trait Engine {
             return self.run(job);
         }
         let is_late = |d: &Diagnosis| d.code == TIMED_OUT;
-        match self.run(&Job { timeout: job.timeout / 8, ..*job }) {
+        match self.run(&Job { timeout: job.timeout / 20, ..*job }) {
             Err(Error::Differentiation(d)) if is_late(&d) => {}
             outcome => return outcome,
         }
         let options = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
         match self.run(&Job { timeout: job.timeout / 4, options: &options, ..*job }) {
-            Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 8 * 5, ..*job }),
+            Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
             outcome => outcome,
         }
     }

@@ -3,7 +3,7 @@
 //! An object is what a `noalias` parameter points to, or what the function allocates. Two objects never overlap. An object
 //! whose address is used by anything but loads, stores and their like escapes, and nothing is concluded about it.
 
-use crate::ir::markers::{CAPTURE, CLOBBER};
+use crate::ir::markers::{CAPTURE, CLOBBER, is_type_marker};
 use crate::ir::{self, Op, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::values::FunctionValue;
@@ -148,8 +148,7 @@ pub fn allocates(name: &str) -> bool {
 pub fn is_neutral(name: &str) -> bool {
     matches!(name, "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "_ZdaPvm" | CLOBBER | CAPTURE)
         || name.starts_with("llvm.lifetime.")
-        || name.starts_with("__enzyme_double")
-        || name.starts_with("__enzyme_float")
+        || is_type_marker(name)
 }
 
 /// The objects that a pointer may be based on.

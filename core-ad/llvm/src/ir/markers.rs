@@ -33,6 +33,19 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
     declare(module, name, &[pointer(module)], 0b1100, &["nounwind", "willreturn"])
 }
 
+/// Enzyme's `__enzyme_integer`, which does the same for integers of any size.
+pub fn integer_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let known = module.get_function(INTEGER);
+    known.unwrap_or_else(|| declare(module, INTEGER, &[pointer(module)], 0b1100, &["nounwind", "willreturn"]))
+}
+
+const INTEGER: &str = "__enzyme_integer";
+
+/// Whether a function only states the type of memory.
+pub fn is_type_marker(name: &str) -> bool {
+    ["__enzyme_float", "__enzyme_double", INTEGER].iter().any(|marker| name.starts_with(marker))
+}
+
 fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
     module.get_context().ptr_type(AddressSpace::default()).into()
 }
@@ -281,7 +294,7 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         }
         function.set_linkage(Linkage::Internal);
     }
-    for name in [CLOBBER, CAPTURE, EDGE, "__enzyme_float", "__enzyme_double"] {
+    for name in [CLOBBER, CAPTURE, EDGE, INTEGER, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
         let builder = context.create_builder();

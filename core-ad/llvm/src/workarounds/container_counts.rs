@@ -60,7 +60,7 @@ fn leads_to_count(mut ty: LLVMValueRef, mut offset: u64) -> bool {
         }
         // A structure is a name, and pairs of a type and an offset; a scalar is a name, its parent and 0.
         let members = parts.get(1..).unwrap_or_default().chunks_exact(2);
-        let around = members.filter_map(|m| Some((m[0], number(m[1])?))).filter(|(_, at)| *at <= offset).next_back();
+        let around = members.filter_map(|m| Some((m[0], number(m[1])?))).rfind(|(_, at)| *at <= offset);
         match around {
             Some((member, at)) if parts.len() > 3 || !is_scalar(member) => (ty, offset) = (member, offset - at),
             _ => return false,

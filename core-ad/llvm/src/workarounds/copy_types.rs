@@ -19,29 +19,79 @@
 //! ```
 //!
 //! So where every access through pointers into the memory is of one floating-point type, both sides of the copy are marked as that type.
+//! And where a function of the C++ library copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
-use crate::ir::markers::type_marker;
+use crate::ir::markers::{integer_marker, type_marker};
+use crate::ir::metadata::{attached, operands, text};
 use crate::ir::{self, Op, Value};
 use core_ad::DType;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::HashSet;
+use std::ffi::CStr;
 
 /// Uses that are followed for one pointer at most.
 const MOST: usize = 400;
+
+/// LLVM's kind of metadata for a noted type: inlining keeps it.
+const ELEMENT: &CStr = c"ffgrad.copy_element";
 
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
         for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
             let sides = [copy.operand(0), copy.operand(1)];
-            if let Some(dtype) = element(&sides) {
-                sides.iter().for_each(|side| mark_before(module, *side, dtype, copy));
+            let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
+            let marker = match noted.as_str() {
+                "double" => type_marker(module, DType::F64),
+                "float" => type_marker(module, DType::F32),
+                "integer" => integer_marker(module),
+                _ => match element(&sides) {
+                    Some(dtype) => type_marker(module, dtype),
+                    None => continue,
+                },
+            };
+            sides.iter().for_each(|side| call_before(module, *side, marker, copy));
+        }
+    }
+}
+
+/// Notes what the C++ library's functions copy, by their names. Before LLVM's pipeline, which inlines them.
+pub fn note(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        let name = function.get_name().to_string_lossy();
+        let Some(element) = copied_by(&name) else { continue };
+        for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
+            // SAFETY: a live copy of the module, and a node of its context.
+            unsafe {
+                let context = LLVMGetModuleContext(module.as_mut_ptr());
+                let text = LLVMMDStringInContext2(context, element.as_ptr().cast(), element.len());
+                let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, [text].as_mut_ptr(), 1));
+                let kind = LLVMGetMDKindIDInContext(context, ELEMENT.as_ptr(), ELEMENT.count_bytes() as u32);
+                LLVMSetMetadata(copy.0, kind, node);
             }
         }
+    }
+}
+
+/// The one type of numbers that a function of the C++ library has pointers to.
+fn copied_by(symbol: &str) -> Option<&'static str> {
+    if !["_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|start| symbol.starts_with(start)) {
+        return None;
+    }
+    let name = core_ad::names::demangle(symbol);
+    let parameters = name.rsplit_once(')')?.0.rsplit_once('(')?.1;
+    let pointed = |p: &str| p.trim().strip_suffix('*').map(|to| to.replace("const", "").trim().to_owned());
+    let types: HashSet<String> = parameters.split(',').filter_map(pointed).collect();
+    match types.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["double"] => Some("double"),
+        ["float"] => Some("float"),
+        // Not `char`: that may be bytes of anything.
+        ["int" | "unsigned int" | "long" | "unsigned long" | "short" | "unsigned short" | "bool"] => Some("integer"),
+        _ => None,
     }
 }
 
@@ -53,6 +103,10 @@ fn is_copy(i: Value) -> bool {
 
 /// Marks the type behind a pointer.
 pub fn mark_before(module: &Module<'_>, pointer: Value, dtype: DType, place: Value) {
+    call_before(module, pointer, type_marker(module, dtype), place);
+}
+
+fn call_before(module: &Module<'_>, pointer: Value, marker: FunctionValue<'_>, place: Value) {
     // SAFETY: live values of one function; the pointer is defined before the place.
     unsafe {
         if LLVMGetPointerAddressSpace(pointer.ty()) != 0 {
@@ -60,7 +114,7 @@ pub fn mark_before(module: &Module<'_>, pointer: Value, dtype: DType, place: Val
         }
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         LLVMPositionBuilderBefore(builder, place.0);
-        let marker = type_marker(module, dtype).as_value_ref();
+        let marker = marker.as_value_ref();
         LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut { pointer.0 }, 1, c"".as_ptr());
         LLVMDisposeBuilder(builder);
     }

@@ -19,6 +19,7 @@
 //! table, which is in read-only memory: SIGSEGV (`tests/cases/enzyme_bugs/mixed_table.c`).
 
 use super::inactive_globals;
+use crate::ir::markers::is_type_marker;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
@@ -121,9 +122,7 @@ fn word(argument: Value) -> Option<String> {
 
 /// Whether a parameter points to floating-point numbers: then the wrapper marks it so.
 fn holds_floats(parameter: Value) -> bool {
-    let is_number_access = |user: Value| {
-        user.callee().is_some_and(|name| name.starts_with("__enzyme_double") || name.starts_with("__enzyme_float"))
-    };
+    let is_number_access = |user: Value| user.callee().is_some_and(|name| is_type_marker(&name));
     parameter.users().into_iter().any(is_number_access)
 }
 
