@@ -7,6 +7,7 @@ use crate::os::size;
 use crate::toolchain::ToolchainError;
 use core_ad::SignatureError;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::enzyme::EnzymeOutput;
 use core_ad::shapes::ShapeError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -182,11 +183,14 @@ impl Error {
 /// Code of the refusal of what takes more memory than it may.
 pub const OUT_OF_MEMORY: &str = "memory-limit";
 
-/// The refusal, with how to allow more.
+/// The refusal, with how to allow more. Of what a dying process prints, the line about memory says all: the rest is its module.
 pub fn out_of_memory(program: &str, function: &str, limit: u64, stderr: &str) -> Diagnosis {
     let limit = size::written(limit);
     let headline = format!("`{program}` got no more memory while it worked on `{function}`: its limit is {limit}");
-    Diagnosis::new(OUT_OF_MEMORY, function, headline).quote(stderr).advise(
+    let about_memory = |l: &&str| ["memory", "bad_alloc", "allocat"].iter().any(|word| l.contains(word));
+    let words = EnzymeOutput::of(stderr).words;
+    let line = words.iter().map(String::as_str).find(about_memory).unwrap_or_default();
+    Diagnosis::new(OUT_OF_MEMORY, function, headline).quote(line).advise(
         "Set FFGRAD_MEMORY_LIMIT to more (16G; none for no limit), or split the function, or move large tables out of it.",
     )
 }

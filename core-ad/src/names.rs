@@ -6,6 +6,7 @@
 //! `f` where only one instance of the template exists).
 
 use cpp_demangle::{DemangleOptions, Symbol};
+use wildmatch::WildMatch;
 
 /// What [`find`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,47 @@ pub fn find<'a>(wanted: &str, symbols: &'a [String]) -> Lookup<'a> {
 /// The name a C++ programmer would write for `symbol`; the symbol itself if it is not mangled.
 pub fn demangle(symbol: &str) -> String {
     Name::of(symbol).map_or_else(|| symbol.to_owned(), |name| name.full)
+}
+
+/// The same without parameters, return type and ABI tags: `std::basic_ios<char>::init`.
+pub fn short(symbol: &str) -> String {
+    Name::of(symbol).map_or_else(|| symbol.to_owned(), |name| untagged(&name.bare))
+}
+
+/// All symbols that a user means by `wanted`: a function with its overloads and instances, however it is spelled; or, where there is none,
+/// what a pattern with `*` matches: `fmt::*`, `*printf`.
+pub fn all<'a>(wanted: &str, symbols: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {
+    let wanted = normalised(wanted);
+    let pattern = WildMatch::new(&wanted);
+    let (mut equal, mut alike) = (Vec::new(), Vec::new());
+    for symbol in symbols {
+        let spellings = spellings(symbol);
+        if spellings.contains(&wanted) {
+            equal.push(symbol.as_str());
+        } else if wanted.contains('*') && spellings.iter().any(|s| pattern.matches(s)) {
+            alike.push(symbol.as_str());
+        }
+    }
+    if equal.is_empty() { alike } else { equal }
+}
+
+/// Every way to write a symbol's name.
+fn spellings(symbol: &str) -> Vec<String> {
+    match Name::of(symbol) {
+        Some(name) => {
+            let family = without_template_arguments(&name.bare);
+            let written = [name.full.as_str(), &name.typeless, &name.bare, family].map(normalised);
+            [symbol.to_owned()].into_iter().chain(written).collect()
+        }
+        None => vec![symbol.to_owned(), in_source(symbol).to_owned()],
+    }
+}
+
+/// The name in the source of a function that the C library's headers redirect: `__isoc23_sscanf`, `__printf_chk`.
+fn in_source(symbol: &str) -> &str {
+    let versioned = ["__isoc99_", "__isoc23_", "__xpg_"].iter().find_map(|prefix| symbol.strip_prefix(prefix));
+    let checked = || symbol.strip_prefix("__")?.strip_suffix("_chk");
+    versioned.or_else(checked).unwrap_or(symbol)
 }
 
 /// At most three of `candidates` that look like `wanted`, the most similar first.
@@ -104,10 +146,18 @@ fn without_template_arguments(name: &str) -> &str {
     name
 }
 
+/// `std::to_string[abi:cxx11]` to `std::to_string`.
+fn untagged(name: &str) -> String {
+    let mut parts = name.split("[abi:");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(']').map_or(part, |(_, rest)| rest))
+}
+
 /// A spelling of a C++ name that does not depend on spaces, on the side of a type on which `const`
-/// stands, or on `(void)`.
+/// stands, on ABI tags, or on `(void)`.
 fn normalised(name: &str) -> String {
-    let tokens = east_const(&tokens(name));
+    let name = untagged(name);
+    let tokens = east_const(&tokens(&name));
     let mut text = String::with_capacity(name.len());
     for token in tokens {
         if is_word(token) && text.ends_with(is_word_char) {
@@ -205,6 +255,7 @@ mod tests {
     const NS_KERNEL: &str = "_ZN2ns6kernelEPd"; // ns::kernel(double*)
     const TEMPLATE: &str = "_Z3sqrIdET_S0_"; // double sqr<double>(double)
     const TEMPLATE_FLOAT: &str = "_Z3sqrIfET_S0_"; // float sqr<float>(float)
+    const TAGGED: &str = "_ZN2ns4textB5cxx11Ei"; // ns::text[abi:cxx11](int)
     const VECTOR: &str = "_Z1gRKSt6vectorIdSaIdEE"; // g(std::vector<double, ...> const&)
 
     fn symbols(names: &[&str]) -> Vec<String> {
@@ -280,6 +331,24 @@ mod tests {
         let west = "h(const pair<const double*, int>&) const";
         assert_eq!(normalised(west), normalised("h(pair<double const *,int> const &) const"));
         assert_eq!(normalised("p(void)"), "p()");
+    }
+
+    #[test]
+    fn all_overloads_and_instances_have_one_name() {
+        let symbols =
+            symbols(&[F_DOUBLE, F_FLOAT, TEMPLATE, TEMPLATE_FLOAT, TAGGED, "__isoc23_sscanf", "__printf_chk"]);
+        let found = |wanted| all(wanted, &symbols);
+        assert_eq!(found("f"), [F_DOUBLE, F_FLOAT]);
+        assert_eq!(found("f(const double *, int)"), [F_DOUBLE]);
+        assert_eq!(found("sqr"), [TEMPLATE, TEMPLATE_FLOAT]);
+        assert_eq!(found("sscanf"), ["__isoc23_sscanf"]);
+        assert_eq!(found("printf"), ["__printf_chk"]);
+        assert_eq!(short(TAGGED), "ns::text");
+        assert_eq!(found("ns::text"), [TAGGED]);
+        assert_eq!(found("ns::text[abi:cxx11]"), [TAGGED]);
+        assert_eq!(found("ns::*"), [TAGGED]);
+        assert_eq!(found("*"), symbols);
+        assert!(found("g*").is_empty());
     }
 
     proptest::proptest! {

@@ -260,7 +260,7 @@ impl<'ctx> Session<'ctx> {
         crash_trace::step("replacing what runs threads");
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
         let parts_of_rules = rules::parts(&given);
-        let inactive = [job.inactive, &declared_inactive].concat();
+        let inactive = [rules::inactive::symbols(&module, job.inactive), declared_inactive].concat();
         let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
         crash_trace::step("making calls direct");
         indirect_calls::make_direct(&module)?;
@@ -272,8 +272,8 @@ impl<'ctx> Session<'ctx> {
             let has_rules = !given.is_empty();
             entry::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
         }
-        linkage::mark_inactive(&module, &inactive)?;
-        linkage::mark_output(&module)?;
+        rules::inactive::mark(&module, &inactive)?;
+        rules::inactive::mark_text(&module);
         if job.pipeline == Pipeline::Typed {
             local_types::run(&module);
         }
@@ -373,7 +373,7 @@ impl<'ctx> Session<'ctx> {
     fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
         let module = self.module()?.clone();
         let (rules, _) = self.collect_rules(&module, derivatives)?;
-        if let Err(refusal) = rules::check_inactive(&module, inactive) {
+        if let Err(refusal) = rules::inactive::check(&module, inactive) {
             self.refusal = Some(refusal);
             return Err("a function that is marked inactive does not exist".to_owned());
         }

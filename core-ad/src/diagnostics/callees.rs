@@ -44,8 +44,7 @@ const KNOWN: &[(&[&str], &str)] = &[
 /// The diagnosis of a function without body and derivative; `message` is what that prevents.
 pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> Diagnosis {
     // Our BLAS has a prefix before the names that the user knows.
-    let callee = names::demangle(callee.strip_prefix("scipy_").unwrap_or(callee));
-    let name = callee.split('(').next().unwrap_or(&callee).to_owned();
+    let name = names::short(callee.strip_prefix("scipy_").unwrap_or(callee));
     if let Some(routine) = name.strip_prefix("_FortranA") {
         let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
         return Diagnosis::new("fortran-runtime", function, headline)

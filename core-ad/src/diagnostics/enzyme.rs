@@ -36,7 +36,7 @@ impl EnzymeOutput {
             if dump.takes(line) || is_noise(line) {
                 continue;
             }
-            output.words.push(shortened(&in_short(line)));
+            output.words.push(in_short(line));
         }
         output
     }
@@ -46,7 +46,7 @@ impl EnzymeOutput {
         let text = self.words.join("\n");
         KNOWN.iter().find_map(|message| {
             let after = message.pattern.iter().find_map(|words| text.split_once(words).map(|(_, rest)| rest))?;
-            Some((message, first_word(after)))
+            Some((message, named_in(message, after)))
         })
     }
 }
@@ -96,16 +96,16 @@ fn explained(function: &str, message: &Message, what: &str, output: &EnzymeOutpu
 /// The line with the message, and an instruction that stands beside it.
 fn quotation(message: &Message, output: &EnzymeOutput) -> String {
     let Some(at) = output.words.iter().position(|w| message.pattern.iter().any(|s| w.contains(s))) else {
-        return output.words.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
+        return output.words.iter().take(3).map(|w| shortened(w)).collect::<Vec<_>>().join("\n");
     };
     let is_instruction = |w: &&String| w.starts_with("  ") && w.contains(" = ") || w.trim_start().starts_with("store ");
     let beside =
         output.words[at + 1..].iter().take(2).chain(&output.words[at.saturating_sub(1)..at]).find(is_instruction);
-    std::iter::once(&output.words[at]).chain(beside).map(|w| w.trim()).collect::<Vec<_>>().join("\n")
+    std::iter::once(&output.words[at]).chain(beside).map(|w| shortened(w.trim())).collect::<Vec<_>>().join("\n")
 }
 
 fn unknown(function: &str, output: &EnzymeOutput) -> Diagnosis {
-    let mut shown: Vec<String> = output.words.iter().take(SHOWN).cloned().collect();
+    let mut shown: Vec<String> = output.words.iter().take(SHOWN).map(|w| shortened(w)).collect();
     if output.words.len() > SHOWN {
         shown.push(format!("... and {} lines more, in engine.log", output.words.len() - SHOWN));
     }
@@ -210,6 +210,19 @@ pub(super) fn shortened(line: &str) -> String {
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{} ...", &line[..end]),
         None => line.to_owned(),
+    }
+}
+
+/// What a message is about: the function behind its C++ name, a built-in in the instruction that calls it, else the first word.
+fn named_in(message: &Message, after: &str) -> String {
+    let line = after.lines().next().unwrap_or("").trim();
+    if let Some((_, symbol)) = line.strip_suffix(')').and_then(|l| l.rsplit_once(") ")) {
+        return symbol.to_owned();
+    }
+    let first = first_word(after);
+    match after.split_once('@') {
+        Some((_, name)) if message.code == "unknown-builtin" && first.starts_with('%') => first_word(name),
+        _ => first,
     }
 }
 

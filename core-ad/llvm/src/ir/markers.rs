@@ -30,13 +30,13 @@ pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'
         return function;
     }
     // memory(inaccessiblemem: readwrite).
-    declare(module, name, &[pointer(module)], 0b1100, &["nounwind", "willreturn"])
+    declare(module, name, &[pointer(module)], 0b1100, &["nofree", "nounwind", "willreturn"])
 }
 
 /// Enzyme's `__enzyme_integer`, which does the same for integers of any size.
 pub fn integer_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     let known = module.get_function(INTEGER);
-    known.unwrap_or_else(|| declare(module, INTEGER, &[pointer(module)], 0b1100, &["nounwind", "willreturn"]))
+    known.unwrap_or_else(|| declare(module, INTEGER, &[pointer(module)], 0b1100, &["nofree", "nounwind", "willreturn"]))
 }
 
 const INTEGER: &str = "__enzyme_integer";

@@ -1,11 +1,10 @@
-//! Symbol linkage: makes everything but the entry points internal, renames declarations, marks inactive functions.
+//! Symbol linkage: makes everything but the entry points internal, renames declarations.
 //!
 //! With everything else internal, LLVM drops what is not used and specialises what is, and the shared object exports no
 //! name that could clash with one of the host process.
 
-use crate::ir::{Result, set_string_attribute};
+use crate::ir::Result;
 use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
-use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
@@ -145,82 +144,6 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
                 LLVMReplaceAllUsesWith(call, new);
                 LLVMInstructionEraseFromParent(call);
             }
-        }
-    }
-    Ok(())
-}
-
-/// Functions of the C library that only put something out, format it, read a number from text, return the time, or seed random numbers.
-const OUTPUT: [&str; 41] = [
-    "fflush",
-    "snprintf",
-    "sprintf",
-    "vsnprintf",
-    "vsprintf",
-    "vprintf",
-    "vfprintf",
-    "fputs",
-    "fputc",
-    "putc",
-    "fwrite",
-    "perror",
-    "fopen",
-    "fclose",
-    "time",
-    "clock",
-    "clock_gettime",
-    "gettimeofday",
-    "strftime",
-    "localtime",
-    "ctime",
-    "getenv",
-    "syslog",
-    "isatty",
-    "strtod",
-    "strtof",
-    "strtold",
-    "atof",
-    "strtol",
-    "strtoll",
-    "strtoul",
-    "strtoull",
-    "__isoc23_strtol",
-    "__isoc23_strtoll",
-    "__isoc23_strtoul",
-    "__isoc23_strtoull",
-    "atoi",
-    "srand",
-    "srandom",
-    "srand48",
-    "seed48",
-];
-
-/// Marks output functions as inactive, as far as Enzyme does not know them.
-pub fn mark_output(module: &Module<'_>) -> Result<()> {
-    let called = OUTPUT.iter().filter(|n| module.get_function(n).is_some_and(|f| f.count_basic_blocks() == 0));
-    mark_inactive(module, &called.map(|n| (*n).to_owned()).collect::<Vec<_>>())
-}
-
-/// Marks functions whose value and effects carry no derivative.
-pub fn mark_inactive(module: &Module<'_>, names: &[String]) -> Result<()> {
-    for name in names {
-        let function = module
-            .get_function(name)
-            .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
-        set_string_attribute(module, function, "enzyme_inactive", "");
-        set_string_attribute(module, function, "enzyme_nofree", "");
-        // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.
-        set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
-        // An inlined body would lose the mark; LLVM has the function one or the other.
-        function.remove_enum_attribute(
-            AttributeLoc::Function,
-            inkwell::attributes::Attribute::get_named_enum_kind_id("alwaysinline"),
-        );
-        // Of a function without one Enzyme wants to know that it frees nothing.
-        let flags: &[&str] = if function.count_basic_blocks() > 0 { &["noinline"] } else { &["noinline", "nofree"] };
-        for flag in flags {
-            let kind = inkwell::attributes::Attribute::get_named_enum_kind_id(flag);
-            function.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
         }
     }
     Ok(())

@@ -140,17 +140,6 @@ pub fn parts(rules: &[Rule<'_>]) -> Vec<String> {
     all.flatten().map(|f| text(f.get_name())).collect()
 }
 
-/// Whether every function marked inactive is there.
-pub fn check_inactive(module: &Module<'_>, names: &[String]) -> std::result::Result<(), Refusal> {
-    match names.iter().find(|n| module.get_function(n).is_none()) {
-        Some(name) => {
-            let all: Vec<String> = module.get_functions().map(|f| text(f.get_name())).collect();
-            Err(refusals::unknown_inactive(name, &all))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Takes the declarations of rules out of a module that is not differentiated.
 pub fn forget(module: &Module<'_>) {
     take_markers(module);

@@ -23,9 +23,10 @@ mod rule;
 mod shim;
 mod validate;
 
+pub mod inactive;
 pub mod lifetimes;
 
-pub use collect::{check_inactive, collect, forget, parts};
+pub use collect::{collect, forget, parts};
 pub use refusals::no_arena;
 pub use rule::{Rule, text};
 pub use shim::{Installed, finish, install, keep, targets};

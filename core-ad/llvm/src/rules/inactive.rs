@@ -1,0 +1,164 @@
+//! Inactive functions: those that the user names, and those of libraries that only read or write text.
+//!
+//! Enzyme takes their values and what they write for constants, and calls them in the primal only.
+
+use super::refusals::{self, Refusal};
+use super::rule::text;
+use crate::ir::{Result, set_string_attribute};
+use core_ad::names;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+/// Functions of the C library that only put something out, format it, read a number from text, return the time, or seed random numbers.
+const OUTPUT: [&str; 41] = [
+    "fflush",
+    "snprintf",
+    "sprintf",
+    "vsnprintf",
+    "vsprintf",
+    "vprintf",
+    "vfprintf",
+    "fputs",
+    "fputc",
+    "putc",
+    "fwrite",
+    "perror",
+    "fopen",
+    "fclose",
+    "time",
+    "clock",
+    "clock_gettime",
+    "gettimeofday",
+    "strftime",
+    "localtime",
+    "ctime",
+    "getenv",
+    "syslog",
+    "isatty",
+    "strtod",
+    "strtof",
+    "strtold",
+    "atof",
+    "strtol",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "__isoc23_strtol",
+    "__isoc23_strtoll",
+    "__isoc23_strtoul",
+    "__isoc23_strtoull",
+    "atoi",
+    "srand",
+    "srandom",
+    "srand48",
+    "seed48",
+];
+
+/// Names that begin so belong to the C++ library's streams, or to libraries that format text and keep logs: with a body or without.
+const TEXT: [&str; 35] = [
+    "std::basic_ios<",
+    "std::basic_istream<",
+    "std::basic_ostream<",
+    "std::basic_iostream<",
+    "std::basic_streambuf<",
+    "std::basic_filebuf<",
+    "std::basic_ifstream<",
+    "std::basic_ofstream<",
+    "std::basic_fstream<",
+    "std::__cxx11::basic_stringbuf<",
+    "std::__cxx11::basic_istringstream<",
+    "std::__cxx11::basic_ostringstream<",
+    "std::__cxx11::basic_stringstream<",
+    "std::ios_base::",
+    "std::istream::",
+    "std::ostream::",
+    "std::locale::",
+    "std::ctype<",
+    "std::codecvt<",
+    "std::num_get<",
+    "std::num_put<",
+    "std::numpunct<",
+    "std::__cxx11::numpunct<",
+    "std::use_facet<",
+    "std::has_facet<",
+    "std::operator<<",
+    "std::operator>>",
+    "std::getline<",
+    "std::__ostream_insert<",
+    "fmt::",
+    "spdlog::",
+    "google::LogMessage",
+    "google::ErrnoLogMessage",
+    "absl::log_internal::",
+    "boost::log::",
+];
+
+/// The symbols that names in `inactive=` mean in a module. A name without a function stays as it is.
+pub fn symbols(module: &Module<'_>, names: &[String]) -> Vec<String> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<String> = module.get_functions().map(|f| text(f.get_name())).collect();
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        match names::all(name, &all).as_slice() {
+            [] => found.push(name.clone()),
+            some => found.extend(some.iter().map(|symbol| (*symbol).to_owned())),
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// Whether every function marked inactive is there.
+pub fn check(module: &Module<'_>, names: &[String]) -> std::result::Result<(), Refusal> {
+    match symbols(module, names).iter().find(|n| module.get_function(n).is_none()) {
+        Some(name) => {
+            let all: Vec<String> = module.get_functions().map(|f| names::short(&text(f.get_name()))).collect();
+            Err(refusals::unknown_inactive(name, &all))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Marks functions whose value and effects carry no derivative.
+pub fn mark(module: &Module<'_>, symbols: &[String]) -> Result<()> {
+    for name in symbols {
+        let function = module
+            .get_function(name)
+            .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
+        mark_one(module, function, function.count_basic_blocks() == 0);
+    }
+    Ok(())
+}
+
+/// Marks what reads and writes text, as far as Enzyme does not know it. A number that is read from a text has no derivative.
+pub fn mark_text(module: &Module<'_>) {
+    let is_text = |f: &FunctionValue<'_>| {
+        let symbol = text(f.get_name());
+        if !symbol.starts_with("_Z") {
+            return f.count_basic_blocks() == 0 && OUTPUT.contains(&symbol.as_str());
+        }
+        let name = names::short(&symbol);
+        TEXT.iter().any(|start| name.starts_with(start))
+    };
+    module.get_functions().filter(is_text).for_each(|f| mark_one(module, f, true));
+}
+
+/// Without a body to look at, and in text functions, Enzyme has to be told that nothing is freed that a derivative needs.
+fn mark_one(module: &Module<'_>, function: FunctionValue<'_>, frees_nothing: bool) {
+    set_string_attribute(module, function, "enzyme_inactive", "");
+    set_string_attribute(module, function, "enzyme_nofree", "");
+    // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.
+    set_string_attribute(module, function, "enzyme_no_escaping_allocation", "");
+    // The types in its body do not matter, and may be many.
+    set_string_attribute(module, function, "enzyme_ta_norecur", "");
+    // An inlined body would lose the mark; LLVM has the function one or the other.
+    let kind = Attribute::get_named_enum_kind_id;
+    function.remove_enum_attribute(AttributeLoc::Function, kind("alwaysinline"));
+    let flags: &[&str] = if frees_nothing { &["noinline", "nofree"] } else { &["noinline"] };
+    for flag in flags {
+        function.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind(flag), 0));
+    }
+}
