@@ -5,6 +5,7 @@
 //! `core-ad/llvm`). In: the debug metadata of an IR module, and a user's signature string. Out: a
 //! [`Prototype`], a [`CallPlan`], and the [`Manifest`] every language binding reads.
 
+pub mod adapter;
 pub mod cpu;
 pub mod cuda;
 pub mod derivative_set;

@@ -7,6 +7,8 @@
 //! The metadata kinds are described in LLVM's "Source Level Debugging" manual.
 
 use crate::DType;
+use crate::adapter::{Adapted, By, Kind, Object};
+use crate::names;
 use crate::prototype::{Access, Param, ParamType, Prototype, ReturnType};
 use std::collections::HashMap;
 use thiserror::Error;
@@ -61,6 +63,7 @@ pub fn discover(
         returns,
         params,
         fortran: None,
+        adapter: None,
     };
     let is_fortran = |unit: &str| field(unit, "language").is_some_and(|l| l.starts_with("DW_LANG_Fortran"));
     if nodes.field(subprogram, "unit").is_some_and(is_fortran) {
@@ -68,6 +71,15 @@ pub fn discover(
         return Ok(described(ReturnType::Void, attributes.iter().enumerate().map(unnamed).collect()));
     }
     let source_params = types.get(1..).unwrap_or_default();
+    let returned = types.first().copied().unwrap_or("null");
+    let returns = nodes.returns(returned);
+    let is_object = |ty: &&str| nodes.resolve(ty).object.is_some();
+    if source_params.iter().any(is_object) || matches!(returns, ReturnType::Object { .. }) {
+        // An adapter is needed. Objects by value are none, one or two parameters in the compiled code, which says nothing of their use.
+        let names = nodes.parameter_names(id, subprogram);
+        let param = |(i, ty): (usize, &&str)| nodes.declared(name_of(&names, i), ty);
+        return Ok(described(returns, source_params.iter().enumerate().map(param).collect()));
+    }
     if source_params.len() != attributes.len() {
         return Err(DiscoverError::AbiMismatch {
             symbol: symbol.to_owned(),
@@ -80,18 +92,19 @@ pub fn discover(
         .iter()
         .zip(&attributes)
         .enumerate()
-        .map(|(i, (ty, attrs))| {
-            let name = names.get(&(i + 1)).cloned().unwrap_or_else(|| format!("arg{}", i + 1));
-            nodes.param(name, ty, attrs)
-        })
+        .map(|(i, (ty, attrs))| nodes.param(name_of(&names, i), ty, attrs))
         .collect();
-    Ok(described(nodes.returns(types.first().copied().unwrap_or("null")), params))
+    Ok(described(without_object(returns), params))
+}
+
+fn name_of(names: &HashMap<usize, String>, i: usize) -> String {
+    names.get(&(i + 1)).cloned().unwrap_or_else(|| format!("arg{}", i + 1))
 }
 
 /// A parameter of which only its use in the object code is known.
 fn unnamed((i, attributes): (usize, &&str)) -> Param {
     let access = attributes.starts_with("ptr").then(|| access(attributes));
-    Param { name: format!("arg{}", i + 1), ty: ParamType::Unsupported, spelled: "?".to_owned(), access }
+    Param { name: format!("arg{}", i + 1), ty: ParamType::Unsupported, spelled: "?".to_owned(), access, adapted: None }
 }
 
 /// Symbols of every function defined in the module, in order.
@@ -247,7 +260,22 @@ impl<'a> Nodes<'a> {
             ParamType::Value { .. } => None,
             _ => Some(access(attributes)),
         };
-        Param { name, ty: resolved.ty, spelled: resolved.spelled, access }
+        Param { name, ty: resolved.ty, spelled: resolved.spelled, access, adapted: None }
+    }
+
+    /// A parameter of a function that needs an adapter.
+    fn declared(&self, name: String, ty: &str) -> Param {
+        let resolved = self.resolve(ty);
+        let adapted = match (resolved.object, &resolved.ty) {
+            // What it writes to a copy is lost.
+            (Some(object), _) if is_owner(&object) && matches!(object.by, By::Value | By::Rvalue) => {
+                Some(Adapted::Object(Object { constant: true, ..object }))
+            }
+            (Some(object), _) => Some(Adapted::Object(object)),
+            (None, ParamType::Unsupported) => None,
+            (None, _) => resolved.exact.map(|exact| Adapted::Same { exact }),
+        };
+        Param { name, ty: resolved.ty, spelled: resolved.spelled, access: None, adapted }
     }
 
     fn returns(&self, ty: &str) -> ReturnType {
@@ -257,6 +285,10 @@ impl<'a> Nodes<'a> {
         let resolved = self.resolve(ty);
         match resolved.ty {
             ParamType::Value { dtype } => ReturnType::Value { dtype },
+            // The class is what messages name.
+            _ if resolved.object.as_ref().is_some_and(|o| o.by != By::Pointer && is_owner(o)) => {
+                resolved.object.map_or(ReturnType::Void, |object| ReturnType::Object { object: Box::new(object) })
+            }
             _ => ReturnType::Unsupported { spelled: resolved.spelled },
         }
     }
@@ -278,31 +310,38 @@ impl<'a> Nodes<'a> {
             let text = field(node, "baseType").unwrap_or("null");
             self.resolve_node(self.get(reference(text)), text == "null", depth + 1)
         };
+        // The name with its namespaces stands in the mangled name alone.
+        let full = || field(node, "identifier").and_then(names::class).unwrap_or_else(|| name.to_owned());
+        let class = |spelled: &str| {
+            let object = Object::of_class(&full(), false);
+            Resolved { object, ..Resolved::unsupported(spelled) }
+        };
         match field(node, "tag").unwrap_or("DW_TAG_base_type") {
             "DW_TAG_base_type" => match basic(node) {
-                Some(dtype) => Resolved { ty: ParamType::Value { dtype }, spelled: name.to_owned(), constant: false },
+                Some(dtype) => Resolved {
+                    ty: ParamType::Value { dtype },
+                    exact: Some(name.to_owned()),
+                    ..Resolved::unsupported(name)
+                },
                 None => Resolved::unsupported(name),
             },
-            "DW_TAG_const_type" => {
-                let base = base();
-                let spelled = match base.ty {
-                    ParamType::Pointer { .. } => format!("{} const", base.spelled),
-                    _ => format!("const {}", base.spelled),
-                };
-                Resolved { spelled, constant: true, ..base }
-            }
+            "DW_TAG_const_type" => base().made_const(),
             "DW_TAG_volatile_type" | "DW_TAG_restrict_type" | "DW_TAG_atomic_type" => base(),
             "DW_TAG_typedef" => Resolved { spelled: name.to_owned(), ..base() },
-            "DW_TAG_enumeration_type" => Resolved { spelled: format!("enum {name}"), ..base() },
-            "DW_TAG_pointer_type" => pointer_to(base(), "*"),
-            "DW_TAG_reference_type" => pointer_to(base(), "&"),
+            "DW_TAG_enumeration_type" => {
+                let exact = field(node, "identifier").and_then(names::class).or_else(|| Some(format!("enum {name}")));
+                Resolved { spelled: format!("enum {name}"), exact, ..base() }
+            }
+            "DW_TAG_pointer_type" => pointer_to(base(), By::Pointer),
+            "DW_TAG_reference_type" => pointer_to(base(), By::Reference),
+            "DW_TAG_rvalue_reference_type" => pointer_to(base(), By::Rvalue),
             // Only ever met behind a pointer, or as what a parameter array has decayed from.
             "DW_TAG_array_type" => {
                 let base = base();
-                Resolved { spelled: format!("{}[]", base.spelled), ..base }
+                Resolved { spelled: format!("{}[]", base.spelled), exact: None, ..base }
             }
-            "DW_TAG_structure_type" => Resolved::unsupported(&format!("struct {name}")),
-            "DW_TAG_class_type" => Resolved::unsupported(name),
+            "DW_TAG_structure_type" => class(&format!("struct {name}")),
+            "DW_TAG_class_type" => class(name),
             "DW_TAG_union_type" => Resolved::unsupported(&format!("union {name}")),
             _ if node.starts_with("DISubroutineType") => Resolved::unsupported("function"),
             _ => Resolved::unsupported(name),
@@ -314,20 +353,80 @@ struct Resolved {
     ty: ParamType,
     spelled: String,
     constant: bool,
+    /// The type without typedefs, as C++ spells it in full; only of numbers and pointers to them.
+    exact: Option<String>,
+    /// What an adapter makes of it.
+    object: Option<Object>,
 }
 
 impl Resolved {
     fn unsupported(spelled: &str) -> Self {
-        Resolved { ty: ParamType::Unsupported, spelled: spelled.to_owned(), constant: false }
+        let spelled = spelled.to_owned();
+        Resolved { ty: ParamType::Unsupported, spelled, constant: false, exact: None, object: None }
+    }
+
+    fn made_const(mut self) -> Self {
+        let is_pointer = matches!(self.ty, ParamType::Pointer { .. });
+        let of = |text: &str| if is_pointer { format!("{text} const") } else { format!("const {text}") };
+        self.spelled = of(&self.spelled);
+        self.exact = self.exact.map(|exact| of(&exact));
+        self.constant = true;
+        self.object = self.object.map(|object| match object.kind {
+            // A constant view shows what can be written to.
+            Kind::Span | Kind::View { .. } | Kind::Rows => object,
+            Kind::Container { .. } | Kind::Matrix { .. } => Object { constant: true, ..object },
+        });
+        self
     }
 }
 
-fn pointer_to(base: Resolved, mark: &str) -> Resolved {
+/// Whether a function can return its elements along with it.
+fn is_owner(object: &Object) -> bool {
+    matches!(object.kind, Kind::Container { .. } | Kind::Matrix { .. })
+}
+
+/// The value of a function that needs no adapter.
+fn without_object(returns: ReturnType) -> ReturnType {
+    match returns {
+        ReturnType::Object { object } => ReturnType::Unsupported { spelled: object.class },
+        other => other,
+    }
+}
+
+fn pointer_to(base: Resolved, by: By) -> Resolved {
+    let mark = match by {
+        By::Value => "",
+        By::Reference => "&",
+        By::Rvalue => "&&",
+        By::Pointer => "*",
+    };
+    let rows = match (&base.ty, &base.exact) {
+        (ParamType::Pointer { dtype, constant }, Some(exact)) if by == By::Pointer => Some(Object {
+            class: format!("{exact} *"),
+            kind: Kind::Rows,
+            dtype: *dtype,
+            element: exact
+                .replace(['*'], " ")
+                .split_whitespace()
+                .filter(|w| *w != "const")
+                .collect::<Vec<_>>()
+                .join(" "),
+            extents: vec![None, None],
+            constant: *constant,
+            by: By::Value,
+        }),
+        _ => None,
+    };
     let ty = match base.ty {
-        ParamType::Value { dtype } => ParamType::Pointer { dtype, constant: base.constant },
+        ParamType::Value { dtype } if by != By::Rvalue => ParamType::Pointer { dtype, constant: base.constant },
         _ => ParamType::Unsupported,
     };
-    Resolved { ty, spelled: format!("{}{mark}", base.spelled), constant: false }
+    let object = match base.object {
+        Some(object) if object.by == By::Value && object.kind != Kind::Rows => Some(Object { by, ..object }),
+        _ => rows,
+    };
+    let exact = base.exact.filter(|_| ty != ParamType::Unsupported).map(|exact| format!("{exact} {mark}"));
+    Resolved { ty, spelled: format!("{}{mark}", base.spelled), constant: false, exact, object }
 }
 
 /// The element type of a `DIBasicType`.

@@ -94,6 +94,19 @@ fn in_source(symbol: &str) -> &str {
     versioned.or_else(checked).unwrap_or(symbol)
 }
 
+/// The full name of a class, from the mangled name of its type information (`_ZTSSt6vectorIdSaIdEE`), as compilers identify it.
+pub fn class(identifier: &str) -> Option<String> {
+    let text = Name::of(identifier.starts_with("_ZTS").then_some(identifier)?)?.full;
+    Some(text.strip_prefix("typeinfo name for ")?.to_owned())
+}
+
+/// What a source calls the function with this symbol by: `ns::f<double>`.
+pub fn callee(symbol: &str) -> String {
+    let bare = Name::of(symbol).map_or_else(|| symbol.to_owned(), |name| name.bare);
+    // What stands in a nameless namespace is called without it.
+    bare.replace("(anonymous namespace)::", "")
+}
+
 /// At most three of `candidates` that look like `wanted`, the most similar first.
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     best(candidates.into_iter().map(|c| (similarity(wanted, c), c.to_owned())).collect())

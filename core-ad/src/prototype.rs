@@ -2,6 +2,7 @@
 //! attributes describe, the same for every source language.
 
 use crate::DType;
+use crate::adapter::{Adapted, Object};
 use crate::fortran::{self, Procedure};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -52,6 +53,9 @@ pub struct Param {
     pub spelled: String,
     /// How the function uses the memory behind it; `None` for scalars by value.
     pub access: Option<Access>,
+    /// What it is to an adapter, where the function has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapted: Option<Adapted>,
 }
 
 /// The type of the function's value.
@@ -64,6 +68,11 @@ pub enum ReturnType {
     Value {
         /// Its type.
         dtype: DType,
+    },
+    /// An object whose elements an adapter returns as an array.
+    Object {
+        /// It.
+        object: Box<Object>,
     },
     /// Something ffgrad cannot return to a framework.
     Unsupported {
@@ -90,6 +99,9 @@ pub struct Prototype {
     /// The facts of a Fortran declaration beyond this; `None` for other languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fortran: Option<Procedure>,
+    /// The source of the function that is called in its place, with pointers and sizes; `None` where it is called itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
 }
 
 impl Prototype {
@@ -115,8 +127,13 @@ impl fmt::Display for Prototype {
             ReturnType::Void => "void".to_owned(),
             ReturnType::Value { dtype } => c_name(*dtype).to_owned(),
             ReturnType::Unsupported { spelled } => spelled.clone(),
+            ReturnType::Object { object } => object.class.clone(),
         };
-        let params: Vec<String> = self.params.iter().map(Param::declaration).collect();
+        // With an adapter the value is a parameter, and sizes are its own.
+        let returned = self.params.iter().find(|p| p.name == "return");
+        let returns = returned.map_or(returns, |p| p.spelled.clone());
+        let own = |p: &&Param| p.name != "return" && !matches!(p.adapted, Some(Adapted::Size { .. }));
+        let params: Vec<String> = self.params.iter().filter(own).map(Param::declaration).collect();
         write!(f, "{returns} {}({})", self.function, params.join(", "))
     }
 }

@@ -21,12 +21,14 @@ fuzz_target!(|call: Call| {
         ty: ParamType::Pointer { dtype: DType::F64, constant: false },
         spelled: "double*".to_owned(),
         access: Some(access),
+        adapted: None,
     };
     let count = |name: &str, dtype| Param {
         name: name.to_owned(),
         ty: ParamType::Value { dtype },
         spelled: "int".to_owned(),
         access: None,
+        adapted: None,
     };
     let prototype = Prototype {
         function: "f".to_owned(),
@@ -43,6 +45,7 @@ fuzz_target!(|call: Call| {
             count("m", DType::U64),
         ],
         fortran: None,
+        adapter: None,
     };
     let text = format!("x[{}], z[m] -> y[{}]; w[{}]", call.x, call.y, call.w);
     let sizes: BTreeMap<String, i64> = call.k.iter().map(|k| ("k".to_owned(), *k)).collect();

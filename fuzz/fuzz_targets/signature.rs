@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 
 fn param(name: &str, ty: ParamType, access: Option<Access>) -> Param {
-    Param { name: name.to_owned(), ty, spelled: "as declared".to_owned(), access }
+    Param { name: name.to_owned(), ty, spelled: "as declared".to_owned(), access, adapted: None }
 }
 
 fn pointer(name: &str, constant: bool, access: Access) -> Param {
@@ -27,6 +27,7 @@ fn prototypes() -> [Prototype; 2] {
         returns,
         params,
         fortran: None,
+        adapter: None,
     };
     let arrays = vec![
         pointer("x", true, Access::Read),

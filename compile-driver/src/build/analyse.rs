@@ -81,22 +81,36 @@ fn described(
     let Context { spec, tools, cache } = context;
     let headers = bundled::include_folder(cache)?;
     let step = Step::begin("compiling the source".to_owned());
-    let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false)?;
+    let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false, None)?;
     drop(step);
     let _step = Step::begin("finding out the prototype".to_owned());
     let openmp = openmp::around_engine(context)?;
     let mut loaded = load(worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
+    let mut all_declarations = false;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
-        if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true) {
+        if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true, None) {
             compiled = all;
-            loaded = load(worker, &compiled.modules, openmp)?;
+            all_declarations = true;
+            loaded = load(worker, &compiled.modules, openmp.clone())?;
         }
     }
     let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
-    let rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
-    let (prototype, single_precision) = describe(worker, spec, &symbol)?;
+    let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+    let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
+    if let Some(adapter) = frontend::adapter::write(spec, &prototype, staging.path())? {
+        let step = Step::begin("compiling the adapter".to_owned());
+        compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, all_declarations, Some(&adapter))
+            .map_err(|e| frontend::adapter::rejected(spec, &prototype, e))?;
+        drop(step);
+        loaded = load(worker, &compiled.modules, openmp)?;
+        rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+        let found;
+        (found, single_precision) = describe(worker, spec, core_ad::adapter::SYMBOL)?;
+        let adapted = core_ad::adapter::prototype(&prototype, &found).map_err(|e| undescribed(spec, e))?;
+        prototype = Prototype { adapter: Some(adapter.text), ..adapted };
+    }
     let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
         Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
         None => prototype,

@@ -23,6 +23,8 @@ macro_rules! codes {
 
 /// All codes, by name.
 pub const ALL: &[Code] = codes! {
+    "adapter" "CompileError" "The function takes objects (containers, views, matrices), and the adapter that ffgrad made for it does not compile."
+    "Write a function around it that takes pointers to numbers, and numbers, and give that one's name (docs/adapters.md)."
     "allocation" "DifferentiationError" "The function allocates or frees memory by a function that Enzyme does not know."
     "Use malloc and free, new and delete, or std::vector; a pool of your own: allocate before the call, and pass it as scratch."
     "ambiguous-function" "CompileError" "The name stands for several functions: overloads, or the same name in several namespaces."

@@ -140,7 +140,7 @@ impl Entity {
             None => inferred,
         };
         let access = matches!(ty, ParamType::Pointer { .. }).then_some(access);
-        Param { name: self.name.clone(), ty, spelled: self.spelled(), access }
+        Param { name: self.name.clone(), ty, spelled: self.spelled(), access, adapted: None }
     }
 
     fn dummy(&self, intent: Option<Intent>, inferred: Option<Access>) -> Dummy {
@@ -215,7 +215,7 @@ pub fn declaration(prototype: &Prototype, procedure: &Procedure) -> String {
     let kind = match &prototype.returns {
         ReturnType::Value { dtype } => format!("{} function", fortran_name(*dtype)),
         ReturnType::Unsupported { spelled } => format!("{spelled} function"),
-        ReturnType::Void => "subroutine".to_owned(),
+        ReturnType::Void | ReturnType::Object { .. } => "subroutine".to_owned(),
     };
     format!("{kind} {}({})", prototype.function, dummies.join("; "))
 }

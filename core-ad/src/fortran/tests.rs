@@ -53,6 +53,7 @@ fn known(name: &str, access: &[Access]) -> Prototype {
         ty: ParamType::Unsupported,
         spelled: String::new(),
         access: Some(*access),
+        adapted: None,
     };
     let base = Prototype {
         function: found.path(),
@@ -62,6 +63,7 @@ fn known(name: &str, access: &[Access]) -> Prototype {
         returns: ReturnType::Void,
         params: access.iter().map(param).collect(),
         fortran: None,
+        adapter: None,
     };
     prototype(base, &found).unwrap()
 }

@@ -1,5 +1,6 @@
 //! Checks a signature's syntax tree against the prototype: returns the [`CallPlan`], or everything that is wrong.
 
+use super::adapted;
 use super::parser::{Item, Tree};
 use super::symbols::{bound, divides_by_zero, items, symbols};
 use super::{did_you_mean, normal_form, unsupported, useless_size};
@@ -77,7 +78,7 @@ impl<'a> Check<'a> {
         for (section, items) in sections {
             for item in items {
                 self.item(section, item);
-                if item.name != "return" {
+                if item.name != "return" || self.is_returned_object(section) {
                     self.mention(section, item);
                 } else if std::mem::replace(&mut seen_return, true) {
                     self.problem("`return` is mentioned twice: mention it once".to_owned());
@@ -86,6 +87,11 @@ impl<'a> Check<'a> {
                 }
             }
         }
+    }
+
+    /// Whether `return` is a parameter of the adapter.
+    fn is_returned_object(&self, section: Section) -> bool {
+        section == Section::Outputs && self.prototype.param("return").is_some()
     }
 
     /// What is wrong with an item whatever it names.
@@ -109,6 +115,10 @@ impl<'a> Check<'a> {
             ReturnType::Void => format!(
                 "`return` is an output, but `{function}` returns `void`: name the pointers it \
                  writes to instead"
+            ),
+            ReturnType::Object { object } => format!(
+                "`return` is an output, but no adapter can call `{function}`, which returns a `{}`: wrap the function",
+                object.class
             ),
             ReturnType::Unsupported { spelled } => format!(
                 "`return` is an output, but no tensor can hold the `{spelled}` that `{function}` \
@@ -155,15 +165,19 @@ impl<'a> Check<'a> {
         {
             args.push(Arg { batched: item.batched, ..arg("return", Role::Return, dtype, Passing::Value) });
         }
+        adapted::set_sizes(self.prototype, &mut args);
         args
     }
 
     fn arg(&mut self, param: &Param, mention: Mention) -> Option<Arg> {
+        if adapted::is_size(param) {
+            return Some(adapted::size(param));
+        }
         let (dtype, passing) = match &param.ty {
             ParamType::Value { dtype } => (*dtype, Passing::Value),
             ParamType::Pointer { dtype, .. } => (*dtype, Passing::Pointer),
             ParamType::Unsupported => {
-                self.problem(unsupported(&param.name, &param.spelled));
+                self.problems.extend(unsupported(self.prototype, param));
                 return None;
             }
         };
@@ -175,6 +189,7 @@ impl<'a> Check<'a> {
             Passing::Pointer | Passing::Descriptor | Passing::Absent => self.pointer(param, mention),
         }
         let item = mention.input.or(mention.output).or(mention.scratch)?;
+        self.problems.extend(adapted::misfit(param, item.dims.as_deref().unwrap_or_default()));
         let is_input = mention.input.is_some();
         Some(Arg {
             shape: item.dims.clone().unwrap_or_default(),
@@ -194,6 +209,15 @@ impl<'a> Check<'a> {
         if integer && (self.symbols.contains_key(name) || self.sizes.contains_key(name)) {
             let shape = vec![Dim::Sym(name.to_owned())];
             return Some(Arg { shape, ..arg(name, Role::Size, dtype, passing) });
+        }
+        if let (Some(object), "return") = (adapted::object(param), name) {
+            let wanted = spell(name, &adapted::example(object), false);
+            let function = &self.prototype.function;
+            self.problem(format!(
+                "`{function}` returns a `{}`: name its shape right of `->`, as `{wanted}`",
+                param.spelled
+            ));
+            return None;
         }
         let remedy = match (passing, integer) {
             (Passing::Value, true) => {
@@ -411,7 +435,7 @@ pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg
 }
 
 fn output_dtype(prototype: &Prototype, name: &str) -> Option<DType> {
-    if name == "return" {
+    if name == "return" && prototype.param(name).is_none() {
         return match prototype.returns {
             ReturnType::Value { dtype } => Some(dtype),
             _ => None,

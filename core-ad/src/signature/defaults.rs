@@ -4,7 +4,8 @@
 //! integer is the number of elements of the first input array, whose shape the outputs have.
 
 use super::check::{self, arg, integer_param, is_integer};
-use super::{normal_form, parser, unsupported, useless_size};
+use super::{adapted, normal_form, parser, unsupported, useless_size};
+use crate::adapter::Object;
 use crate::names::closest;
 use crate::shapes::dims::spell;
 use crate::{Access, Arg, CallPlan, Dim, Param, ParamType, Passing, Prototype, ReturnType, Role};
@@ -21,6 +22,7 @@ pub(super) fn plan(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Resu
     if let Some(dtype) = float_return(prototype) {
         args.push(arg("return", Role::Return, dtype, Passing::Value));
     }
+    adapted::set_sizes(prototype, &mut args);
     let having =
         |roles: &[Role]| -> Vec<usize> { (0..args.len()).filter(|i| roles.contains(&args[*i].role)).collect() };
     let inputs = having(&[Role::Input, Role::InOut]);
@@ -37,8 +39,12 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     let dims = [Dim::Sym(symbol.to_owned())];
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for param in &prototype.params {
+        if adapted::is_size(param) {
+            continue;
+        }
         let role = default_role(param)?;
-        let shape: &[Dim] = if is_array(param) { &dims } else { &[] };
+        let own = adapted::object(param).map(|object| own_shape(object, symbol));
+        let shape: &[Dim] = if is_array(param) { own.as_deref().unwrap_or(&dims) } else { &[] };
         // One integer can be the dimension; the others are ambiguous.
         let is_dimension = has_arrays && param.name == symbol;
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
@@ -51,6 +57,11 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     right.extend(float_return(prototype).map(|_| "return".to_owned()));
     let text = format!("{} -> {}", left.join(", "), right.join(", ")).trim_start().to_owned();
     accepted(prototype, &text, symbol).then_some(text)
+}
+
+/// The shape of an object: what its class says, and symbols.
+fn own_shape(object: &Object, symbol: &str) -> Vec<Dim> {
+    if adapted::is_flat(object) { vec![Dim::Sym(symbol.to_owned())] } else { adapted::example(object) }
 }
 
 /// Whether `text` fits, perhaps with the size of arrays that follows from no input.
@@ -67,7 +78,7 @@ fn is_array(param: &Param) -> bool {
 
 /// Whether the parameter is an integer by value.
 fn is_count(param: &Param) -> bool {
-    matches!(param.ty, ParamType::Value { dtype } if is_integer(dtype))
+    matches!(param.ty, ParamType::Value { dtype } if is_integer(dtype)) && !adapted::is_size(param)
 }
 
 fn is_array_input(param: &Param) -> bool {
@@ -110,6 +121,10 @@ fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Op
     };
     let bare = arg(&param.name, role, dtype, passing);
     let symbol = if sizes.contains_key(&param.name) { &param.name } else { symbol };
+    if let Some(object) = adapted::object(param).filter(|object| !adapted::is_flat(object)) {
+        let constant = role == Role::Input && !dtype.is_float();
+        return Some(Arg { shape: adapted::example(object), constant, ..bare });
+    }
     let shape = if role == Role::Size || is_array(param) { vec![Dim::Sym(symbol.to_owned())] } else { Vec::new() };
     let constant = matches!(role, Role::Input | Role::InOut) && !dtype.is_float();
     Some(Arg { shape, constant, flat: is_array(param), ..bare })
@@ -120,9 +135,10 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
     let mut doubts: Vec<String> = Vec::new();
     for param in &prototype.params {
         if param.ty == ParamType::Unsupported {
-            doubts.push(unsupported(&param.name, &param.spelled));
+            doubts.extend(unsupported(prototype, param));
         }
     }
+    doubts.extend(prototype.params.iter().filter_map(object_doubt));
     doubts.extend(return_doubt(prototype));
     doubts.extend(output_doubt(prototype));
     doubts.extend(missing_shapes(prototype, sizes));
@@ -138,6 +154,21 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
         doubts.extend(prototype.params.iter().filter(|p| is_unused(p)).map(unused));
     }
     doubts
+}
+
+/// Objects whose shape, or role, nothing says.
+fn object_doubt(param: &Param) -> Option<String> {
+    let object = adapted::object(param).filter(|_| is_array(param))?;
+    let (name, spelled) = (&param.name, &param.spelled);
+    let is_known = adapted::is_flat(object) || object.extents.iter().all(Option::is_some);
+    match (is_known, object.constant) {
+        _ if name == "return" => Some("the shape of the value is not known: give a signature".to_owned()),
+        (false, _) => Some(format!("the shape of `{name}`, a `{spelled}`, is not known: give a signature")),
+        (true, false) => {
+            Some(format!("`{name}` is a `{spelled}`, which may be an input, an output or both: give a signature"))
+        }
+        (true, true) => None,
+    }
 }
 
 fn return_doubt(prototype: &Prototype) -> Option<String> {

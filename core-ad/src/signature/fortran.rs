@@ -142,7 +142,7 @@ impl Known<'_> {
         let mut tree = Tree::default();
         for (param, dummy) in self.params().filter(|(_, d)| !d.optional) {
             if param.ty == ParamType::Unsupported {
-                doubts.push(super::unsupported(&param.name, &param.spelled));
+                doubts.extend(super::unsupported(self.prototype, param));
                 continue;
             }
             let dims = self.declared(&param.name, dummy, doubts);

@@ -5,6 +5,7 @@
 //! with the prototype, `defaults` guesses where there is no text; `shapes` later gives the symbols
 //! their values.
 
+mod adapted;
 mod check;
 mod defaults;
 mod fortran;
@@ -14,7 +15,7 @@ mod symbols;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::{Arg, CallPlan, Dim, Prototype, Role};
+use crate::{Arg, CallPlan, Dim, Param, ParamType, Prototype, Role};
 use std::collections::BTreeMap;
 
 /// Joins `prototype` with `signature`, or with the defaults where there is none.
@@ -110,11 +111,21 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
 }
 
 /// Why a parameter cannot be passed, whatever the signature.
-fn unsupported(name: &str, spelled: &str) -> String {
-    format!(
-        "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \
-         one that takes pointers to numbers, and numbers"
-    )
+fn unsupported(prototype: &Prototype, param: &Param) -> Option<String> {
+    let Param { name, spelled, .. } = param;
+    let others = prototype.params.iter().any(|p| p.ty == ParamType::Unsupported && p.adapted.is_none());
+    // An adapter would take this one, were it not for others.
+    (param.adapted.is_none() || !others).then(|| {
+        format!(
+            "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \
+             one that takes pointers to numbers, and numbers"
+        )
+    })
+}
+
+/// ` write ...`, the remedy.
+fn did_you_write(text: &str) -> String {
+    format!("write `{text}`")
 }
 
 /// Why a key of `sizes` binds nothing.

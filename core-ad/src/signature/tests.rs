@@ -22,6 +22,7 @@ pub(crate) fn prototype(declaration: &str) -> Prototype {
         },
         params: params.split(", ").map(param).collect(),
         fortran: None,
+        adapter: None,
     }
 }
 
@@ -42,7 +43,7 @@ fn param(text: &str) -> Param {
         (None, _) => ParamType::Unsupported,
     };
     let access = matches!(ty, ParamType::Pointer { .. }).then_some(access);
-    Param { name: name.to_owned(), ty, spelled: spelled.to_owned(), access }
+    Param { name: name.to_owned(), ty, spelled: spelled.to_owned(), access, adapted: None }
 }
 
 fn dtype(name: &str) -> Option<DType> {

@@ -145,6 +145,12 @@ fn describe(manifest: &Manifest) -> String {
     let _ = writeln!(text, "  signature   {}", plan.signature);
     let _ = writeln!(text, "  .apply      ({}) -> {}\n", names(plan, &plan.inputs), results(plan));
     text.push_str(&table(&rows));
+    if let Some(adapter) = &prototype.adapter {
+        text.push_str("\nAdapter\n");
+        for line in adapter.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
     text.push_str("\nTools\n");
     for tool in &manifest.tools {
         let _ = writeln!(text, "  {:<9}{}", tool.name, shortened(&tool.version));

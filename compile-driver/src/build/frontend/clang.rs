@@ -44,10 +44,11 @@ pub(crate) fn translation_unit(
     staging: &Path,
     i: usize,
 ) -> Result<PathBuf> {
-    if !spec.function.contains('<') || i != 0 {
+    // Parameters may be instances too.
+    let name = spec.function.split('(').next().unwrap_or(&spec.function);
+    if !name.contains('<') || i != 0 {
         return Ok(source.to_owned());
     }
-    let name = spec.function.split('(').next().unwrap_or(&spec.function);
     let (file, instance) = match language {
         Language::Cpp => {
             ("instance.cpp", format!("__attribute__((used)) static auto *const ffgrad_instance = &{name};"))

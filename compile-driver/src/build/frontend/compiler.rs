@@ -88,6 +88,13 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
         diagnosis.code = "missing-header".to_owned();
         diagnosis = diagnosis.advise("Add the header's folder: include_dirs=[\"...\"].");
     }
+    let names_standard = spec.options.flags.iter().any(|flag| flag.starts_with("-std="));
+    if message.contains("in namespace 'std'") && !names_standard {
+        diagnosis = diagnosis.advise(
+            "If that is newer than C++17, clang's default, name the standard: flags=[\"-std=c++20\"], or \
+             --flag=-std=c++20.",
+        );
+    }
     diagnosis.location = location;
     let shown: Vec<&str> = stderr.lines().take(20).collect();
     Error::compile(diagnosis.quote(shown.join("\n")))

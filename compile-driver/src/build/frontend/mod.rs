@@ -3,6 +3,7 @@
 //! A source is compiled once, without optimisation but with everything optimisation needs (type-based aliasing,
 //! lifetimes); each pipeline optimises that bitcode by itself.
 
+pub mod adapter;
 pub mod clang;
 pub mod compiler;
 pub mod cuda;
@@ -10,6 +11,7 @@ pub mod flang;
 pub mod inputs;
 pub mod language;
 
+use crate::build::frontend::adapter::Adapter;
 use crate::build::mpi;
 use crate::cache::Cache;
 use crate::error::Result;
@@ -21,7 +23,8 @@ use language::{Compiled, Language};
 use std::path::Path;
 
 /// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
-/// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`.
+/// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`. `adapter` is compiled in place of the source that it
+/// includes.
 pub fn compile(
     tools: &Tools,
     spec: &Spec,
@@ -29,6 +32,7 @@ pub fn compile(
     staging: &Path,
     headers: &Path,
     all_declarations: bool,
+    adapter: Option<&Adapter>,
 ) -> Result<Compiled> {
     let mut result = Compiled::default();
     flang::compile(tools, spec, headers, staging, &mut result)?;
@@ -40,7 +44,10 @@ pub fn compile(
         let on_device = language == Language::Cuda;
         let module = staging.join(format!("source{i}.{}", if on_device { "ll" } else { "bc" }));
         let deps = staging.join(format!("source{i}.d"));
-        let unit = clang::translation_unit(spec, source, language, staging, i)?;
+        let unit = match adapter.filter(|adapter| adapter.source == i) {
+            Some(adapter) => adapter.unit.clone(),
+            None => clang::translation_unit(spec, source, language, staging, i)?,
+        };
         let mut command =
             if on_device { cuda::clang(tools, spec, cache)? } else { clang::command(tools, spec, language) };
         command.arg("-idirafter").arg(headers);

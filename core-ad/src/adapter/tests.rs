@@ -1,0 +1,158 @@
+//! Tests of the names that adapters understand, and of the text that they become.
+
+use super::*;
+use proptest::prelude::*;
+
+const VECTOR: &str = "std::vector<double, std::allocator<double> >";
+
+fn object(class: &str) -> Object {
+    Object::of_class(class, false).unwrap()
+}
+
+fn param(name: &str, adapted: Adapted) -> Param {
+    let ty = match &adapted {
+        Adapted::Same { .. } => ParamType::Value { dtype: DType::I32 },
+        _ => ParamType::Unsupported,
+    };
+    Param { name: name.to_owned(), ty, spelled: "as declared".to_owned(), access: None, adapted: Some(adapted) }
+}
+
+fn function(returns: ReturnType, params: Vec<Param>) -> Prototype {
+    Prototype {
+        function: "f".to_owned(),
+        symbol: "f".to_owned(),
+        file: "m.cpp".to_owned(),
+        line: 1,
+        returns,
+        params,
+        fortran: None,
+        adapter: None,
+    }
+}
+
+/// The lines of the adapter's body.
+fn body(prototype: &Prototype, is_cpp: bool) -> String {
+    let text = source(prototype, "f", "/m.cpp", is_cpp);
+    text[text.find(SYMBOL).unwrap()..].trim_end().to_owned()
+}
+
+#[test]
+fn classes_have_the_extents_that_their_names_say() {
+    let extents = |class: &str| object(class).extents;
+    assert_eq!(extents(VECTOR), [None]);
+    assert_eq!(extents("std::__1::vector<float, std::__1::allocator<float> >"), [None]);
+    assert_eq!(extents("std::array<double, 3ul>"), [Some(3)]);
+    assert_eq!(extents("std::array<std::array<double, 3ul>, 2ul>"), [Some(2), Some(3)]);
+    assert_eq!(extents("std::span<double const, 18446744073709551615ul>"), [None]);
+    assert_eq!(extents("std::span<double, 4ul>"), [Some(4)]);
+    assert_eq!(extents("Eigen::Matrix<double, -1, 1, 0, -1, 1>"), [None]);
+    assert_eq!(extents("Eigen::Matrix<double, 1, -1, 1, 1, -1>"), [None]);
+    assert_eq!(extents("Eigen::Matrix<double, -1, 3, 0, -1, 3>"), [None, Some(3)]);
+    assert_eq!(extents("Eigen::Array<float, -1, -1, 1, -1, -1>"), [None, None]);
+    assert_eq!(
+        extents("Eigen::Ref<Eigen::Matrix<double, -1, -1, 0, -1, -1> const, 0, Eigen::OuterStride<-1> >"),
+        [None, None]
+    );
+}
+
+#[test]
+fn views_of_constants_are_constant() {
+    assert!(object("std::span<double const, 18446744073709551615ul>").constant);
+    assert!(!object("std::span<double, 18446744073709551615ul>").constant);
+    assert!(object("Eigen::Map<Eigen::Matrix<double, 3, 1, 0, 3, 1> const, 0, Eigen::Stride<0, 0> >").constant);
+}
+
+#[test]
+fn classes_that_no_adapter_makes_are_none() {
+    for class in [
+        "Mesh",
+        "std::vector<Mesh, std::allocator<Mesh> >",
+        "std::array<std::vector<double, std::allocator<double> >, 2ul>",
+        "std::complex<double>",
+        "Eigen::Matrix<std::complex<double>, -1, -1, 0, -1, -1>",
+        "Eigen::Map<Eigen::Matrix<double, -1, 1, 0, -1, 1>, 0, Eigen::InnerStride<2> >",
+        "std::array<double, 0ul>",
+    ] {
+        assert_eq!(Object::of_class(class, false), None, "{class}");
+    }
+}
+
+#[test]
+fn a_vector_is_copied_in_and_out_element_by_element() {
+    let object = Object { by: By::Reference, ..object(VECTOR) };
+    let given = Object { constant: true, ..object.clone() };
+    let params = vec![
+        param("x", Adapted::Object(given)),
+        param("i", Adapted::Same { exact: "int".to_owned() }),
+        param("y", Adapted::Object(object)),
+    ];
+    insta::assert_snapshot!(body(&function(ReturnType::Void, params), true), @r#"
+    ffgrad_adapter(const double *x, long x_size, int i_, double *y, long y_size) {
+      std::vector<double, std::allocator<double> > x_object(x_size);
+      for (long i = 0; i < x_size; ++i) x_object[i] = x[i];
+      std::vector<double, std::allocator<double> > y_object(y_size);
+      for (long i = 0; i < y_size; ++i) y_object[i] = y[i];
+      ::f(static_cast<std::vector<double, std::allocator<double> > const &>(x_object), i_, static_cast<std::vector<double, std::allocator<double> > &>(y_object));
+      ffgrad_same_size((long)y_object.size() == y_size, "`y` has another size than the signature says");
+      for (long i = 0; i < y_size; ++i) y[i] = y_object[i];
+    }
+    "#);
+}
+
+#[test]
+fn a_matrix_has_the_indices_of_its_tensor() {
+    let matrix = object("Eigen::Matrix<double, -1, -1, 0, -1, -1>");
+    let view = object("Eigen::Ref<Eigen::Matrix<double, -1, 1, 0, -1, 1> const, 0, Eigen::InnerStride<1> >");
+    let params = vec![param("v", Adapted::Object(Object { by: By::Reference, ..view }))];
+    let returns = ReturnType::Object { object: Box::new(matrix) };
+    insta::assert_snapshot!(body(&function(returns, params), true), @r#"
+    ffgrad_adapter(const double *v, long v_size, double *result, long result_rows, long result_cols) {
+      Eigen::Map<const Eigen::Matrix<double, -1, 1, 0, -1, 1>> v_memory(v, v_size);
+      Eigen::Ref<Eigen::Matrix<double, -1, 1, 0, -1, 1> const, 0, Eigen::InnerStride<1> > v_object(v_memory);
+      const Eigen::Matrix<double, -1, -1, 0, -1, -1> &value_ = ::f(static_cast<Eigen::Ref<Eigen::Matrix<double, -1, 1, 0, -1, 1> const, 0, Eigen::InnerStride<1> > &>(v_object));
+      ffgrad_same_size(value_.rows() == result_rows, "the result has another size than the signature says");
+      ffgrad_same_size(value_.cols() == result_cols, "the result has another size than the signature says");
+      for (long i = 0; i < result_rows; ++i) for (long j = 0; j < result_cols; ++j) result[i * result_cols + j] = value_(i, j);
+    }
+    "#);
+}
+
+#[test]
+fn rows_in_c_are_pointers_into_the_tensor() {
+    let rows = Object {
+        class: "double * *".to_owned(),
+        kind: Kind::Rows,
+        dtype: DType::F64,
+        element: "double".to_owned(),
+        extents: vec![None, None],
+        constant: false,
+        by: By::Value,
+    };
+    let returns = ReturnType::Value { dtype: DType::F64 };
+    insta::assert_snapshot!(body(&function(returns, vec![param("a", Adapted::Object(rows))]), false), @r"
+    ffgrad_adapter(double *a, long a_rows, long a_cols) {
+      double **a_object = (double **)malloc(sizeof(void *) * a_rows);
+      for (long i = 0; i < a_rows; ++i) a_object[i] = a + i * a_cols;
+      const double value = f((double * *)a_object);
+      free(a_object);
+      return value;
+    }
+    ");
+}
+
+#[test]
+fn nested_containers_are_made_with_all_their_sizes() {
+    let nested = "std::vector<std::vector<double, std::allocator<double> >, std::allocator<std::vector<double, std::allocator<double> > > >";
+    let given = Object { constant: true, by: By::Reference, ..object(nested) };
+    let text = body(&function(ReturnType::Void, vec![param("a", Adapted::Object(given))]), true);
+    assert!(text.contains("a_object(a_rows, std::vector<double, std::allocator<double> >(a_cols));"), "{text}");
+    assert!(text.contains("a_object[i][j] = a[i * a_cols + j];"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_as_a_class_without_panic(class in "[a-z:<>, 0-9()-]*") {
+        let _ = Object::of_class(&format!("std::vector<{class}>"), false);
+        let _ = Object::of_class(&class, true);
+    }
+}

@@ -1,0 +1,194 @@
+"""Functions whose parameters are objects (containers, spans, Eigen's matrices, rows): values and derivatives through generated adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ffgrad
+import numpy as np
+import pytest
+from ffgrad.numpy import enzyme
+from numpy.typing import NDArray
+from support.loader import FOLDER
+
+SOURCES = FOLDER / "adapters"
+CPP20 = ["-std=c++20"]
+EIGEN = next((p for p in (Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3")) if p.exists()), None)
+
+Array = NDArray[Any]
+
+
+def agrees(op: Any, value: Callable[..., Any], *inputs: Any) -> None:
+    """Value against ``value``, and the pullback against central differences of ``value``."""
+    given = [i.copy() if isinstance(i, np.ndarray) else i for i in inputs]
+    result, pullback = op.vjp(*inputs)
+    expected = np.asarray(value(*inputs))
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+    rng = np.random.default_rng(5)
+    cotangent = rng.standard_normal(expected.shape)
+    gradients = pullback(cotangent if expected.shape else float(cotangent))
+    for at, (x, gradient) in enumerate(zip(inputs, gradients, strict=True)):
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+            continue
+        direction = rng.standard_normal(x.shape)
+        step = 1e-6
+        moved = [np.sum(cotangent * value(*inputs[:at], x + s * step * direction, *inputs[at + 1 :])) for s in (1, -1)]
+        slope = (moved[0] - moved[1]) / (2 * step)
+        np.testing.assert_allclose(np.sum(gradient * direction), slope, rtol=1e-6, atol=1e-7)
+        np.testing.assert_array_equal(x, given[at])
+
+
+def normal(*shape: int) -> Array:
+    return np.random.default_rng(sum(shape)).standard_normal(shape)
+
+
+def rows_of_arrays(p: Array) -> Any:
+    return np.sqrt((np.diff(p, axis=0) ** 2).sum(axis=1)).sum()
+
+
+CONTAINERS: dict[str, tuple[str, str | None, Callable[..., Any], list[Any]]] = {
+    "reference": ("ns::norm", "x[n], p -> return", lambda x, p: (np.abs(x) ** p).sum() ** (1 / p), [normal(4), 3.0]),
+    "default": ("sum_of_squares<double>", None, lambda x: (x**2).sum(), [normal(4)]),
+    "static": ("squares", "value[n], i -> squares[n]", lambda x, a: a * x * x, [normal(5), 2.0]),
+    "refilled": ("sines", "x[n] -> y[n]", np.sin, [normal(5)]),
+    "result": ("matvec", "a[m,n], x[n] -> return[m]", lambda a, x: a @ x, [normal(3, 4), normal(4)]),
+    "value": ("by_value", "x[n] -> return", lambda x: (x**2).sum(), [normal(4)]),
+    "constants": (
+        "gathered",
+        "x[n], k[m] -> return",
+        lambda x, k: (x[k] ** 2).sum(),
+        [normal(4), np.array([0, 3, 3], np.int32)],
+    ),
+    "array": ("cross", "a[3], b[3] -> return[3]", np.cross, [normal(3), normal(3) + 1]),
+    "arrays": ("path_length", "p[n,2] -> return", rows_of_arrays, [normal(5, 2)]),
+    "nested": ("outer", "a[m], b[n] -> return[m,n]", np.outer, [normal(3), normal(2)]),
+    "overload": (
+        "overloaded(std::vector<double, std::allocator<double> > const&)",
+        "x[n] -> return",
+        lambda x: x[0] * x[0],
+        [normal(2)],
+    ),
+    "nameless namespace": (
+        "(anonymous namespace)::hidden",
+        "x[n], a -> return",
+        lambda x, a: a * x[0] * x[1],
+        [normal(2), 2.0],
+    ),
+    "pointer beside": (
+        "mixed",
+        "x[n+1] -> y[2]",
+        lambda x: np.array([x[-1] * x[0], x[1]]),
+        [normal(4)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CONTAINERS)
+def test_containers_are_parameters_and_results(case: str) -> None:
+    function, signature, value, inputs = CONTAINERS[case]
+    agrees(enzyme(SOURCES / "containers.cpp", function, signature), value, *inputs)
+
+
+def test_a_container_is_updated_in_place_in_a_copy() -> None:
+    op = enzyme(SOURCES / "containers.cpp", "step", "u[n], dt -> u[n]")
+    u = np.array([1.0, 2.0, 3.0], np.float32)
+    result, pullback = op.vjp(u, np.float32(0.5))
+    np.testing.assert_allclose(result, [1.0, 2.5, 6.125])
+    np.testing.assert_array_equal(u, [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(pullback(np.array([0, 0, 1], np.float32))[0], [2.5, 2.5, 1.0])
+
+
+SPANS: dict[str, tuple[str, str, Callable[..., Any], list[Any]]] = {
+    "constant": ("entropy", "p[n] -> return", lambda p: -(p / p.sum() * np.log(p / p.sum())).sum(), [normal(5) ** 2]),
+    "written": ("cubes", "x[n] -> y[n]", lambda x: x**3, [normal(4)]),
+    "fixed": ("triple", "v[3] -> return", np.prod, [normal(3)]),
+}
+
+
+@pytest.mark.parametrize("case", SPANS)
+def test_spans_are_parameters(case: str) -> None:
+    function, signature, value, inputs = SPANS[case]
+    agrees(enzyme(SOURCES / "spans.cpp", function, signature, flags=CPP20), value, *inputs)
+
+
+def spd(n: int) -> Array:
+    a = normal(n, n)
+    return a @ a.T + n * np.eye(n)
+
+
+EIGENS: dict[str, tuple[str, str | None, Callable[..., Any], list[Any]]] = {
+    "matrix": (
+        "mahalanobis",
+        "x[n], mean[n], covariance[n,n] -> return",
+        lambda x, mean, c: (x - mean) @ np.linalg.solve((np.tril(c) + np.tril(c, -1).T), x - mean),
+        [normal(3), normal(3) + 1, spd(3)],
+    ),
+    "result": ("product", "a[m,n], x[n] -> return[m]", lambda a, x: a @ x, [normal(2, 3), normal(3)]),
+    "views": ("outer", "a[m], b[n] -> return[m,n]", np.outer, [normal(2), normal(3)]),
+    "fixed": ("rotated", None, lambda r, v: r @ v, [normal(3, 3), normal(3)]),
+    "half fixed": (
+        "weighted",
+        "points[n,2], w[n] -> return",
+        lambda p, w: (p[:, 0] * w + p[:, 1] ** 2).sum(),
+        [normal(4, 2), normal(4)],
+    ),
+}
+
+
+@pytest.mark.skipif(EIGEN is None, reason="Eigen is not installed (libeigen3-dev)")
+@pytest.mark.parametrize("case", EIGENS)
+def test_matrices_of_eigen_have_the_indices_of_their_tensors(case: str) -> None:
+    function, signature, value, inputs = EIGENS[case]
+    signature = signature or "r[3,3], v[3] -> return[3]"
+    agrees(enzyme(SOURCES / "eigen.cpp", function, signature, include_dirs=[str(EIGEN)]), value, *inputs)
+
+
+@pytest.mark.skipif(EIGEN is None, reason="Eigen is not installed (libeigen3-dev)")
+def test_views_of_eigen_are_written_to() -> None:
+    op = enzyme(SOURCES / "eigen.cpp", "scaled", "a[m,n] -> b[m,n], sums[m]", include_dirs=[str(EIGEN)])
+    a = normal(2, 3)
+    (b, sums), pullback = op.vjp(a)
+    weights = np.arange(1, 4)
+    np.testing.assert_allclose(b, weights * a**2, rtol=1e-13)
+    np.testing.assert_allclose(sums, b.sum(axis=1), rtol=1e-13)
+    cotangents = normal(2, 3), normal(2)
+    expected = 2 * weights * a * (cotangents[0] + cotangents[1][:, None])
+    np.testing.assert_allclose(pullback(cotangents)[0], expected, rtol=1e-12)
+
+    op = enzyme(SOURCES / "eigen.cpp", "doubled", "a[m,n] -> a[m,n]", include_dirs=[str(EIGEN)])
+    result, pullback = op.vjp(a)
+    np.testing.assert_allclose(result, a * [[2], [1]])
+    np.testing.assert_allclose(pullback(np.ones((2, 3)))[0], [[2] * 3, [1] * 3])
+
+
+def test_rows_are_pointers_into_a_matrix() -> None:
+    op = enzyme(SOURCES / "rows.c", "energy", "a[m,n] -> return")
+    agrees(op, lambda a: ((np.arange(3) + 1)[:, None] * a**2).sum(), normal(3, 2))
+    op = enzyme(SOURCES / "rows.c", "sines", "a[m,n] -> b[m,n]")
+    agrees(op, lambda a: (np.arange(3) + 1)[:, None] * np.sin(a), normal(3, 2))
+
+
+def refusal(function: str, signature: str | None) -> str:
+    with pytest.raises(ffgrad.SignatureError) as caught:
+        enzyme(SOURCES / "containers.cpp", function, signature)
+    return str(caught.value)
+
+
+def test_shapes_that_an_object_cannot_have_are_refused() -> None:
+    assert "which cannot have the shape of `a[n]`: write `a[3]`" in refusal("cross", "a[n], b[3] -> return[3]")
+    assert "name its shape right of `->`, as `return[n]`" in refusal("matvec", "a[m,n], x[n] -> ")
+    assert "which may be an input, an output or both: give a signature" in refusal("sines", None)
+    assert "the shape of the value is not known" in refusal("outer", None)
+
+
+def test_a_container_of_another_size_after_the_call_is_an_exception() -> None:
+    op = enzyme(SOURCES / "containers.cpp", "appended", "x[n] -> y[n]")
+    with pytest.raises(ffgrad.ForeignError, match="`y` has another size than the signature says"):
+        op.vjp(normal(3))
+
+
+def test_a_name_of_a_later_standard_comes_with_the_flag() -> None:
+    with pytest.raises(ffgrad.CompileError, match="-std=c\\+\\+20"):
+        enzyme(SOURCES / "spans.cpp", "entropy", "p[n] -> return")
