@@ -7,7 +7,7 @@
 //! The metadata kinds are described in LLVM's "Source Level Debugging" manual.
 
 use crate::DType;
-use crate::adapter::{Adapted, By, Kind, Object};
+use crate::adapter::{Adapted, By, Kind, Object, Structure};
 use crate::names;
 use crate::prototype::{Access, Param, ParamType, Prototype, ReturnType};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub fn discover(
     let source_params = types.get(1..).unwrap_or_default();
     let returned = types.first().copied().unwrap_or("null");
     let returns = nodes.returns(returned);
-    let is_object = |ty: &&str| nodes.resolve(ty).object.is_some();
+    let is_object = |ty: &&str| matches!(nodes.adapted(ty), Some(Adapted::Object(_) | Adapted::Structure(_)));
     if source_params.iter().any(is_object) || matches!(returns, ReturnType::Object { .. }) {
         // An adapter is needed. Objects by value are none, one or two parameters in the compiled code, which says nothing of their use.
         let names = nodes.parameter_names(id, subprogram);
@@ -265,17 +265,102 @@ impl<'a> Nodes<'a> {
 
     /// A parameter of a function that needs an adapter.
     fn declared(&self, name: String, ty: &str) -> Param {
+        let Resolved { ty: reduced, spelled, .. } = self.resolve(ty);
+        Param { name, ty: reduced, spelled, access: None, adapted: self.adapted(ty) }
+    }
+
+    /// What an adapter makes of a parameter of this type.
+    fn adapted(&self, ty: &str) -> Option<Adapted> {
         let resolved = self.resolve(ty);
-        let adapted = match (resolved.object, &resolved.ty) {
+        match (resolved.object, resolved.structure, &resolved.ty) {
             // What it writes to a copy is lost.
-            (Some(object), _) if is_owner(&object) && matches!(object.by, By::Value | By::Rvalue) => {
+            (Some(object), ..) if is_owner(&object) && matches!(object.by, By::Value | By::Rvalue) => {
                 Some(Adapted::Object(Object { constant: true, ..object }))
             }
-            (Some(object), _) => Some(Adapted::Object(object)),
-            (None, ParamType::Unsupported) => None,
-            (None, _) => resolved.exact.map(|exact| Adapted::Same { exact }),
+            (Some(object), ..) => Some(Adapted::Object(object)),
+            (None, Some(record), _) => self.structure(&record).map(Adapted::Structure),
+            (None, None, ParamType::Unsupported) => None,
+            (None, None, _) => resolved.exact.map(|exact| Adapted::Same { exact }),
+        }
+    }
+
+    /// The structure, if an adapter can set all of its members.
+    fn structure(&self, record: &Record<'_>) -> Option<Structure> {
+        let Record { node, class, constant, by } = record;
+        // Only declared here: a class whose constructors stand elsewhere, too.
+        if class.is_empty() || field(node, "flags").is_some_and(|flags| flags.contains("DIFlagFwdDecl")) {
+            return None;
+        }
+        let elements = self.tuple(self.field(node, "elements")?).into_iter();
+        let elements = elements.filter_map(|e| self.get(reference(e)));
+        let mut members = Vec::new();
+        for element in elements {
+            let flags = field(element, "flags").unwrap_or_default();
+            match field(element, "tag") {
+                Some("DW_TAG_member") if flags.contains("DIFlagStaticMember") => {}
+                Some("DW_TAG_member") => {
+                    let is_class = field(node, "tag") == Some("DW_TAG_class_type");
+                    let is_open = if is_class { flags.contains("DIFlagPublic") } else { !flags.contains("DIFlagPr") };
+                    if !is_open || flags.contains("DIFlagBitField") {
+                        return None;
+                    }
+                    members.push(self.member(field(element, "name")?, field(element, "baseType")?)?);
+                }
+                // A base class, or a table of virtual functions.
+                Some("DW_TAG_inheritance") => return None,
+                _ => {}
+            }
+        }
+        let constant = *constant || matches!(by, By::Value | By::Rvalue);
+        Some(Structure { class: class.clone(), constant, by: *by, members })
+    }
+
+    fn member(&self, name: &str, ty: &str) -> Option<Param> {
+        let Resolved { constant, by_array, structure, .. } = self.resolve(ty);
+        // A structure may point to itself.
+        let is_far = structure.is_some_and(|record| record.by != By::Value);
+        if constant || is_far {
+            return None;
+        }
+        if by_array {
+            return self.array(name, ty);
+        }
+        let param = self.declared(name.to_owned(), ty);
+        match &param.adapted {
+            Some(Adapted::Same { exact }) if !exact.ends_with('&') => Some(param),
+            // Whether it is constant follows from what it is a member of.
+            Some(Adapted::Object(object)) if object.by == By::Value && is_owner(object) => {
+                let object = Object { constant: false, ..object.clone() };
+                Some(Param { adapted: Some(Adapted::Object(object)), ..param })
+            }
+            Some(Adapted::Structure(inner)) if inner.by == By::Value => {
+                let inner = Structure { constant: false, ..inner.clone() };
+                Some(Param { adapted: Some(Adapted::Structure(inner)), ..param })
+            }
+            _ => None,
+        }
+    }
+
+    /// A member that is an array of numbers.
+    fn array(&self, name: &str, ty: &str) -> Option<Param> {
+        let mut node = self.get(reference(ty))?;
+        while field(node, "tag") != Some("DW_TAG_array_type") {
+            node = self.field(node, "baseType")?;
+        }
+        let counts = self.tuple(self.field(node, "elements")?).into_iter();
+        let counts = counts.map(|c| field(self.get(reference(c))?, "count")?.parse::<i64>().ok().filter(|n| *n > 0));
+        let extents: Vec<Option<i64>> = counts.map(|count| count.map(Some)).collect::<Option<_>>()?;
+        let Resolved { ty, exact: Some(element), spelled, .. } = self.resolve(field(node, "baseType")?) else {
+            return None;
         };
-        Param { name, ty: resolved.ty, spelled: resolved.spelled, access: None, adapted }
+        let ParamType::Value { dtype } = ty else { return None };
+        if extents.len() > 4 {
+            return None;
+        }
+        let kind = Kind::Container { levels: Vec::new() };
+        let object = Object { class: String::new(), kind, dtype, element, extents, constant: false, by: By::Value };
+        let (name, spelled) = (name.to_owned(), format!("{spelled}[]"));
+        Some(Param { name, ty: ParamType::Unsupported, spelled, access: None, adapted: Some(Adapted::Object(object)) })
     }
 
     fn returns(&self, ty: &str) -> ReturnType {
@@ -287,17 +372,18 @@ impl<'a> Nodes<'a> {
             ParamType::Value { dtype } => ReturnType::Value { dtype },
             // The class is what messages name.
             _ if resolved.object.as_ref().is_some_and(|o| o.by != By::Pointer && is_owner(o)) => {
-                resolved.object.map_or(ReturnType::Void, |object| ReturnType::Object { object: Box::new(object) })
+                let own = |object| ReturnType::Object { object: Box::new(Object { constant: false, ..object }) };
+                resolved.object.map_or(ReturnType::Void, own)
             }
             _ => ReturnType::Unsupported { spelled: resolved.spelled },
         }
     }
 
-    fn resolve(&self, reference_text: &str) -> Resolved {
+    fn resolve(&self, reference_text: &str) -> Resolved<'a> {
         self.resolve_node(self.get(reference(reference_text)), reference_text == "null", 0)
     }
 
-    fn resolve_node(&self, node: Option<&str>, void: bool, depth: usize) -> Resolved {
+    fn resolve_node(&self, node: Option<&'a str>, void: bool, depth: usize) -> Resolved<'a> {
         let Some(node) = node else {
             return Resolved::unsupported(if void { "void" } else { "?" });
         };
@@ -314,7 +400,14 @@ impl<'a> Nodes<'a> {
         let full = || field(node, "identifier").and_then(names::class).unwrap_or_else(|| name.to_owned());
         let class = |spelled: &str| {
             let object = Object::of_class(&full(), false);
-            Resolved { object, ..Resolved::unsupported(spelled) }
+            let named = match (field(node, "identifier").and_then(names::class), field(node, "name")) {
+                (Some(full), _) => full,
+                (None, Some(tag)) => format!("struct {tag}"),
+                // In C its typedef names it.
+                (None, None) => String::new(),
+            };
+            let structure = Some(Record { node, class: named, constant: false, by: By::Value });
+            Resolved { object, structure, ..Resolved::unsupported(spelled) }
         };
         match field(node, "tag").unwrap_or("DW_TAG_base_type") {
             "DW_TAG_base_type" => match basic(node) {
@@ -327,7 +420,13 @@ impl<'a> Nodes<'a> {
             },
             "DW_TAG_const_type" => base().made_const(),
             "DW_TAG_volatile_type" | "DW_TAG_restrict_type" | "DW_TAG_atomic_type" => base(),
-            "DW_TAG_typedef" => Resolved { spelled: name.to_owned(), ..base() },
+            "DW_TAG_typedef" => {
+                let mut base = base();
+                if let Some(record) = base.structure.as_mut().filter(|record| record.class.is_empty()) {
+                    name.clone_into(&mut record.class);
+                }
+                Resolved { spelled: name.to_owned(), ..base }
+            }
             "DW_TAG_enumeration_type" => {
                 let exact = field(node, "identifier").and_then(names::class).or_else(|| Some(format!("enum {name}")));
                 Resolved { spelled: format!("enum {name}"), exact, ..base() }
@@ -338,7 +437,8 @@ impl<'a> Nodes<'a> {
             // Only ever met behind a pointer, or as what a parameter array has decayed from.
             "DW_TAG_array_type" => {
                 let base = base();
-                Resolved { spelled: format!("{}[]", base.spelled), exact: None, ..base }
+                let spelled = format!("{}[]", base.spelled);
+                Resolved { spelled, exact: None, object: None, structure: None, by_array: true, ..base }
             }
             "DW_TAG_structure_type" => class(&format!("struct {name}")),
             "DW_TAG_class_type" => class(name),
@@ -349,7 +449,16 @@ impl<'a> Nodes<'a> {
     }
 }
 
-struct Resolved {
+/// A structure as a type names it.
+struct Record<'a> {
+    /// Its definition.
+    node: &'a str,
+    class: String,
+    constant: bool,
+    by: By,
+}
+
+struct Resolved<'a> {
     ty: ParamType,
     spelled: String,
     constant: bool,
@@ -357,12 +466,15 @@ struct Resolved {
     exact: Option<String>,
     /// What an adapter makes of it.
     object: Option<Object>,
+    structure: Option<Record<'a>>,
+    by_array: bool,
 }
 
-impl Resolved {
+impl Resolved<'_> {
     fn unsupported(spelled: &str) -> Self {
         let spelled = spelled.to_owned();
-        Resolved { ty: ParamType::Unsupported, spelled, constant: false, exact: None, object: None }
+        let ty = ParamType::Unsupported;
+        Resolved { ty, spelled, constant: false, exact: None, object: None, structure: None, by_array: false }
     }
 
     fn made_const(mut self) -> Self {
@@ -371,6 +483,9 @@ impl Resolved {
         self.spelled = of(&self.spelled);
         self.exact = self.exact.map(|exact| of(&exact));
         self.constant = true;
+        if let Some(record) = &mut self.structure {
+            record.constant = true;
+        }
         self.object = self.object.map(|object| match object.kind {
             // A constant view shows what can be written to.
             Kind::Span | Kind::View { .. } | Kind::Rows => object,
@@ -393,7 +508,7 @@ fn without_object(returns: ReturnType) -> ReturnType {
     }
 }
 
-fn pointer_to(base: Resolved, by: By) -> Resolved {
+fn pointer_to(base: Resolved<'_>, by: By) -> Resolved<'_> {
     let mark = match by {
         By::Value => "",
         By::Reference => "&",
@@ -425,8 +540,17 @@ fn pointer_to(base: Resolved, by: By) -> Resolved {
         Some(object) if object.by == By::Value && object.kind != Kind::Rows => Some(Object { by, ..object }),
         _ => rows,
     };
+    let structure = base.structure.filter(|record| record.by == By::Value).map(|record| Record { by, ..record });
     let exact = base.exact.filter(|_| ty != ParamType::Unsupported).map(|exact| format!("{exact} {mark}"));
-    Resolved { ty, spelled: format!("{}{mark}", base.spelled), constant: false, exact, object }
+    Resolved {
+        ty,
+        spelled: format!("{}{mark}", base.spelled),
+        constant: false,
+        exact,
+        object,
+        structure,
+        by_array: false,
+    }
 }
 
 /// The element type of a `DIBasicType`.

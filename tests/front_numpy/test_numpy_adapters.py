@@ -170,10 +170,93 @@ def test_rows_are_pointers_into_a_matrix() -> None:
     agrees(op, lambda a: (np.arange(3) + 1)[:, None] * np.sin(a), normal(3, 2))
 
 
-def refusal(function: str, signature: str | None) -> str:
+def potential(k: Any, scale: Any, power: int, w: Array, knots: Array, x: Any, y: Any, z: Any, at: Array) -> Any:
+    return (k * (at - x) ** power * scale).sum() + (w[np.arange(len(knots)) % 3] * knots).sum() * y + z
+
+
+def decay(x: Array, amplitude: Any, bounds: Array, rate: Any, limits: Array) -> Any:
+    return (np.exp(-rate * x) * amplitude + bounds[1] * limits[0]).sum()
+
+
+STRUCTURES: dict[str, tuple[str, str, str, Callable[..., Any], list[Any]]] = {
+    "reference": (
+        "structures.cpp",
+        "model::potential",
+        "o.stiffness, o.scale, o.power, o.weights[3], o.knots[k], o.centre.x, o.centre.y, o.centre.z, x[n] -> return",
+        potential,
+        [2.0, np.float32(1.5), 2, normal(3), normal(5), 0.1, 0.2, 0.3, normal(4)],
+    ),
+    "value": (
+        "structures.cpp",
+        "model::length",
+        "v.x, v.y, v.z -> return",
+        lambda x, y, z: np.sqrt(x * x + y * y + z * z),
+        [np.array(3.0), np.array(4.0), np.array(2.0)],
+    ),
+    "member function": (
+        "structures.cpp",
+        "model::Spring::energy",
+        "this.k, x[n] -> return",
+        lambda k, x: k * (x**2).sum(),
+        [np.array(3.0), normal(4)],
+    ),
+    "C": (
+        "structures.c",
+        "decay",
+        "g.x[g.n], g.inner.rate, g.inner.bounds[2], o.rate, o.bounds[2] -> return",
+        decay,
+        [normal(4), np.array(2.0), normal(2), np.array(1.5), normal(2) + 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STRUCTURES)
+def test_members_of_structures_are_parameters(case: str) -> None:
+    source, function, signature, value, inputs = STRUCTURES[case]
+    agrees(enzyme(SOURCES / source, function, signature), value, *inputs)
+
+
+def test_members_are_updated_in_place_and_returned() -> None:
+    signature = "s.position[s.n], s.moments[2], dt -> s.position[s.n], s.energy, s.moments[2]"
+    op = enzyme(SOURCES / "structures.cpp", "model::advance", signature)
+    x, dt = normal(4), 0.1
+    (position, energy, moments), pullback = op.vjp(x, np.ones(2), dt)
+    y = x + dt * x * x
+    np.testing.assert_allclose(position, y, rtol=1e-13)
+    np.testing.assert_allclose(energy, (y**2).sum(), rtol=1e-13)
+    np.testing.assert_allclose(moments, [dt, 1.0])
+    gradients = pullback((np.ones(4), 1.0, np.ones(2)))
+    np.testing.assert_allclose(gradients[0], (1 + 2 * y) * (1 + 2 * dt * x), rtol=1e-12)
+    np.testing.assert_allclose(gradients[1], [dt, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(gradients[2], ((1 + 2 * y) * x * x).sum() + 1, rtol=1e-12)
+
+
+def test_second_derivatives_go_through_adapters() -> None:
+    x, v = normal(4), normal(4) + 1
+    op = enzyme(SOURCES / "containers.cpp", "sum_of_squares<double>")
+    np.testing.assert_allclose(op.hvp(x, v), 2 * v, rtol=1e-12)
+    op = enzyme(SOURCES / "structures.cpp", "model::Spring::energy", "const this.k, x[n] -> return")
+    np.testing.assert_allclose(op.hvp((3.0, x), (None, v))[1], 6 * v, rtol=1e-12)
+
+
+def refusal(function: str, signature: str | None, source: str = "containers.cpp") -> str:
     with pytest.raises(ffgrad.SignatureError) as caught:
-        enzyme(SOURCES / "containers.cpp", function, signature)
+        enzyme(SOURCES / source, function, signature)
     return str(caught.value)
+
+
+def test_structures_that_no_adapter_can_set_are_refused() -> None:
+    for function in ("model::closed", "model::derived"):
+        assert "which no tensor can be passed as: wrap the function" in refusal(function, None, "structures.cpp")
+    assert "which no tensor can be passed as" in refusal("listed", None, "structures.c")
+    assert "is a member, which may be an input, an output or a size" in refusal("model::length", None, "structures.cpp")
+
+
+def test_a_member_that_points_elsewhere_after_the_call_is_an_exception() -> None:
+    signature = "s.position[s.n], s.energy -> s.position[s.n]; s.moments[2]"
+    op = enzyme(SOURCES / "structures.cpp", "model::redirected", signature)
+    with pytest.raises(ffgrad.ForeignError, match="`s.position` points elsewhere"):
+        op.vjp(normal(3), 1.0)
 
 
 def test_shapes_that_an_object_cannot_have_are_refused() -> None:

@@ -32,6 +32,8 @@ pub enum Adapted {
     },
     /// Made of a pointer and sizes.
     Object(Object),
+    /// A structure: each member is a parameter of the adapter.
+    Structure(Structure),
     /// A size of the object whose parameter has this name.
     Size {
         /// That parameter.
@@ -60,11 +62,24 @@ pub struct Object {
     pub by: By,
 }
 
+/// A structure of numbers, pointers, arrays, containers and further structures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// Its type without `const`, as a declaration spells it in full.
+    pub class: String,
+    /// Whether the function cannot write to its members, or writes to a copy.
+    pub constant: bool,
+    /// How the function takes it.
+    pub by: By,
+    /// Its members, by their own names.
+    pub members: Vec<Param>,
+}
+
 /// Kinds of objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Kind {
-    /// `std::vector` and `std::array`, also in each other: the classes from the outside in.
+    /// `std::vector` and `std::array`, also in each other: the classes from the outside in. An array that is a member has none.
     Container {
         /// The class of each level.
         levels: Vec<String>,
@@ -123,7 +138,7 @@ impl Object {
 
 /// Whether the function can be called only by an adapter, and by one at all: no parameter is of a type that none makes.
 pub fn is_needed(prototype: &Prototype) -> bool {
-    let is_object = |p: &Param| matches!(p.adapted, Some(Adapted::Object(_)));
+    let is_object = |p: &Param| matches!(p.adapted, Some(Adapted::Object(_) | Adapted::Structure(_)));
     let returns = matches!(prototype.returns, ReturnType::Object { .. });
     let objects = returns || prototype.params.iter().any(is_object);
     objects && prototype.params.iter().all(|p| p.adapted.is_some())
@@ -158,9 +173,15 @@ pub fn prototype(original: &Prototype, found: &Prototype) -> Result<Prototype, S
     Ok(Prototype { symbol: SYMBOL.to_owned(), returns, params, ..original.clone() })
 }
 
-/// A parameter of the adapter in place of one of the function, with the sizes behind it.
+/// The adapter's parameters in place of one of the function: its members, and sizes behind objects.
 fn with_sizes(param: &Param) -> Vec<Param> {
-    let Some(Adapted::Object(object)) = &param.adapted else { return vec![param.clone()] };
+    let object = match &param.adapted {
+        Some(Adapted::Object(object)) => object,
+        Some(Adapted::Structure(structure)) => {
+            return structure.members(&param.name).iter().flat_map(with_sizes).collect();
+        }
+        _ => return vec![param.clone()],
+    };
     let ty = ParamType::Pointer { dtype: object.dtype, constant: object.constant };
     let pointer = Param { ty, ..param.clone() };
     let size = |(name, dim): (&str, Option<usize>)| Param {
@@ -172,4 +193,26 @@ fn with_sizes(param: &Param) -> Vec<Param> {
         adapted: Some(Adapted::Size { of: param.name.clone(), dim }),
     };
     std::iter::once(pointer).chain(object.sizes().into_iter().map(size)).collect()
+}
+
+impl Structure {
+    /// The members by the names that a signature has for them: `p.mass`.
+    fn members(&self, name: &str) -> Vec<Param> {
+        let constant = self.constant;
+        let member = |member: &Param| {
+            let mut member = Param { name: format!("{name}.{}", member.name), ..member.clone() };
+            match (&mut member.adapted, &member.ty) {
+                (Some(Adapted::Object(object)), _) => object.constant |= constant,
+                (Some(Adapted::Structure(structure)), _) => structure.constant |= constant,
+                // A number that may be written to is behind a pointer.
+                (_, ParamType::Value { dtype }) if !constant => {
+                    member.ty = ParamType::Pointer { dtype: *dtype, constant: false };
+                    member.spelled.push('&');
+                }
+                _ => {}
+            }
+            member
+        };
+        self.members.iter().map(member).collect()
+    }
 }

@@ -93,7 +93,7 @@ fn a_vector_is_copied_in_and_out_element_by_element() {
       std::vector<double, std::allocator<double> > y_object(y_size);
       for (long i = 0; i < y_size; ++i) y_object[i] = y[i];
       ::f(static_cast<std::vector<double, std::allocator<double> > const &>(x_object), i_, static_cast<std::vector<double, std::allocator<double> > &>(y_object));
-      ffgrad_same_size((long)y_object.size() == y_size, "`y` has another size than the signature says");
+      ffgrad_same((long)y_object.size() == y_size, "`y` has another size than the signature says");
       for (long i = 0; i < y_size; ++i) y[i] = y_object[i];
     }
     "#);
@@ -110,8 +110,8 @@ fn a_matrix_has_the_indices_of_its_tensor() {
       Eigen::Map<const Eigen::Matrix<double, -1, 1, 0, -1, 1>> v_memory(v, v_size);
       Eigen::Ref<Eigen::Matrix<double, -1, 1, 0, -1, 1> const, 0, Eigen::InnerStride<1> > v_object(v_memory);
       const Eigen::Matrix<double, -1, -1, 0, -1, -1> &value_ = ::f(static_cast<Eigen::Ref<Eigen::Matrix<double, -1, 1, 0, -1, 1> const, 0, Eigen::InnerStride<1> > &>(v_object));
-      ffgrad_same_size(value_.rows() == result_rows, "the result has another size than the signature says");
-      ffgrad_same_size(value_.cols() == result_cols, "the result has another size than the signature says");
+      ffgrad_same(value_.rows() == result_rows, "the result has another size than the signature says");
+      ffgrad_same(value_.cols() == result_cols, "the result has another size than the signature says");
       for (long i = 0; i < result_rows; ++i) for (long j = 0; j < result_cols; ++j) result[i * result_cols + j] = value_(i, j);
     }
     "#);
@@ -147,6 +147,64 @@ fn nested_containers_are_made_with_all_their_sizes() {
     let text = body(&function(ReturnType::Void, vec![param("a", Adapted::Object(given))]), true);
     assert!(text.contains("a_object(a_rows, std::vector<double, std::allocator<double> >(a_cols));"), "{text}");
     assert!(text.contains("a_object[i][j] = a[i * a_cols + j];"), "{text}");
+}
+
+fn member(name: &str, ty: ParamType, exact: &str) -> Param {
+    let adapted = Some(Adapted::Same { exact: exact.to_owned() });
+    Param { name: name.to_owned(), ty, spelled: exact.to_owned(), access: None, adapted }
+}
+
+/// `struct { double k; double *x; double w[2][3]; std::vector<double> v; }`
+fn structure(constant: bool, by: By) -> Adapted {
+    let kind = Kind::Container { levels: Vec::new() };
+    let array = Object { class: String::new(), kind, extents: vec![Some(2), Some(3)], ..object(VECTOR) };
+    let members = vec![
+        member("k", ParamType::Value { dtype: DType::F64 }, "double"),
+        member("x", ParamType::Pointer { dtype: DType::F64, constant: false }, "double *"),
+        param("w", Adapted::Object(array)),
+        param("v", Adapted::Object(object(VECTOR))),
+    ];
+    Adapted::Structure(Structure { class: "P".to_owned(), constant, by, members })
+}
+
+#[test]
+fn members_of_a_structure_are_parameters() {
+    let params = vec![param("p", structure(false, By::Reference))];
+    insta::assert_snapshot!(body(&function(ReturnType::Void, params), true), @r#"
+    ffgrad_adapter(double *p_k, double *p_x, double *p_w, double *p_v, long p_v_size) {
+      P p_object;
+      p_object.k = *p_k;
+      p_object.x = p_x;
+      for (long i = 0; i < 2; ++i) for (long j = 0; j < 3; ++j) p_object.w[i][j] = p_w[i * 3 + j];
+      p_object.v = std::vector<double, std::allocator<double> >(p_v_size);
+      for (long i = 0; i < p_v_size; ++i) p_object.v[i] = p_v[i];
+      ::f(static_cast<P &>(p_object));
+      *p_k = p_object.k;
+      ffgrad_same(p_object.x == p_x, "`p.x` points elsewhere after the call");
+      for (long i = 0; i < 2; ++i) for (long j = 0; j < 3; ++j) p_w[i * 3 + j] = p_object.w[i][j];
+      ffgrad_same((long)p_object.v.size() == p_v_size, "`p.v` has another size than the signature says");
+      for (long i = 0; i < p_v_size; ++i) p_v[i] = p_object.v[i];
+    }
+    "#);
+}
+
+#[test]
+fn a_member_function_is_called_of_its_structure() {
+    let params =
+        vec![param("this", structure(true, By::Pointer)), member("n", ParamType::Value { dtype: DType::I32 }, "int")];
+    let text = body(&function(ReturnType::Void, params), true);
+    assert!(text.contains("  static_cast<P const *>(&this_object)->::f(n);"), "{text}");
+    assert!(text.contains("(double this_k, double *this_x, const double *this_w,"), "{text}");
+    assert!(!text.contains("ffgrad_same"), "{text}");
+}
+
+#[test]
+fn the_parameters_are_those_of_the_text() {
+    let params = vec![param("p", structure(false, By::Reference)), param("y", Adapted::Object(object(VECTOR)))];
+    let found = function(ReturnType::Void, vec![member("_", ParamType::Value { dtype: DType::F64 }, "double"); 7]);
+    let adapted = prototype(&function(ReturnType::Void, params), &found).unwrap();
+    let names: Vec<&str> = adapted.params.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["p.k", "p.x", "p.w", "p.v", "p.v#size", "y", "y#size"]);
 }
 
 proptest! {

@@ -2,8 +2,8 @@
 //!
 //! Elements are copied one by one: Enzyme learns their type from that, where a copy of bytes would tell it nothing.
 
-use super::{Adapted, By, Kind, Object, SYMBOL};
-use crate::{DType, Prototype, ReturnType};
+use super::{Adapted, By, Kind, Object, SYMBOL, Structure};
+use crate::{DType, ParamType, Prototype, ReturnType};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// function's name as its source spells it.
 pub fn source(prototype: &Prototype, callee: &str, file: &str, is_cpp: bool) -> String {
     let mut writer = Writer {
-        taken: COUNTERS.iter().copied().chain([callee, "value"]).map(str::to_owned).collect(),
+        taken: COUNTERS.iter().copied().chain([callee, "value", "this"]).map(str::to_owned).collect(),
         is_cpp,
         ..Writer::default()
     };
@@ -19,11 +19,18 @@ pub fn source(prototype: &Prototype, callee: &str, file: &str, is_cpp: bool) -> 
         match &param.adapted {
             Some(Adapted::Object(object)) => writer.object(&param.name, object),
             Some(Adapted::Same { exact }) => writer.same(&param.name, exact),
+            Some(Adapted::Structure(structure)) => writer.structure(&param.name, structure),
             Some(Adapted::Size { .. }) | None => {}
         }
     }
-    let name = if is_cpp { format!("::{callee}") } else { callee.to_owned() };
-    let call = format!("{name}({})", writer.arguments.join(", "));
+    let call = match prototype.params.first() {
+        // A function of a structure.
+        Some(this) if is_cpp && this.name == "this" => {
+            let rest = writer.arguments.get(1..).unwrap_or_default().join(", ");
+            format!("{}->::{callee}({rest})", writer.arguments[0])
+        }
+        _ => format!("{}{callee}({})", if is_cpp { "::" } else { "" }, writer.arguments.join(", ")),
+    };
     let returns = match &prototype.returns {
         ReturnType::Value { dtype } => {
             let _ = writeln!(writer.body, "  const {0} value = {call};", spelled(*dtype));
@@ -57,7 +64,7 @@ pub fn source(prototype: &Prototype, callee: &str, file: &str, is_cpp: bool) -> 
 
 /// What an object's size has become is known after the call only.
 const HELPER: &str = "\
-static inline void ffgrad_same_size(bool same, const char *message) {
+static inline void ffgrad_same(int same, const char *message) {
 #ifdef __cpp_exceptions
   if (!same) throw std::length_error(message);
 #else
@@ -84,7 +91,7 @@ struct Writer {
 
 impl Writer {
     fn name(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
+        let mut name = wanted.replace('.', "_");
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }
@@ -193,6 +200,64 @@ impl Writer {
         });
     }
 
+    fn structure(&mut self, name: &str, structure: &Structure) {
+        let Structure { class, constant, by, .. } = structure;
+        let local = self.name(&format!("{name}_object"));
+        let _ = writeln!(self.body, "  {class} {local};");
+        self.members(name, &local, structure);
+        let constant = if *constant && *by != By::Value { " const" } else { "" };
+        self.arguments.push(match by {
+            By::Pointer if self.is_cpp => format!("static_cast<{class}{constant} *>(&{local})"),
+            By::Pointer => format!("&{local}"),
+            By::Reference => format!("static_cast<{class}{constant} &>({local})"),
+            By::Rvalue => format!("static_cast<{class} &&>({local})"),
+            By::Value => local,
+        });
+    }
+
+    fn members(&mut self, name: &str, local: &str, structure: &Structure) {
+        for (own, member) in structure.members.iter().zip(structure.members(name)) {
+            let place = format!("{local}.{}", own.name);
+            match (&member.adapted, &member.ty) {
+                (Some(Adapted::Structure(inner)), _) => self.members(&member.name, &place, inner),
+                (Some(Adapted::Object(object)), _) => {
+                    let (pointer, extents) = self.taken_as(&member.name, object);
+                    let sizes = constructor(object, &extents);
+                    if !sizes.is_empty() {
+                        let _ = writeln!(self.body, "  {place} = {}{sizes};", object.class);
+                    }
+                    self.copy_in(object, &place, &pointer, &extents);
+                    if !object.constant {
+                        self.copy_out(object, &member.name, &place, &pointer, &extents);
+                    }
+                }
+                (Some(Adapted::Same { exact }), ty) => {
+                    let argument = self.name(&member.name);
+                    let is_pointer = matches!(own.ty, ParamType::Pointer { .. });
+                    let by_pointer = !is_pointer && matches!(ty, ParamType::Pointer { .. });
+                    let star = if by_pointer { "*" } else { "" };
+                    self.parameters.push(format!("{}{star}{argument}", spaced(exact)));
+                    let _ = writeln!(self.body, "  {place} = {star}{argument};");
+                    if by_pointer {
+                        let _ = writeln!(self.after, "  *{argument} = {place};");
+                    } else if !structure.constant {
+                        // What it points to instead would be lost.
+                        self.same_or_throw(
+                            &format!("{place} == {argument}"),
+                            &format!("`{}` points elsewhere after the call", member.name),
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn same_or_throw(&mut self, condition: &str, message: &str) {
+        self.helper = true;
+        let _ = writeln!(self.after, "  ffgrad_same({condition}, \"{message}\");");
+    }
+
     fn copy_in(&mut self, object: &Object, local: &str, pointer: &str, extents: &[String]) {
         copy(&mut self.body, object, extents, |at, i| format!("{local}{at} = {pointer}[{i}];"));
     }
@@ -204,7 +269,7 @@ impl Writer {
             self.helper = true;
             let _ = writeln!(
                 self.after,
-                "  {prefix}ffgrad_same_size({same}, \"{what} has another size than the signature says\");"
+                "  {prefix}ffgrad_same({same}, \"{what} has another size than the signature says\");"
             );
         }
         copy(&mut self.after, object, extents, |at, i| format!("{pointer}[{i}] = {local}{at};"));

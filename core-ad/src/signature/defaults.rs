@@ -44,7 +44,8 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
         }
         let role = default_role(param)?;
         let own = adapted::object(param).map(|object| own_shape(object, symbol));
-        let shape: &[Dim] = if is_array(param) { own.as_deref().unwrap_or(&dims) } else { &[] };
+        let is_number = param.name.contains('.') && param.spelled.ends_with('&');
+        let shape: &[Dim] = if is_array(param) && !is_number { own.as_deref().unwrap_or(&dims) } else { &[] };
         // One integer can be the dimension; the others are ambiguous.
         let is_dimension = has_arrays && param.name == symbol;
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
@@ -137,6 +138,10 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
         if param.ty == ParamType::Unsupported {
             doubts.extend(unsupported(prototype, param));
         }
+    }
+    if let Some(member) = prototype.params.iter().find(|p| p.name.contains('.') && !adapted::is_size(p)) {
+        let name = &member.name;
+        doubts.push(format!("`{name}` is a member, which may be an input, an output or a size: give a signature"));
     }
     doubts.extend(prototype.params.iter().filter_map(object_doubt));
     doubts.extend(return_doubt(prototype));

@@ -32,7 +32,7 @@ fn next(rest: &str, first: char) -> (Token<'_>, usize) {
     if let Some(mark) = MARKS.iter().find(|m| rest.starts_with(**m)) {
         return (Token::Mark(mark), mark.len());
     }
-    let length = rest.find(|c| !is_word_char(c)).unwrap_or(rest.len());
+    let length = if first.is_ascii_digit() { run(rest) } else { path(rest) };
     let (word, _) = rest.split_at(length);
     if first.is_ascii_digit() {
         (word.parse().map_or(Token::Bad(word), Token::Int), length)
@@ -41,6 +41,23 @@ fn next(rest: &str, first: char) -> (Token<'_>, usize) {
     } else {
         (Token::Bad(&rest[..first.len_utf8()]), first.len_utf8())
     }
+}
+
+/// Length of the word characters that `text` begins with.
+fn run(text: &str) -> usize {
+    text.find(|c| !is_word_char(c)).unwrap_or(text.len())
+}
+
+/// The same of words joined by dots, as members of structures have them: `p.inner.mass`.
+fn path(text: &str) -> usize {
+    let mut length = run(text);
+    while length > 0 && text[length..].starts_with('.') {
+        match run(&text[length + 1..]) {
+            0 => break,
+            more => length += 1 + more,
+        }
+    }
+    length
 }
 
 /// C lets identifiers hold most letters of most scripts, and compilers add `$`.
@@ -57,6 +74,15 @@ mod tests {
         let kinds: Vec<_> = tokens("a//2->b").into_iter().map(|(_, token)| token).collect();
         let expected = [Token::Word("a"), Token::Mark("//"), Token::Int(2), Token::Mark("->"), Token::Word("b")];
         assert_eq!(kinds[..5], expected);
+    }
+
+    #[test]
+    fn a_member_is_one_word_and_dots_alone_are_none() {
+        let kinds: Vec<_> = tokens("p.inner.x[...,p.n]").into_iter().map(|(_, token)| token).collect();
+        let expected =
+            [Token::Word("p.inner.x"), Token::Mark("["), Token::Mark("..."), Token::Mark(","), Token::Word("p.n")];
+        assert_eq!(kinds[..5], expected);
+        assert_eq!(tokens("p. x")[1], (1, Token::Bad(".")));
     }
 
     #[test]

@@ -114,6 +114,14 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
 fn unsupported(prototype: &Prototype, param: &Param) -> Option<String> {
     let Param { name, spelled, .. } = param;
     let others = prototype.params.iter().any(|p| p.ty == ParamType::Unsupported && p.adapted.is_none());
+    let is_culprit = |p: &&Param| param.adapted.is_some() && !others && p.adapted.is_none();
+    if let Some(culprit) = prototype.params.iter().find(is_culprit) {
+        return Some(format!(
+            "`{name}` has the type `{spelled}`, beside which `{}`, a `{}`, cannot be passed: wrap the function in one \
+             that takes pointers to numbers, and numbers",
+            culprit.name, culprit.spelled
+        ));
+    }
     // An adapter would take this one, were it not for others.
     (param.adapted.is_none() || !others).then(|| {
         format!(
