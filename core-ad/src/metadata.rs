@@ -327,7 +327,7 @@ impl<'a> Nodes<'a> {
         }
         let param = self.declared(name.to_owned(), ty);
         match &param.adapted {
-            Some(Adapted::Same { exact }) if !exact.ends_with('&') => Some(param),
+            Some(Adapted::Same { exact }) => (!exact.ends_with('&') && !is_text(exact)).then_some(param),
             // Whether it is constant follows from what it is a member of.
             Some(Adapted::Object(object)) if object.by == By::Value && is_owner(object) => {
                 let object = Object { constant: false, ..object.clone() };
@@ -493,6 +493,11 @@ impl Resolved<'_> {
         });
         self
     }
+}
+
+/// A string, which no array of numbers stands for.
+fn is_text(exact: &str) -> bool {
+    exact.trim_start_matches("const ").starts_with("char ")
 }
 
 /// Whether a function can return its elements along with it.

@@ -178,10 +178,26 @@ fn normalised(name: &str) -> String {
         }
         text.push_str(token);
     }
+    let text = without_allocators(text);
     match text.strip_suffix("(void)") {
         Some(start) => format!("{start}()"),
         None => text,
     }
+}
+
+/// Without the arguments that nobody writes: `std::vector<double>` has `std::allocator<double>` too.
+fn without_allocators(mut text: String) -> String {
+    const ALLOCATOR: &str = ",std::allocator<";
+    while let Some(start) = text.find(ALLOCATOR) {
+        let mut depth = 0_i32;
+        let closes = |(_, mark): &(usize, char)| {
+            depth += i32::from(*mark == '<') - i32::from(*mark == '>');
+            *mark == '>' && depth == 0
+        };
+        let Some((length, _)) = text[start..].char_indices().find(closes) else { break };
+        text.replace_range(start..=start + length, "");
+    }
+    text
 }
 
 fn is_word_char(c: char) -> bool {
@@ -287,6 +303,14 @@ mod tests {
         let symbols = symbols(&["main", NS_KERNEL, F_DOUBLE]);
         assert_eq!(find("ns::kernel", &symbols), Lookup::Found(NS_KERNEL));
         assert_eq!(find("f", &symbols), Lookup::Found(F_DOUBLE));
+    }
+
+    #[test]
+    fn allocators_need_not_be_written() {
+        const NESTED: &str = "_Z1hRKSt6vectorIS_IdSaIdEESaIS1_EEi"; // h(std::vector<std::vector<double>> const&, int)
+        let symbols = symbols(&[VECTOR, "_Z1gRKSt6vectorIfSaIfEE", NESTED]);
+        assert_eq!(find("g(const std::vector<double>&)", &symbols), Lookup::Found(VECTOR));
+        assert_eq!(find("h(std::vector<std::vector<double>> const &, int)", &symbols), Lookup::Found(NESTED));
     }
 
     #[test]

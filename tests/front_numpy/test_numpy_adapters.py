@@ -65,7 +65,7 @@ CONTAINERS: dict[str, tuple[str, str | None, Callable[..., Any], list[Any]]] = {
     "arrays": ("path_length", "p[n,2] -> return", rows_of_arrays, [normal(5, 2)]),
     "nested": ("outer", "a[m], b[n] -> return[m,n]", np.outer, [normal(3), normal(2)]),
     "overload": (
-        "overloaded(std::vector<double, std::allocator<double> > const&)",
+        "overloaded(const std::vector<double>&)",
         "x[n] -> return",
         lambda x: x[0] * x[0],
         [normal(2)],
@@ -128,6 +128,18 @@ EIGENS: dict[str, tuple[str, str | None, Callable[..., Any], list[Any]]] = {
     "result": ("product", "a[m,n], x[n] -> return[m]", lambda a, x: a @ x, [normal(2, 3), normal(3)]),
     "views": ("outer", "a[m], b[n] -> return[m,n]", np.outer, [normal(2), normal(3)]),
     "fixed": ("rotated", None, lambda r, v: r @ v, [normal(3, 3), normal(3)]),
+    "vectors in a container": (
+        "path_length",
+        "points[n,2], weights[n,k] -> return",
+        lambda p, w: (np.sqrt((np.diff(p, axis=0) ** 2).sum(axis=1)) * w[1:].sum(axis=1)).sum(),
+        [normal(4, 2), normal(4, 3)],
+    ),
+    "members": (
+        "layer",
+        "l.weights[m,n], l.bias[m], x[n] -> return[m]",
+        lambda w, b, x: np.tanh(w @ x + b),
+        [normal(2, 3), normal(2), normal(3)],
+    ),
     "half fixed": (
         "weighted",
         "points[n,2], w[n] -> return",

@@ -56,6 +56,14 @@ fn container(class: &str) -> Option<(Vec<String>, Vec<Option<i64>>, String)> {
                 in_array = true;
                 extents.push(Some(number(arguments.get(1)?).filter(|n| *n > 0)?));
             }
+            // Eigen's vectors have one subscript, its matrices none.
+            "Eigen::Matrix" | "Eigen::Array" => match plain(&class)? {
+                Plain { element, extents: own, .. } if own.len() == 1 && (own[0].is_some() || !in_array) => {
+                    levels.push(class);
+                    return Some((levels, [extents, own].concat(), element));
+                }
+                _ => return None,
+            },
             _ => return None,
         }
         let element = arguments.first()?.clone();
@@ -76,7 +84,11 @@ fn plain(class: &str) -> Option<Plain> {
     if name != "Eigen::Matrix" && name != "Eigen::Array" {
         return None;
     }
-    let [element, rows, columns, options] = arguments.get(..4)? else { return None };
+    let [element, rows, columns, options, most @ ..] = arguments.as_slice() else { return None };
+    // Matrices with an upper bound of their own have no room for what a call brings.
+    if most.iter().zip([rows, columns]).any(|(most, extent)| most != extent) {
+        return None;
+    }
     let extent = |text: &str| Some(Some(number(text)?).filter(|n| *n >= 0));
     let (rows, columns, row_major) = (extent(rows)?, extent(columns)?, number(options)? & 1 == 1);
     let extents = match (rows, columns) {

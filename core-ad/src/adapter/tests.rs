@@ -56,6 +56,13 @@ fn classes_have_the_extents_that_their_names_say() {
 }
 
 #[test]
+fn containers_may_have_vectors_of_eigen() {
+    let of = |eigen: &str| object(&format!("std::vector<{eigen}, std::allocator<{eigen} > >")).extents;
+    assert_eq!(of("Eigen::Matrix<double, 3, 1, 0, 3, 1>"), [None, Some(3)]);
+    assert_eq!(of("Eigen::Matrix<double, -1, 1, 0, -1, 1>"), [None, None]);
+}
+
+#[test]
 fn views_of_constants_are_constant() {
     assert!(object("std::span<double const, 18446744073709551615ul>").constant);
     assert!(!object("std::span<double, 18446744073709551615ul>").constant);
@@ -72,6 +79,9 @@ fn classes_that_no_adapter_makes_are_none() {
         "Eigen::Matrix<std::complex<double>, -1, -1, 0, -1, -1>",
         "Eigen::Map<Eigen::Matrix<double, -1, 1, 0, -1, 1>, 0, Eigen::InnerStride<2> >",
         "std::array<double, 0ul>",
+        "Eigen::Matrix<double, -1, -1, 0, 4, 4>",
+        "Eigen::Map<Eigen::Matrix<double, -1, 1, 0, -1, 1>, 16, Eigen::Stride<0, 0> >",
+        "std::vector<Eigen::Matrix<double, 2, 2, 0, 2, 2>, std::allocator<Eigen::Matrix<double, 2, 2, 0, 2, 2> > >",
     ] {
         assert_eq!(Object::of_class(class, false), None, "{class}");
     }

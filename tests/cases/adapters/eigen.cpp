@@ -1,5 +1,6 @@
 // Functions with Eigen's vectors, matrices and views as parameters and results, called by adapters.
 #include <Eigen/Dense>
+#include <vector>
 
 double mahalanobis(const Eigen::VectorXd& x, const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance) {
   const Eigen::VectorXd d = x - mean;
@@ -26,4 +27,19 @@ Eigen::Vector3d rotated(const Eigen::Matrix3d& r, const Eigen::Vector3d& v) { re
 
 double weighted(const Eigen::Matrix<double, Eigen::Dynamic, 2>& points, const Eigen::ArrayXd& w) {
   return (points.col(0).array() * w + points.col(1).array().square()).sum();
+}
+
+double path_length(const std::vector<Eigen::Vector2d>& points, const std::vector<Eigen::VectorXd>& weights) {
+  double sum = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) sum += (points[i] - points[i - 1]).norm() * weights[i].sum();
+  return sum;
+}
+
+struct Layer {
+  Eigen::MatrixXd weights;
+  Eigen::VectorXd bias;
+};
+
+Eigen::VectorXd layer(const Layer& l, const Eigen::VectorXd& x) {
+  return (l.weights * x + l.bias).array().tanh();
 }

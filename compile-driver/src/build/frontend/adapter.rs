@@ -1,5 +1,6 @@
 //! Adapters of C and C++ functions: written beside the build, compiled with the source that they include.
 
+use crate::build::frontend::compiler;
 use crate::build::frontend::language::Language;
 use crate::error::{CacheError, Error, Result};
 use crate::options::Spec;
@@ -27,8 +28,12 @@ pub fn write(spec: &Spec, prototype: &Prototype, staging: &Path) -> Result<Optio
         return Ok(None);
     }
     // A header's function belongs to whichever source includes it: the first is as good as any.
-    let own = |source: &PathBuf| source.canonicalize().ok() == Path::new(&prototype.file).canonicalize().ok();
-    let source = spec.sources.iter().position(own).unwrap_or(0);
+    let file = Path::new(&prototype.file).canonicalize().ok();
+    let own = |i: &usize| {
+        let read = compiler::read_dependencies(&staging.join(format!("source{i}.d")), staging);
+        read.iter().any(|path| path.canonicalize().ok() == file)
+    };
+    let source = (0..spec.sources.len()).find(own).unwrap_or(0);
     let Some(path) = spec.sources.get(source) else { return Ok(None) };
     let (name, is_cpp) = match Language::of(path, &spec.function)? {
         Language::Cpp => ("adapter.cpp", true),
