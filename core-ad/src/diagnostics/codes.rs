@@ -183,7 +183,7 @@ pub const ALL: &[Code] = codes! {
     "Leave them out, or export it again with them."
     "pack-target" "PackError" "What is to be written as a pack is there already and is something else."
     "Choose another name."
-    "prototype" "CompileError" "The function's prototype has types that no array stands for: structs, pointers to pointers, complex numbers."
+    "prototype" "CompileError" "The function's prototype has types that no array stands for: unions, complex numbers, structures by value with members that ffgrad cannot set."
     "Write a small extern \"C\" function around it that takes numbers and pointers to numbers."
     "ptxas" "DeviceError" "NVIDIA's assembler refused the kernel."
     "The message quotes it; docs/cuda.md lists what is supported."

@@ -1,5 +1,5 @@
 // Functions with Eigen's vectors, matrices and views as parameters and results, called by adapters.
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <vector>
 
 double mahalanobis(const Eigen::VectorXd& x, const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance) {
