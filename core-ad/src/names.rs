@@ -102,9 +102,8 @@ pub fn class(identifier: &str) -> Option<String> {
 
 /// What a source calls the function with this symbol by: `ns::f<double>`.
 pub fn callee(symbol: &str) -> String {
-    let bare = Name::of(symbol).map_or_else(|| symbol.to_owned(), |name| name.bare);
     // What stands in a nameless namespace is called without it.
-    bare.replace("(anonymous namespace)::", "")
+    short(symbol).replace("(anonymous namespace)::", "")
 }
 
 /// At most three of `candidates` that look like `wanted`, the most similar first.
@@ -167,7 +166,7 @@ fn untagged(name: &str) -> String {
 }
 
 /// A spelling of a C++ name that does not depend on spaces, on the side of a type on which `const`
-/// stands, on ABI tags, or on `(void)`.
+/// stands, on ABI tags, on allocators, or on `(void)`.
 fn normalised(name: &str) -> String {
     let name = untagged(name);
     let tokens = east_const(&tokens(&name));
