@@ -1,4 +1,5 @@
-//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, members of structures, memory objects, stack use.
+//! Analyses that change nothing: control flow, loops, induction variables, affine addresses, members of structures, memory objects, stack use,
+//! virtual tables.
 
 pub mod affine;
 pub mod affine_iv;
@@ -13,3 +14,4 @@ pub mod memory_objects;
 pub mod reachable;
 pub mod stack_use;
 pub mod value_paths;
+pub mod virtual_tables;

@@ -3,8 +3,10 @@
 //! Enzyme's forward mode gets the result of an indirect call wrong (it expects primal and tangent, but the derivative behind
 //! the pointer returns the tangent alone), and for a pointer with an unknown target it emits a call of `exit`. A module that
 //! receives no function pointers can call only what it contains: each call through a pointer becomes a call of a dispatcher that
-//! compares the pointer with every function of that type whose address is taken. The optimiser then inlines what it can.
+//! compares the pointer with every function of that type whose address is taken. A virtual call can only call what stands in its slot of
+//! a class's table. The optimiser then inlines what it can.
 
+use crate::analysis::virtual_tables::{VirtualTables, only_in_tables, slot_of};
 use crate::ir::{self, Result};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
@@ -29,17 +31,25 @@ pub fn make_direct(module: &Module<'_>) -> Result<()> {
             return Ok(());
         }
         let targets = address_taken(module);
-        let mut dispatchers: HashMap<LLVMTypeRef, LLVMValueRef> = HashMap::new();
+        let (plain, tables) = (by_address(&targets), VirtualTables::of(module));
+        let mut dispatchers: HashMap<(LLVMTypeRef, Option<usize>), LLVMValueRef> = HashMap::new();
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(raw));
         for call in calls {
             let ty = LLVMGetCalledFunctionType(call);
+            let slot = slot_of(ir::Value(call));
+            let candidates = match slot {
+                Some(slot) => tables.slot(slot),
+                None if is_by_member_pointer(call) => targets.clone(),
+                None => plain.clone(),
+            };
             let fitting: Vec<LLVMValueRef> =
-                targets.iter().copied().filter(|&f| LLVMGlobalGetValueType(f) == ty).collect();
+                candidates.into_iter().filter(|&f| LLVMGlobalGetValueType(f) == ty).collect();
             if fitting.is_empty() || fitting.len() > MOST_TARGETS || passes_memory(call) {
                 continue;
             }
             let number = dispatchers.len();
-            let dispatcher = *dispatchers.entry(ty).or_insert_with(|| dispatcher(raw, builder, ty, &fitting, number));
+            let new = || dispatcher(raw, builder, ty, &fitting, number);
+            let dispatcher = *dispatchers.entry((ty, slot)).or_insert_with(new);
             replace(builder, call, dispatcher);
         }
         LLVMDisposeBuilder(builder);
@@ -61,32 +71,35 @@ unsafe fn is_indirect(instruction: LLVMValueRef) -> bool {
     }
 }
 
+/// Whether a call may be one through a pointer to a member function, which chooses between a virtual function and its own address.
+fn is_by_member_pointer(call: LLVMValueRef) -> bool {
+    ir::Value(call).called().is_some_and(|callee| callee.is(ir::Op::LLVMPHI))
+}
+
+/// Those of the functions that are not in virtual tables alone.
+fn by_address(targets: &[LLVMValueRef]) -> Vec<LLVMValueRef> {
+    let elsewhere = |f: LLVMValueRef, user: &ir::Value| passes_on(f, *user) && !only_in_tables(user.0);
+    targets.iter().copied().filter(|&f| ir::Value(f).users().iter().any(|user| elsewhere(f, user))).collect()
+}
+
 /// Functions used other than by being called.
-unsafe fn address_taken(module: &Module<'_>) -> Vec<LLVMValueRef> {
-    // SAFETY: see `make_direct`.
-    unsafe {
-        let taken = |function: LLVMValueRef| {
-            let mut next = LLVMGetFirstUse(function);
-            while !next.is_null() {
-                let user = LLVMGetUser(next);
-                let is_call = !LLVMIsACallInst(user).is_null() || !LLVMIsAInvokeInst(user).is_null();
-                let is_argument = |i| LLVMGetOperand(user, i) == function;
-                let passes_on = !is_call || (0..LLVMGetNumArgOperands(user)).any(is_argument);
-                if passes_on && !is_for_the_end(user) {
-                    return true;
-                }
-                next = LLVMGetNextUse(next);
-            }
-            false
-        };
-        let all = module.get_functions().map(|f| f.as_value_ref());
-        all.filter(|&f| LLVMGetIntrinsicID(f) == 0 && taken(f)).collect()
-    }
+fn address_taken(module: &Module<'_>) -> Vec<LLVMValueRef> {
+    let all = module.get_functions().filter(|f| f.get_intrinsic_id() == 0).map(|f| f.as_value_ref());
+    all.filter(|&f| ir::Value(f).users().into_iter().any(|user| passes_on(f, user))).collect()
+}
+
+/// Whether a user takes the address of a function, and does not only call it.
+fn passes_on(function: LLVMValueRef, user: ir::Value) -> bool {
+    let is_call = user.called().is_some();
+    // SAFETY: a live call.
+    let arguments = if is_call { unsafe { LLVMGetNumArgOperands(user.0) } } else { 0 };
+    let is_argument = (0..arguments).any(|i| user.operand(i).0 == function);
+    (!is_call || is_argument) && !is_for_the_end(user)
 }
 
 /// Whether a call registers a destructor of a static object: nothing but the end of the program calls that.
-unsafe fn is_for_the_end(user: LLVMValueRef) -> bool {
-    ir::Value(user).callee().is_some_and(|name| name == "__cxa_atexit" || name == "__cxa_thread_atexit")
+fn is_for_the_end(user: ir::Value) -> bool {
+    user.callee().is_some_and(|name| name == "__cxa_atexit" || name == "__cxa_thread_atexit")
 }
 
 /// Whether an argument is memory passed by value, whose attributes a dispatcher would have to repeat.
