@@ -292,7 +292,7 @@ pub const KNOWN: &[Message] = &[
     },
     Message {
         name: "engine-memory",
-        pattern: &["out of memory", "std::bad_alloc"],
+        pattern: &["out of memory", "an instance of 'std::bad_alloc'", "of type std::bad_alloc"],
         code: "engine-memory",
         meaning: "Enzyme ran out of memory on `{f}`",
         remedies: &[
