@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 42] = [
+pub const PASSES: [PassInfo; 43] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -197,6 +197,13 @@ pub const PASSES: [PassInfo; 42] = [
         file: "workarounds/bit_tests.rs",
         why: "Enzyme refuses integer arithmetic with the bits of numbers that are only compared (signs); makes taking them inactive",
         test: "cases/enzyme_bugs/sign_bits.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "pointer-differences",
+        file: "workarounds/pointer_differences.rs",
+        why: "Enzyme refuses sums of addresses, which LLVM makes of distances; takes distances by a function",
+        test: "cases/enzyme_bugs/resized_views.cpp",
         ..WORKAROUND
     },
     PassInfo {

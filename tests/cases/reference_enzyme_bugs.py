@@ -275,6 +275,22 @@ def merged_indices(x: Array) -> Array:
     return np.array(sums) * x[order]
 
 
+def resized_views(x: Array) -> Array:
+    kept: list[int] = []
+    copied: list[int] = []
+    sums: list[complex] = []
+    total = 0 * x[0]
+    for i in range(len(x)):
+        if x[i].real > 0:
+            kept.append(i)
+        copied += [0] * (len(kept) - len(copied))
+        if kept:
+            copied[len(kept) // 2] = kept[len(kept) // 2]
+        total += sum(x[k] * x[i] for k in copied)
+        sums.append(total)
+    return np.array(sums)
+
+
 def work_by_pointer(x: Array) -> Array:
     work = list(x * x + 0.5)
     for start in (1, 2):

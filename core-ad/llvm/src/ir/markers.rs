@@ -9,7 +9,7 @@ use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
-use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 
@@ -177,15 +177,37 @@ const BITS: [&str; 2] = ["ffgrad.bits.f64", "ffgrad.bits.f32"];
 
 /// A function that gives the bits of a number, for comparisons: it is inactive.
 pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
-    let name = BITS[usize::from(!double)];
+    let context = module.get_context();
+    let (double_type, float) = (context.f64_type().into(), context.f32_type().into());
+    match double {
+        true => integer_function(module, BITS[0], context.i64_type().fn_type(&[double_type], false)),
+        false => integer_function(module, BITS[1], context.i32_type().fn_type(&[float], false)),
+    }
+}
+
+/// Name of the function that subtracts the address of one pointer from that of another.
+const DIFFERENCE: &str = "ffgrad.difference";
+
+/// The function of that name: an integer for Enzyme and for LLVM, whatever it is computed from.
+pub fn difference<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let ty = module.get_context().i64_type().fn_type(&[pointer(module), pointer(module)], false);
+    let function = integer_function(module, DIFFERENCE, ty);
+    // Computing it once more costs less than a cache.
+    let again = module.get_context().create_string_attribute("enzyme_shouldrecompute", "");
+    function.add_attribute(AttributeLoc::Function, again);
+    for parameter in [0, 1] {
+        let captures = Attribute::get_named_enum_kind_id("captures");
+        function.add_attribute(AttributeLoc::Param(parameter), module.get_context().create_enum_attribute(captures, 0));
+    }
+    function
+}
+
+/// An inactive function of its arguments only, which returns an integer.
+fn integer_function<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
     if let Some(function) = module.get_function(name) {
         return function;
     }
     let context = module.get_context();
-    let ty = match double {
-        true => context.i64_type().fn_type(&[context.f64_type().into()], false),
-        false => context.i32_type().fn_type(&[context.f32_type().into()], false),
-    };
     let function = module.add_function(name, ty, None);
     for (flag, value) in [("memory", 0), ("nounwind", 0), ("willreturn", 0), ("nofree", 0), ("nosync", 0)] {
         let attribute = context.create_enum_attribute(Attribute::get_named_enum_kind_id(flag), value);
@@ -283,6 +305,9 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
             define_count_access(module, function)?;
         }
     }
+    if let Some(function) = module.get_function(DIFFERENCE).filter(|f| f.count_basic_blocks() == 0) {
+        define_difference(module, function)?;
+    }
     for name in BITS {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let (context, ty) = (module.get_context(), function.get_type());
@@ -319,6 +344,21 @@ fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx
             let count = builder.build_load(context.i64_type(), place, "").map_err(|e| e.to_string())?;
             builder.build_return(Some(&count)).map_err(|e| e.to_string())?;
         }
+    }
+    function.set_linkage(Linkage::Internal);
+    Ok(())
+}
+
+fn define_difference<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    let address = |p: BasicValueEnum<'ctx>| {
+        builder.build_ptr_to_int(p.into_pointer_value(), context.i64_type(), "").map_err(|e| e.to_string())
+    };
+    if let [to, from] = function.get_params()[..] {
+        let distance = builder.build_int_sub(address(to)?, address(from)?, "").map_err(|e| e.to_string())?;
+        builder.build_return(Some(&distance)).map_err(|e| e.to_string())?;
     }
     function.set_linkage(Linkage::Internal);
     Ok(())

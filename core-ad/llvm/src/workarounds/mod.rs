@@ -19,6 +19,7 @@ pub mod opaque_latch;
 pub mod outline_memcpy;
 pub mod overlapping_moves;
 pub mod phi_pointers;
+pub mod pointer_differences;
 pub mod split_select_loads;
 pub mod split_switch_edges;
 pub mod stable_tanh;

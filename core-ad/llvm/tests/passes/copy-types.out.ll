@@ -14,8 +14,8 @@ define ptr @grow(ptr %old, i64 %bytes, double %a) {
   ret ptr %new
 }
 
-; Function Attrs: nounwind willreturn memory(inaccessiblemem: readwrite)
+; Function Attrs: nofree nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @__enzyme_double(ptr) #1
 
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
-attributes #1 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
+attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) }

@@ -23,8 +23,8 @@ define internal double @ffgrad.read.double.8(ptr %0, i1 %1) #0 {
   ret double 0.000000e+00
 }
 
-; Function Attrs: nounwind willreturn memory(inaccessiblemem: readwrite)
+; Function Attrs: nofree nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @__enzyme_double(ptr) #1
 
 attributes #0 = { nofree noinline nounwind willreturn memory(argmem: read) }
-attributes #1 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
+attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) }
