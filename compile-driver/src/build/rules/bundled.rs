@@ -46,6 +46,7 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/blas.h",
     "include/ffgrad/rules/blas_names.h",
     "include/ffgrad/rules/lapack.h",
+    "include/ffgrad/rules/lapack_eigen.h",
 ];
 
 /// What a module needs of the library.
