@@ -30,6 +30,8 @@ macro_rules! files {
 const FILES: &[File] = files![
     "blas_d.c",
     "blas_s.c",
+    "fftw_d.c",
+    "fftw_s.c",
     "flang_arrays.c",
     "flang_assign.c",
     "flang_stop.cpp",
@@ -48,6 +50,7 @@ const HEADERS: &[File] = files![
     "include/ffgrad/flang.h",
     "include/ffgrad/rules/blas.h",
     "include/ffgrad/rules/blas_names.h",
+    "include/ffgrad/rules/fftw.h",
     "include/ffgrad/rules/gsl.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
