@@ -6,10 +6,12 @@
 #define T double
 #define B(name) ffgrad_d##name
 #define C(name) ffgrad_cblas_d##name
+#define E(name) ffgrad_LAPACKE_d##name
 #define F(name) d##name##_
 #include <ffgrad/rules/blas.h>
 #include <ffgrad/rules/blas_names.h>
 #include <ffgrad/rules/lapack.h>
+#include <ffgrad/rules/lapack_eigen.h>
 
 FFGRAD_LIBRARY(blas)
 FFGRAD_REPLACES(daxpy_, ffgrad_daxpy_)
@@ -32,5 +34,19 @@ FFGRAD_REPLACES(dtrsm_, ffgrad_dtrsm_)
 FFGRAD_REPLACES(cblas_dtrsm, ffgrad_cblas_dtrsm)
 FFGRAD_REPLACES(dpotrf_, ffgrad_dpotrf_)
 FFGRAD_REPLACES(dpotrs_, ffgrad_dpotrs_)
+FFGRAD_REPLACES(dposv_, ffgrad_dposv_)
+FFGRAD_REPLACES(dgetrf_, ffgrad_dgetrf_)
 FFGRAD_REPLACES(dgetrs_, ffgrad_dgetrs_)
 FFGRAD_REPLACES(dgesv_, ffgrad_dgesv_)
+FFGRAD_REPLACES(dsyev_, ffgrad_dsyev_)
+FFGRAD_REPLACES(dsyevd_, ffgrad_dsyevd_)
+FFGRAD_REPLACES(dgels_, ffgrad_dgels_)
+FFGRAD_REPLACES(LAPACKE_dpotrf, ffgrad_LAPACKE_dpotrf)
+FFGRAD_REPLACES(LAPACKE_dpotrs, ffgrad_LAPACKE_dpotrs)
+FFGRAD_REPLACES(LAPACKE_dposv, ffgrad_LAPACKE_dposv)
+FFGRAD_REPLACES(LAPACKE_dgetrf, ffgrad_LAPACKE_dgetrf)
+FFGRAD_REPLACES(LAPACKE_dgetrs, ffgrad_LAPACKE_dgetrs)
+FFGRAD_REPLACES(LAPACKE_dgesv, ffgrad_LAPACKE_dgesv)
+FFGRAD_REPLACES(LAPACKE_dsyev, ffgrad_LAPACKE_dsyev)
+FFGRAD_REPLACES(LAPACKE_dsyevd, ffgrad_LAPACKE_dsyevd)
+FFGRAD_REPLACES(LAPACKE_dgels, ffgrad_LAPACKE_dgels)

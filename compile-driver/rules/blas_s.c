@@ -6,10 +6,12 @@
 #define T float
 #define B(name) ffgrad_s##name
 #define C(name) ffgrad_cblas_s##name
+#define E(name) ffgrad_LAPACKE_s##name
 #define F(name) s##name##_
 #include <ffgrad/rules/blas.h>
 #include <ffgrad/rules/blas_names.h>
 #include <ffgrad/rules/lapack.h>
+#include <ffgrad/rules/lapack_eigen.h>
 
 FFGRAD_LIBRARY(blas)
 FFGRAD_REPLACES(saxpy_, ffgrad_saxpy_)
@@ -32,5 +34,19 @@ FFGRAD_REPLACES(strsm_, ffgrad_strsm_)
 FFGRAD_REPLACES(cblas_strsm, ffgrad_cblas_strsm)
 FFGRAD_REPLACES(spotrf_, ffgrad_spotrf_)
 FFGRAD_REPLACES(spotrs_, ffgrad_spotrs_)
+FFGRAD_REPLACES(sposv_, ffgrad_sposv_)
+FFGRAD_REPLACES(sgetrf_, ffgrad_sgetrf_)
 FFGRAD_REPLACES(sgetrs_, ffgrad_sgetrs_)
 FFGRAD_REPLACES(sgesv_, ffgrad_sgesv_)
+FFGRAD_REPLACES(ssyev_, ffgrad_ssyev_)
+FFGRAD_REPLACES(ssyevd_, ffgrad_ssyevd_)
+FFGRAD_REPLACES(sgels_, ffgrad_sgels_)
+FFGRAD_REPLACES(LAPACKE_spotrf, ffgrad_LAPACKE_spotrf)
+FFGRAD_REPLACES(LAPACKE_spotrs, ffgrad_LAPACKE_spotrs)
+FFGRAD_REPLACES(LAPACKE_sposv, ffgrad_LAPACKE_sposv)
+FFGRAD_REPLACES(LAPACKE_sgetrf, ffgrad_LAPACKE_sgetrf)
+FFGRAD_REPLACES(LAPACKE_sgetrs, ffgrad_LAPACKE_sgetrs)
+FFGRAD_REPLACES(LAPACKE_sgesv, ffgrad_LAPACKE_sgesv)
+FFGRAD_REPLACES(LAPACKE_ssyev, ffgrad_LAPACKE_ssyev)
+FFGRAD_REPLACES(LAPACKE_ssyevd, ffgrad_LAPACKE_ssyevd)
+FFGRAD_REPLACES(LAPACKE_sgels, ffgrad_LAPACKE_sgels)

@@ -30,5 +30,7 @@
 #define FFGRAD_REPLACES(old, new)
 /* The same: the library that the rule calls. */
 #define FFGRAD_LIBRARY(name)
+/* The same: another rule's file, whose functions this one calls. */
+#define FFGRAD_NEEDS(file)
 
 #endif

@@ -30,10 +30,19 @@ macro_rules! files {
 const FILES: &[File] = files![
     "blas_d.c",
     "blas_s.c",
+    "fftw_d.c",
+    "fftw_s.c",
     "flang_arrays.c",
     "flang_assign.c",
     "flang_stop.cpp",
     "gamma.c",
+    "gsl_error.c",
+    "gsl_integration.c",
+    "gsl_interp.c",
+    "gsl_linalg.c",
+    "gsl_ran.c",
+    "gsl_sf.c",
+    "gsl_stats.c",
     "lists.c",
     "math.c",
 ];
@@ -44,8 +53,12 @@ const HEADERS: &[File] = files![
     "include/ffgrad/double_precision.h",
     "include/ffgrad/flang.h",
     "include/ffgrad/rules/blas.h",
+    "include/ffgrad/rules/blas_loops.h",
     "include/ffgrad/rules/blas_names.h",
+    "include/ffgrad/rules/fftw.h",
+    "include/ffgrad/rules/gsl.h",
     "include/ffgrad/rules/lapack.h",
+    "include/ffgrad/rules/lapack_eigen.h",
 ];
 
 /// What a module needs of the library.
@@ -67,9 +80,18 @@ pub fn select(undefined: &[String], except: &dyn Fn(&str) -> bool) -> Selection 
         let renamed: Vec<_> = replacements(file.text).filter(asked).collect();
         if !renamed.is_empty() {
             selection.files.push(file.name);
-            selection.needs_blas |= file.text.contains("\nFFGRAD_LIBRARY(blas)\n");
             selection.renamed.extend(renamed.into_iter().map(|(old, new)| (old.to_owned(), new.to_owned())));
         }
+    }
+    // What the chosen ones call in others.
+    let mut next = 0;
+    while let Some(file) = selection.files.get(next).and_then(|name| FILES.iter().find(|f| f.name == *name)) {
+        selection.needs_blas |= file.text.contains("\nFFGRAD_LIBRARY(blas)\n");
+        let needed: Vec<&str> = lines(file.text, "FFGRAD_NEEDS(").collect();
+        let new = FILES.iter().map(|f| f.name).filter(|name| needed.contains(name) && !selection.files.contains(name));
+        let new: Vec<_> = new.collect();
+        selection.files.extend(new);
+        next += 1;
     }
     selection
 }
@@ -81,10 +103,15 @@ pub fn throws(renamed: &[(String, String)]) -> bool {
 
 /// The pairs of the `FFGRAD_REPLACES` lines of a file.
 fn replacements(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    text.lines().filter_map(|line| {
-        let (old, new) = line.strip_prefix("FFGRAD_REPLACES(")?.split_once(')')?.0.split_once(',')?;
+    lines(text, "FFGRAD_REPLACES(").filter_map(|inside| {
+        let (old, new) = inside.split_once(',')?;
         Some((old.trim(), new.trim()))
     })
+}
+
+/// What stands in parentheses on the lines that begin so.
+fn lines(text: &'static str, start: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter_map(move |line| Some(line.strip_prefix(start)?.split_once(')')?.0))
 }
 
 /// Digest of the whole library, for keys.
@@ -174,6 +201,16 @@ mod tests {
         assert_eq!(chosen.files, ["gamma.c"]);
         assert_eq!(chosen.renamed, [("lgamma".to_owned(), "ffgrad_lgamma".to_owned())]);
         assert_eq!(select(&all(&["lgamma"]), &|n| n == "lgamma"), Selection::default());
+    }
+
+    #[test]
+    fn a_rule_brings_those_that_it_calls() {
+        let chosen = select(&["gsl_cdf_chisq_P".to_owned()], &|_| false);
+        assert_eq!(chosen.files, ["gsl_ran.c", "gsl_sf.c"]);
+        assert_eq!(chosen.renamed.len(), 1);
+        for needed in FILES.iter().flat_map(|f| lines(f.text, "FFGRAD_NEEDS(")) {
+            assert!(FILES.iter().any(|f| f.name == needed), "{needed}");
+        }
     }
 
     #[test]

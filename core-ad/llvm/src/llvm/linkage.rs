@@ -100,12 +100,18 @@ pub fn undefined(module: &Module<'_>) -> Vec<String> {
     let used = |f: &FunctionValue<'_>| {
         f.count_basic_blocks() == 0 && f.as_global_value().as_pointer_value().get_first_use().is_some()
     };
-    module.get_functions().filter(used).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
+    let variable = |g: &GlobalValue<'_>| g.is_declaration() && g.as_pointer_value().get_first_use().is_some();
+    let functions = module.get_functions().filter(used).map(|f| f.get_name().to_string_lossy().into_owned());
+    let variables = module.get_globals().filter(variable).map(|g| g.get_name().to_string_lossy().into_owned());
+    functions.chain(variables).collect()
 }
 
-/// Gives functions without a body another name, under which something else has one.
+/// Gives functions without a body, and variables without a value, another name, under which something else has one.
 pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
     for (old, new) in renamed {
+        if let Some(variable) = module.get_global(old).filter(|g| g.is_declaration()) {
+            variable.set_name(new);
+        }
         if let Some(function) = module.get_function(old).filter(|f| f.count_basic_blocks() == 0) {
             match module.get_function(new) {
                 // Two functions may have one replacement.

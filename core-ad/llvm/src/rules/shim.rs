@@ -28,6 +28,9 @@ pub fn targets(installed: &[Installed<'_>]) -> Vec<String> {
 
 /// Puts the shims in place and registers the derivatives with Enzyme.
 pub fn install<'ctx>(module: &Module<'ctx>, rules: &[Rule<'ctx>]) -> Result<Vec<Installed<'ctx>>> {
+    for part in rules.iter().flat_map(|r| [Some(r.function), Some(r.forward), Some(r.reverse), r.save]).flatten() {
+        type_integers(module, part);
+    }
     // All calls first: the derivatives of one function may call another that has a rule, or that one itself.
     let shims: Vec<Shim<'_, 'ctx>> = rules.iter().map(|rule| Shim::new(module, *rule)).collect::<Result<_>>()?;
     for shim in &shims {
@@ -41,6 +44,19 @@ pub fn keep(module: &Module<'_>, installed: &[Installed<'_>]) {
     for rule in installed {
         if let Some(function) = module.get_function(&rule.target).filter(|f| f.count_basic_blocks() > 0) {
             function.set_linkage(Linkage::External);
+        }
+    }
+}
+
+/// Says that integer parameters are integers, for second derivatives: Enzyme cannot see what a number is that is only handed
+/// on to other functions with rules.
+fn type_integers<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) {
+    for (i, ty) in fields(function.get_type()).into_iter().enumerate() {
+        if ty.is_int_type() {
+            for (key, value) in [("enzyme_inactive", ""), ("enzyme_type", "{[-1]:Integer}")] {
+                let attribute = module.get_context().create_string_attribute(key, value);
+                function.add_attribute(AttributeLoc::Param(i as u32), attribute);
+            }
         }
     }
 }

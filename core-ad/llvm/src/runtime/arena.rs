@@ -7,6 +7,7 @@
 use crate::ir::Result;
 use core_ad::protocol::Entry;
 use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
 use llvm_sys::core::*;
@@ -107,7 +108,12 @@ fn is_blas(name: &str) -> bool {
 fn touches_pointers(function: FunctionValue<'_>) -> bool {
     let ty = function.get_type();
     let returns = ty.get_return_type().is_some_and(|t| t.is_pointer_type());
-    returns || ty.is_var_arg() || ty.get_param_types().iter().any(|t| t.is_pointer_type())
+    let captures = Attribute::get_named_enum_kind_id("captures");
+    // captures(none), which C calls noescape, is the number 0.
+    let keeps = |i: usize| {
+        function.get_enum_attribute(AttributeLoc::Param(i as u32), captures).is_none_or(|a| a.get_enum_value() != 0)
+    };
+    returns || ty.is_var_arg() || ty.get_param_types().iter().enumerate().any(|(i, t)| t.is_pointer_type() && keeps(i))
 }
 
 /// A global variable that an address is stored into, if there is one.

@@ -162,6 +162,37 @@ static int *B(exchanges)(int n, const T *saved) {
   for (int i = 0; i < n; i++) ipiv[i] = (int)saved[1 + (long)n * n + i];
   return ipiv;
 }
+
+/* getrf: the factors take the place of A. Of a matrix that is not square the derivative is not known. */
+
+extern void F(getrf)(const int *, const int *, T *, const int *, int *, int *);
+int B(getrf)(int m, int n, T *a, int lda, int *ipiv) {
+  int info = 0;
+  F(getrf)(&m, &n, a, &lda, ipiv, &info);
+  return info;
+}
+int B(getrf_fwd)(int m, int n, T *a, T *da, int lda, int *ipiv, int *unused) {
+  int info = B(getrf)(m, n, a, lda, ipiv);
+  if (da && (info || m != n)) B(poison)(da, lda, m, n);
+  else if (da) B(lu_forward)(n, a, lda, ipiv, da, lda);
+  return info;
+}
+void *B(getrf_save)(int m, int n, T *a, int lda, int *ipiv, int *info) {
+  *info = B(getrf)(m, n, a, lda, ipiv);
+  return B(keep_lu)(m == n ? n : 0, m == n ? *info : 1, a, lda, ipiv, 0);
+}
+void B(getrf_rev)(int m, int n, T *a, T *da, int lda, int *ipiv, int *unused, void *saved) {
+  T *info = saved;
+  if (da && *info != 0) B(poison)(da, lda, m, n);
+  if (da && *info == 0) {
+    int *exchanges = B(exchanges)(n, saved);
+    B(lu_reverse)(n, info + 1, exchanges, da, lda);
+    free(exchanges);
+  }
+  free(saved);
+}
+FFGRAD_DERIVATIVES_SAVING(B(getrf), B(getrf_fwd), B(getrf_rev), B(getrf_save));
+
 /* gesv: A X = B; X takes the place of B, the factors that of A. */
 
 extern void F(gesv)(const int *, const int *, T *, const int *, int *, T *, const int *, int *);
@@ -224,4 +255,11 @@ void B(getrs_)(const char *trans, const int *n, const int *nrhs, const T *a, con
 }
 void B(gesv_)(const int *n, const int *nrhs, T *a, const int *lda, int *ipiv, T *b, const int *ldb, int *info) {
   *info = B(gesv)(*n, *nrhs, a, *lda, ipiv, b, *ldb);
+}
+void B(getrf_)(const int *m, const int *n, T *a, const int *lda, int *ipiv, int *info) {
+  *info = B(getrf)(*m, *n, a, *lda, ipiv);
+}
+void B(posv_)(const char *uplo, const int *n, const int *nrhs, T *a, const int *lda, T *b, const int *ldb, int *info) {
+  *info = B(potrf)(*uplo, *n, a, *lda);
+  if (*info == 0) B(potrs)(*uplo, *n, *nrhs, a, *lda, b, *ldb);
 }

@@ -1,0 +1,168 @@
+"""LAPACK by its Fortran names and by LAPACKE: eigenvalues, factors, least squares; against differences of the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from ffgrad.numpy import Enzyme, enzyme
+from support.fixtures import Write
+
+# Results that are not numbers are not proven.
+pytestmark = pytest.mark.filterwarnings("ignore::ffgrad.errors.GradientWarning")
+
+# Each reads from x and adds to sum; n is 3, m is 5. ROWS is 101, COLUMNS 102.
+START = """\
+#include <math.h>
+void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*, int*);
+void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
+void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*);
+void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const int*, int*);
+int LAPACKE_dsyev(int, char, char, int, double*, int, double*);
+int LAPACKE_dsyevd(int, char, char, int, double*, int, double*);
+int LAPACKE_dgetrf(int, int, int, double*, int, int*);
+int LAPACKE_dgetrs(int, char, int, int, const double*, int, const int*, double*, int);
+int LAPACKE_dgesv(int, int, int, double*, int, int*, double*, int);
+int LAPACKE_dpotrf(int, char, int, double*, int);
+int LAPACKE_dpotrs(int, char, int, int, const double*, int, double*, int);
+int LAPACKE_dposv(int, char, int, int, double*, int, double*, int);
+int LAPACKE_dgels(int, char, int, int, int, double*, int, double*, int);
+static const double c[3] = {0.3, -0.7, 1.1};
+static double power(const double* v, int ld, int step, const double* w, int k) {
+  double sum = 0;
+  for (int j = 0; j < 3; j++) {
+    double dot = 0;
+    for (int i = 0; i < 3; i++) dot += c[i] * v[i * step + j * ld];
+    sum += pow(w[j], k) * dot * dot;
+  }
+  return sum;
+}
+"""
+EIGENVECTORS = """
+double a[12] = {0}, w[3], work[40];
+int n = 3, ld = 4, size = 40, integers[30], count = 30, info;
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[i + 4 * j] = x[i + 3 * j];
+dsyev_("V", "L", &n, a, &ld, w, work, &size, &info);
+sum += power(a, 4, 1, w, 3);
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[i + 4 * j] = x[9 + i + 3 * j];
+int query = -1;
+dsyevd_("V", "U", &n, a, &ld, w, work, &query, integers, &query, &info);
+dsyevd_("V", "U", &n, a, &ld, w, work, &size, integers, &count, &info);
+sum += power(a, 4, 1, w, 2) + info;
+"""
+EIGENVALUES = """
+double a[9], w[3], work[40];
+int n = 3, size = 40, info;
+for (int i = 0; i < 9; i++) a[i] = x[i];
+dsyev_("N", "U", &n, a, &n, w, work, &size, &info);
+for (int k = 0; k < 3; k++) sum += (k + 1) * w[k] * w[k];
+for (int i = 0; i < 9; i++) a[i] = x[9 + i];
+LAPACKE_dsyev(101, 'N', 'U', 3, a, 3, w);
+for (int k = 0; k < 3; k++) sum += (k + 1) * exp(w[k] / 4);
+"""
+ROWS = """
+double a[12] = {0}, b[6], w[3];
+int pivots[3];
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[4 * i + j] = x[i + 3 * j];
+LAPACKE_dsyevd(101, 'V', 'U', 3, a, 4, w);
+sum += power(a, 1, 4, w, 3);
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[4 * i + j] = x[i + 3 * j] + 4 * (i == j);
+for (int i = 0; i < 6; i++) b[i] = x[9 + i];
+LAPACKE_dgesv(101, 3, 2, a, 4, pivots, b, 2);
+for (int i = 0; i < 6; i++) sum += (i + 1) * b[i];
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[4 * i + j] = x[9 + i + 3 * j] + 4 * (i == j);
+LAPACKE_dgetrf(101, 3, 3, a, 4, pivots);
+LAPACKE_dgetrs(101, 'T', 3, 2, a, 4, pivots, b, 2);
+for (int i = 0; i < 6; i++) sum += (i + 1) * b[i] * b[i];
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[4 * i + j] = x[i + 3 * j] + 9 * (i == j);
+LAPACKE_dpotrf(101, 'U', 3, a, 4);
+LAPACKE_dpotrs(101, 'U', 3, 2, a, 4, b, 2);
+for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) a[4 * i + j] = x[i + 3 * j] + 9 * (i == j);
+LAPACKE_dposv(102, 'L', 3, 1, a, 4, b, 3);
+for (int i = 0; i < 6; i++) sum += 100 * (i + 1) * b[i] * b[i];
+"""
+FACTORS = """
+double a[9], b[3], s[9];
+int n = 3, one = 1, pivots[3], info;
+for (int i = 0; i < 9; i++) a[i] = x[i];
+dgetrf_(&n, &n, a, &n, pivots, &info);
+for (int i = 0; i < 3; i++) sum += log(fabs(a[4 * i])) + a[3 * i + (i + 1) % 3];
+for (int i = 0; i < 9; i++) s[i] = x[9 + i] + 9 * (i % 4 == 0);
+for (int i = 0; i < 3; i++) b[i] = x[i];
+dposv_("L", &n, &one, s, &n, b, &n, &info);
+for (int i = 0; i < 3; i++) sum += 50 * (i + 1) * b[i] * b[i] + s[4 * i];
+"""
+LEAST = """
+double a[15], b[10], work[100];
+int m = 5, n = 3, two = 2, size = 100, info, query = -1;
+for (int t = 0; t < 4; t++) {
+  int wide = t / 2, plain = t % 2 == 0, rows = wide ? 3 : 5, columns = 8 - rows, given = plain ? rows : columns;
+  for (int i = 0; i < 15; i++) a[i] = sin(2 * i + t) + x[i];
+  for (int j = 0; j < 2; j++) for (int i = 0; i < given; i++) b[i + 5 * j] = x[15 + i + 5 * j];
+  dgels_(plain ? "N" : "T", &rows, &columns, &two, a, &rows, b, &m, work, &query, &info);
+  dgels_(plain ? "N" : "T", &rows, &columns, &two, a, &rows, b, &m, work, &size, &info);
+  for (int j = 0; j < 2; j++) for (int i = 0; i < 8 - given; i++) sum += (i + 2 * j + 1) * b[i + 5 * j] * b[i + 5 * j] + b[i + 5 * j];
+}
+for (int i = 0; i < 15; i++) a[i] = cos(i) + x[i];
+for (int i = 0; i < 10; i++) b[i] = x[15 + i];
+LAPACKE_dgels(101, 'N', 5, 3, 2, a, 3, b, 2);
+for (int i = 0; i < 6; i++) sum += (i + 1) * b[i] * b[i];
+"""
+PROGRAMS = {"eigenvectors": (EIGENVECTORS, 18), "eigenvalues": (EIGENVALUES, 18), "rows": (ROWS, 18)}
+PROGRAMS |= {"factors": (FACTORS, 18), "least": (LEAST, 25)}
+
+
+def compiled(write: Write, body: str, n: int) -> Enzyme:
+    """A number of n numbers."""
+    text = f"{START}double f(const double* x) {{\n  double sum = 0;\n{body}\n  return sum;\n}}\n"
+    return enzyme(write(text), "f", f"x[{n}] -> return")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_are_the_differences(write: Write, name: str) -> None:
+    """Both modes against values, second derivatives against first ones."""
+    body, n = PROGRAMS[name]
+    f = compiled(write, body, n)
+    x = np.random.default_rng(5).uniform(-1, 1, n)
+
+    def difference(g: Callable[[np.ndarray], np.ndarray], v: np.ndarray) -> np.ndarray:
+        h = 1e-3
+        steps = ((1, 45), (2, -9), (3, 1))
+        return np.asarray(sum(w * (g(x + k * h * v) - g(x - k * h * v)) for k, w in steps) / (60 * h))
+
+    gradient = f.grad(x)
+    np.testing.assert_allclose(gradient, [difference(f, e) for e in np.eye(n)], rtol=1e-6, atol=1e-7)
+    v = np.random.default_rng(6).uniform(-1, 1, n)
+    np.testing.assert_allclose(f.jvp((x,), (v,))[1], gradient @ v, rtol=1e-9)
+    second = difference(f.grad, v)
+    np.testing.assert_allclose(f.hvp(x, v), second, rtol=1e-5, atol=1e-6 * np.abs(second).max())
+
+
+def test_equal_eigenvalues(write: Write) -> None:
+    """What depends on the eigenvalues alone has a derivative; what mixes their eigenvectors has none, which is not zero."""
+    a = np.diag([2.0, 2.0, 5.0]).ravel()
+    squares = """
+double a[9], w[3], work[40];
+int n = 3, size = 40, info;
+for (int i = 0; i < 9; i++) a[i] = x[i];
+dsyev_("V", "U", &n, a, &n, w, work, &size, &info);
+for (int i = 0; i < 3; i++) sum += w[i] * w[i];
+"""
+    np.testing.assert_allclose(compiled(write, squares, 9).grad(a), 2 * a, rtol=1e-12)
+    gradient = compiled(write, EIGENVECTORS, 18).grad(np.concatenate([a, a]))
+    assert np.isnan(gradient[1])
+
+
+def test_what_gels_leaves_besides_the_solution_has_no_derivative(write: Write) -> None:
+    """Not zero: not-a-number."""
+    body = """
+double a[6], b[3], work[50];
+int m = 3, n = 2, one = 1, size = 50, info;
+for (int i = 0; i < 6; i++) a[i] = x[i] + (i == 0) + (i == 4);
+for (int i = 0; i < 3; i++) b[i] = x[6 + i];
+dgels_("N", &m, &n, &one, a, &m, b, &m, work, &size, &info);
+sum = b[2] * b[2];
+"""
+    assert np.isnan(compiled(write, body, 9).grad(np.linspace(0.1, 0.9, 9))).any()
