@@ -55,6 +55,9 @@ pub struct Diagnosis {
     /// How the place was found, where the tool did not name it.
     #[serde(default)]
     pub found_by: Option<String>,
+    /// The function without body and derivative that is called there, as [`crate::names::short`] writes it.
+    #[serde(default)]
+    pub callee: Option<String>,
     /// What was expected, for mismatches.
     pub expected: Option<String>,
     /// What was found instead.

@@ -24,6 +24,7 @@ REFUSED = {
     "engine_builtin": ("builtin.c", "canonical", "unknown-builtin", 3),
     "engine_bits": ("bit_tricks.c", "flip", "bit-arithmetic", 9),
     "engine_key_value": ("key_value.cpp", "reverse", "type-conflict", 6),
+    "engine_callees": ("outside_functions.c", "through_table", "missing-derivative", 10),
     "engine_opaque": ("own_threads.c", "squares", "opaque-call", 20),
     "engine_sorting": ("sorting.c", "sorted_squares", "missing-derivative", 11),
     "engine_variadic": ("variadic.c", "mix", "variadic-call", 14),

@@ -118,6 +118,8 @@ struct Build<'a> {
     skipped: Vec<String>,
     /// What decides the paths through the derivatives.
     paths: Option<Paths>,
+    /// Functions that are taken for inactive beside the user's, for a search.
+    also_inactive: Vec<String>,
 }
 
 impl<'a> Build<'a> {
@@ -152,6 +154,7 @@ impl<'a> Build<'a> {
             diagnostics: Vec::new(),
             skipped: Vec::new(),
             paths: None,
+            also_inactive: Vec::new(),
         };
         if !is_loaded {
             build.load(&entry)?;
@@ -225,7 +228,7 @@ impl<'a> Build<'a> {
             write_only: self.write_only(),
             entries: wanted.compiled().to_vec(),
             pipeline,
-            inactive: self.context.spec.options.inactive.clone(),
+            inactive: [&self.context.spec.options.inactive[..], &self.also_inactive].concat(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
             arena: self.context.spec.options.arena,
@@ -361,9 +364,13 @@ impl<'a> Build<'a> {
         // One of its own: what crashes on a variant of the module takes no build along.
         let timeout = Duration::from_secs(spec.options.timeout);
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
-        let job = self.job(pipeline, &before, &after);
         let costly = enzyme::is_costly(refusal);
         let _step = Step::begin("locating the refusal".to_owned());
+        let before = match refusal.callee {
+            Some(_) => self.name_callees(wanted, pipeline, &*engine, refusal).unwrap_or(before),
+            None => before,
+        };
+        let job = self.job(pipeline, &before, &after);
         if !costly {
             // The module that was refused had no lines. With them Enzyme says where.
             if let Err(Error::Differentiation(located)) = engine.differentiate(&job)

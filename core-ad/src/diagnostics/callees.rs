@@ -59,6 +59,7 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
         Some((_, remedy)) => diagnosis.advice.push((*remedy).to_owned()),
         None => diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect(),
     }
+    diagnosis.callee = Some(name);
     diagnosis
 }
 

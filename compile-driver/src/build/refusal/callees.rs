@@ -1,0 +1,81 @@
+//! Names all functions that have neither a body nor a derivative, where Enzyme names the first that it meets.
+//!
+//! Enzyme runs again with that one inactive, and so on until it names none. The message is about the first that takes or
+//! returns floating-point numbers: a derivative may flow through it, while the others may well be inactive.
+
+use crate::build::enzyme::Engine;
+use crate::build::{Build, enzyme};
+use crate::error::Error;
+use crate::os::process::clock;
+use core_ad::DerivativeSet;
+use core_ad::diagnostics::Diagnosis;
+use core_ad::names;
+use core_ad::protocol::Pipeline;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// CPU time that the search may take: the user is waiting for an error.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Functions that a message names.
+const MOST: usize = 8;
+
+/// A function without body and derivative.
+struct Unknown {
+    refusal: Diagnosis,
+    name: String,
+    /// The module that was refused for it.
+    input: PathBuf,
+    takes_numbers: bool,
+}
+
+impl Build<'_> {
+    /// Names the others beside the one of a refusal, and makes the refusal one of the function that matters most. Returns the module that
+    /// Enzyme refuses for that one; `None` where the search did not come to the same refusal.
+    pub(in crate::build) fn name_callees(
+        &mut self,
+        wanted: DerivativeSet,
+        pipeline: Pipeline,
+        engine: &dyn Engine,
+        refusal: &mut Diagnosis,
+    ) -> Option<PathBuf> {
+        let mut found = self.unknown_callees(wanted, pipeline, engine);
+        self.also_inactive.clear();
+        let main = found.iter().position(|u| u.takes_numbers).unwrap_or(0);
+        let Unknown { refusal: first, input, .. } = (!found.is_empty()).then(|| found.remove(main))?;
+        let others: Vec<String> = found.iter().map(|u| format!("`{}`", u.name)).collect();
+        *refusal = first;
+        if !others.is_empty() {
+            let text = format!("These have none either: {}.", others.join(", "));
+            refusal.advice.insert(0, text);
+        }
+        Some(input)
+    }
+
+    fn unknown_callees(&mut self, wanted: DerivativeSet, pipeline: Pipeline, engine: &dyn Engine) -> Vec<Unknown> {
+        let begun = clock::spent();
+        let output = self.folder.join("callees.out.ll");
+        let mut found: Vec<Unknown> = Vec::new();
+        while found.len() < MOST && clock::spent().saturating_sub(begun) < PATIENCE {
+            let input = self.folder.join(format!("callees.{}.ll", found.len()));
+            if self.derive(wanted, pipeline, true, &input).is_err() {
+                break;
+            }
+            let job = enzyme::Job { timeout: PATIENCE, ..self.job(pipeline, &input, &output) };
+            let Err(Error::Differentiation(refusal)) = engine.run(&job) else { break };
+            let Some(name) = refusal.callee.clone().filter(|n| found.iter().all(|u| u.name != *n)) else { break };
+            self.also_inactive.push(name.clone());
+            found.push(Unknown { refusal: *refusal, takes_numbers: takes_numbers(&input, &name), name, input });
+        }
+        found
+    }
+}
+
+/// Whether a function that a module declares has floating-point numbers among parameters and result.
+fn takes_numbers(module: &Path, name: &str) -> bool {
+    let text = std::fs::read_to_string(module).unwrap_or_default();
+    text.lines().filter_map(|line| line.strip_prefix("declare ")).any(|declaration| {
+        let symbol = declaration.split_once('@').and_then(|(_, rest)| rest.split('(').next()).unwrap_or("");
+        names::short(symbol.trim_matches('"')) == name && ["double", "float"].iter().any(|t| declaration.contains(t))
+    })
+}
