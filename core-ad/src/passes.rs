@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 43] = [
+pub const PASSES: [PassInfo; 44] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -204,6 +204,13 @@ pub const PASSES: [PassInfo; 43] = [
         file: "workarounds/pointer_differences.rs",
         why: "Enzyme refuses sums of addresses, which LLVM makes of distances; takes distances by a function",
         test: "cases/enzyme_bugs/resized_views.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "opaque-objects",
+        file: "workarounds/opaque_objects.rs",
+        why: "Enzyme has one type for the objects of all classes that a pointer may lead to; passes their addresses through a function",
+        test: "cases/enzyme_bugs/classes.cpp",
         ..WORKAROUND
     },
     PassInfo {

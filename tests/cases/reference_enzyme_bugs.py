@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray
+Term = Callable[[Any], Any]
 
 
 def switch_labels(u: Array, kind: Array) -> Array:
@@ -273,6 +274,41 @@ def merged_indices(x: Array) -> Array:
     for total in np.cumsum(x[order] ** 2):
         sums.insert(len(sums) // 2, total)
     return np.array(sums) * x[order]
+
+
+def classes(x: Array) -> Array:
+    def line(slope: complex, offset: complex) -> Term:
+        return lambda at: slope * at + offset
+
+    def power(exponent: int) -> Term:
+        return lambda at: at**exponent
+
+    def series(at: Any) -> Any:
+        return np.sum(np.sin(x * at))
+
+    def term(i: int) -> Term:
+        if x[i].real < 0:
+            return line(x[i], x[0])
+        return power(i % 4) if x[i].real < 0.5 else series
+
+    terms = [term(i) for i in range(len(x))]
+    own = [2 * series(v) - 2 * (x[0] * x[-1] + v) for v in x]
+    return np.array([o + sum(term(v) for term in terms) for o, v in zip(own, x, strict=True)])
+
+
+def closures(x: Array) -> Array:
+    y = []
+    for start in x:
+        v = start
+        for i, factor in enumerate(x):
+            if factor.real < 0:
+                v = v * factor
+            elif i % 2:
+                v = v + factor * factor
+            else:
+                v = v - factor * x[0]
+        y.append(v + np.cos(v) * x[0] * start)
+    return np.array(y)
 
 
 def resized_views(x: Array) -> Array:

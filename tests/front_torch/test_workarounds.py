@@ -52,6 +52,7 @@ NEEDED = {
         "work_by_pointer",
     ),
     "copy-elements": ("merged_indices",),
+    "opaque-objects": ("classes", "closures"),
     "container-counts": ("linked_containers",),
     "tree-erase": ("linked_containers",),
     "member-copies": ("record_members",),

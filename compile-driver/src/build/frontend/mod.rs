@@ -13,6 +13,7 @@ pub mod language;
 
 use crate::build::frontend::adapter::Adapter;
 use crate::build::mpi;
+use crate::build::rules::bundled;
 use crate::cache::Cache;
 use crate::error::Result;
 use crate::options::Spec;
@@ -51,6 +52,9 @@ pub fn compile(
         let mut command =
             if on_device { cuda::clang(tools, spec, cache)? } else { clang::command(tools, spec, language) };
         command.arg("-idirafter").arg(headers);
+        if language == Language::Cpp {
+            command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
+        }
         compiler::user_flags(&mut command, spec);
         command.args(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.compile));
         if all_declarations {

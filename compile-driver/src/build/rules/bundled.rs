@@ -59,7 +59,11 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/gsl.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
+    "include/stdcxx/bits/std_function.h",
 ];
+
+/// Folder below the include folder whose headers come before those of the C++ library.
+pub const BEFORE_STDCXX: &str = "stdcxx";
 
 /// What a module needs of the library.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -33,7 +33,7 @@ impl VirtualTables {
             }
             for array in initialiser.operands() {
                 let entries = array.operands();
-                let Some(at) = entries.iter().position(|e| name(*e).starts_with("_ZTI")) else { continue };
+                let Some(at) = entries.iter().position(|e| symbol(*e).starts_with("_ZTI")) else { continue };
                 if catches || !is_exception(entries[at]) {
                     arrays.push(entries[at + 1..].iter().map(|e| function(*e)).collect());
                 }
@@ -80,9 +80,26 @@ pub fn only_in_tables(constant: LLVMValueRef) -> bool {
     }
 }
 
+/// Whether a constant is an address in the table of a class.
+pub fn is_in_table(value: Value) -> bool {
+    let (mut seen, mut open) = (HashSet::new(), vec![value]);
+    while let Some(constant) = open.pop() {
+        // SAFETY: asked of live values.
+        let (is_constant, is_global) =
+            unsafe { (LLVMIsConstant(constant.0) != 0, !LLVMIsAGlobalVariable(constant.0).is_null()) };
+        if is_global {
+            return is_table(constant.0);
+        }
+        if is_constant && seen.insert(constant) {
+            open.extend(constant.operands());
+        }
+    }
+    false
+}
+
 /// A table of a class, or one for the construction of its bases.
 fn is_table(global: LLVMValueRef) -> bool {
-    ["_ZTV", "_ZTC"].iter().any(|start| name(Value(global)).starts_with(start))
+    ["_ZTV", "_ZTC"].iter().any(|start| symbol(Value(global)).starts_with(start))
 }
 
 /// Whether type information is that of an exception, by its base classes.
@@ -90,7 +107,7 @@ fn is_exception(info: Value) -> bool {
     const ROOTS: [&str; 2] = ["_ZTISt9exception", "_ZTIN5boost9exceptionE"];
     let (mut seen, mut open) = (HashSet::new(), vec![info]);
     while let Some(class) = open.pop() {
-        let called = name(class);
+        let called = symbol(class);
         if ROOTS.contains(&called.as_str()) || called.starts_with("_ZTISt") && called.ends_with("_error") {
             return true;
         }
@@ -110,7 +127,7 @@ fn is_exception(info: Value) -> bool {
 /// Whether a landing pad has a clause for a type.
 fn catches_by_type(module: &Module<'_>) -> bool {
     let pads = ir::all_instructions(module).into_iter().filter(|i| i.is(Op::LLVMLandingPad));
-    pads.flat_map(Value::operands).any(|clause| name(clause).starts_with("_ZTI"))
+    pads.flat_map(Value::operands).any(|clause| symbol(clause).starts_with("_ZTI"))
 }
 
 /// The function that an entry is, through an alias (constructors and destructors often are aliases).
@@ -122,7 +139,8 @@ fn function(entry: Value) -> LLVMValueRef {
     }
 }
 
-fn name(value: Value) -> String {
+/// The name of a global value; empty for others.
+pub fn symbol(value: Value) -> String {
     let mut length = 0;
     // SAFETY: a live value; the name has the length given.
     unsafe {

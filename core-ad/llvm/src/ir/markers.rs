@@ -11,7 +11,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
 /// Name of the reverse mode as a function of its own.
 pub const GRADIENT: &str = "ffgrad.gradient";
@@ -200,6 +200,46 @@ pub fn difference<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         function.add_attribute(AttributeLoc::Param(parameter), module.get_context().create_enum_attribute(captures, 0));
     }
     function
+}
+
+/// Name of the function `(pointer, view)` that returns the pointer.
+pub const OBJECT: &str = "ffgrad.object";
+
+/// The function of that name: LLVM keeps calls for several views apart, and for Enzyme's type analysis, what is behind its result has nothing to do with what is behind its argument.
+pub fn object<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    if let Some(function) = module.get_function(OBJECT) {
+        return function;
+    }
+    let context = module.get_context();
+    let any = context.ptr_type(AddressSpace::default());
+    let parameters = [pointer(module), context.i32_type().into()];
+    let function = module.add_function(OBJECT, any.fn_type(&parameters, false), None);
+    for (flag, value) in [("memory", 0), ("nounwind", 0), ("willreturn", 0), ("nofree", 0), ("nosync", 0)] {
+        let attribute = context.create_enum_attribute(Attribute::get_named_enum_kind_id(flag), value);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    function.add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_ta_norecur", ""));
+    function
+}
+
+/// A call of it at a builder's place.
+///
+/// # Safety
+///
+/// The builder stands in a function of the module, where the pointer is defined.
+pub unsafe fn call_object(
+    module: &Module<'_>,
+    builder: LLVMBuilderRef,
+    pointer: LLVMValueRef,
+    view: u32,
+) -> LLVMValueRef {
+    let function = object(module).as_value_ref();
+    let view = module.get_context().i32_type().const_int(view.into(), false).as_value_ref();
+    // SAFETY: the caller's.
+    unsafe {
+        let ty = LLVMGlobalGetValueType(function);
+        LLVMBuildCall2(builder, ty, function, [pointer, view].as_mut_ptr(), 2, c"".as_ptr())
+    }
 }
 
 /// An inactive function of its arguments only, which returns an integer.

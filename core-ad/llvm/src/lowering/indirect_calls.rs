@@ -6,14 +6,15 @@
 //! compares the pointer with every function of that type whose address is taken. A virtual call can only call what stands in its slot of
 //! a class's table. The optimiser then inlines what it can.
 
-use crate::analysis::virtual_tables::{VirtualTables, only_in_tables, slot_of};
-use crate::ir::{self, Result};
+use super::closures;
+use crate::analysis::virtual_tables::{VirtualTables, only_in_tables, slot_of, symbol};
+use crate::ir::{self, Result, markers};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
-use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMUnnamedAddr};
 use std::collections::HashMap;
 
 /// More targets than this are left indirect: a long chain of comparisons is slower than the call.
@@ -21,6 +22,7 @@ const MOST_TARGETS: usize = 24;
 
 /// Replaces every indirect call in the module whose targets are known.
 pub fn make_direct(module: &Module<'_>) -> Result<()> {
+    let mut has_closures = false;
     // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; instructions
     // are erased only after their uses have been replaced.
     unsafe {
@@ -30,6 +32,7 @@ pub fn make_direct(module: &Module<'_>) -> Result<()> {
         if calls.is_empty() {
             return Ok(());
         }
+        pass_through(module, &calls);
         let targets = address_taken(module);
         let (plain, tables) = (by_address(&targets), VirtualTables::of(module));
         let mut dispatchers: HashMap<(LLVMTypeRef, Option<usize>), LLVMValueRef> = HashMap::new();
@@ -48,13 +51,64 @@ pub fn make_direct(module: &Module<'_>) -> Result<()> {
                 continue;
             }
             let number = dispatchers.len();
-            let new = || dispatcher(raw, builder, ty, &fitting, number);
+            let views = views_of(&fitting, slot);
+            has_closures |= slot.is_none() && views > 0;
+            let new = || dispatcher(module, builder, ty, &fitting, Name { number, views });
             let dispatcher = *dispatchers.entry((ty, slot)).or_insert_with(new);
             replace(builder, call, dispatcher);
         }
         LLVMDisposeBuilder(builder);
     }
+    if has_closures {
+        closures::mark(module);
+    }
     Ok(())
+}
+
+/// Puts a function with a body before each of other libraries (`cos`) whose address is taken and whose type is called: Enzyme wants a shadow of an
+/// address that is kept, and has none for such a function.
+unsafe fn pass_through(module: &Module<'_>, calls: &[LLVMValueRef]) {
+    // SAFETY: see `make_direct`; the new function has the type of the one that it calls.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let called: Vec<LLVMTypeRef> = calls.iter().map(|call| LLVMGetCalledFunctionType(*call)).collect();
+        for outside in address_taken(module) {
+            let ty = LLVMGlobalGetValueType(outside);
+            if LLVMCountBasicBlocks(outside) > 0 || LLVMIsFunctionVarArg(ty) != 0 || !called.contains(&ty) {
+                continue;
+            }
+            let users = ir::Value(outside).users().into_iter().filter(|user| user.called().is_none());
+            let stores: Vec<ir::Value> = users.filter(|user| user.is(ir::Op::LLVMStore)).collect();
+            if stores.is_empty() {
+                continue;
+            }
+            let name = format!("ffgrad.through.{}\0", symbol(ir::Value(outside)));
+            let function = LLVMAddFunction(module.as_mut_ptr(), name.as_ptr().cast(), ty);
+            LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
+            let entry =
+                LLVMAppendBasicBlockInContext(LLVMGetModuleContext(module.as_mut_ptr()), function, c"".as_ptr());
+            LLVMPositionBuilderAtEnd(builder, entry);
+            let mut arguments: Vec<LLVMValueRef> =
+                (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
+            call_and_return(builder, ty, outside, &mut arguments);
+            // Every place that keeps the address, or compares it, has the same one.
+            LLVMReplaceAllUsesWith(outside, function);
+            let inside = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+            LLVMSetOperand(inside, LLVMGetNumArgOperands(inside), outside);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// How many of its first arguments each target has a view of its own of: the object of a virtual call, and function objects.
+fn views_of(targets: &[LLVMValueRef], slot: Option<usize>) -> usize {
+    let is = |test: fn(&str) -> bool| targets.iter().any(|target| test(&symbol(ir::Value(*target))));
+    match (targets.len() > 1, slot) {
+        (true, Some(_)) => 1,
+        (true, None) if is(closures::is_manager) => 2,
+        (true, None) if is(closures::is_handler) => 1,
+        _ => 0,
+    }
 }
 
 unsafe fn is_indirect(instruction: LLVMValueRef) -> bool {
@@ -115,34 +169,48 @@ unsafe fn passes_memory(call: LLVMValueRef) -> bool {
     }
 }
 
-/// `T dispatch(void *target, args...)`: compares and calls.
+/// What distinguishes dispatchers of one type.
+struct Name {
+    number: usize,
+    /// How many arguments the targets have views of.
+    views: usize,
+}
+
+/// `T dispatch(void *target, args...)`: compares and calls. Where objects of several types are told apart, each target has its own view.
 unsafe fn dispatcher(
-    module: LLVMModuleRef,
+    module: &Module<'_>,
     builder: LLVMBuilderRef,
     ty: LLVMTypeRef,
     targets: &[LLVMValueRef],
-    number: usize,
+    name: Name,
 ) -> LLVMValueRef {
     // SAFETY: see `make_direct`; the parameter array has the length LLVM states.
     unsafe {
-        let context = LLVMGetModuleContext(module);
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
         let count = LLVMCountParamTypes(ty) as usize;
         let mut types = vec![LLVMPointerTypeInContext(context, 0); count + 1];
         LLVMGetParamTypes(ty, types[1..].as_mut_ptr());
         let own = LLVMFunctionType(LLVMGetReturnType(ty), types.as_mut_ptr(), types.len() as u32, 0);
-        let name = format!("ffgrad.dispatch.{number}\0");
-        let function = LLVMAddFunction(module, name.as_ptr().cast(), own);
+        let called = format!("ffgrad.dispatch.{}\0", name.number);
+        let function = LLVMAddFunction(module.as_mut_ptr(), called.as_ptr().cast(), own);
         LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
         let pointer = LLVMGetParam(function, 0);
-        let mut arguments: Vec<LLVMValueRef> = (1..=count as u32).map(|i| LLVMGetParam(function, i)).collect();
+        let arguments: Vec<LLVMValueRef> = (1..=count as u32).map(|i| LLVMGetParam(function, i)).collect();
         let block = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
         let mut here = block();
-        for &target in targets {
+        for (view, &target) in targets.iter().enumerate() {
             let (hit, miss) = (block(), block());
             LLVMPositionBuilderAtEnd(builder, here);
             let same = LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, pointer, target, c"".as_ptr());
             LLVMBuildCondBr(builder, same, hit, miss);
-            call_and_return(builder, hit, ty, target, &mut arguments);
+            // Else LLVM takes two of them for possibly equal.
+            LLVMSetUnnamedAddress(target, LLVMUnnamedAddr::LLVMNoUnnamedAddr);
+            LLVMPositionBuilderAtEnd(builder, hit);
+            let mut arguments = arguments.clone();
+            for object in arguments.iter_mut().take(name.views) {
+                *object = markers::call_object(module, builder, *object, view as u32 + 1);
+            }
+            call_and_return(builder, ty, target, &mut arguments);
             here = miss;
         }
         // A pointer from outside the module. An indirect call left here would hinder Enzyme, so the answer
@@ -167,14 +235,12 @@ unsafe fn return_nothing(builder: LLVMBuilderRef, ty: LLVMTypeRef) {
 
 unsafe fn call_and_return(
     builder: LLVMBuilderRef,
-    block: llvm_sys::prelude::LLVMBasicBlockRef,
     ty: LLVMTypeRef,
     target: LLVMValueRef,
     arguments: &mut [LLVMValueRef],
 ) {
     // SAFETY: see `make_direct`.
     unsafe {
-        LLVMPositionBuilderAtEnd(builder, block);
         let count = arguments.len() as u32;
         let value = LLVMBuildCall2(builder, ty, target, arguments.as_mut_ptr(), count, c"".as_ptr());
         if !LLVMIsAFunction(target).is_null() {

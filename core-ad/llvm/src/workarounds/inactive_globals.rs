@@ -2,7 +2,7 @@
 //!
 //! A table, or an object built before the first call, holds values that do not depend on the inputs. Enzyme would give it a
 //! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
-//! global that no reachable function writes to is therefore marked `enzyme_inactive`.
+//! global that no reachable function writes to is therefore marked `enzyme_inactive`. So is what describes a C++ type, wherever its address goes.
 
 use crate::analysis::reachable::reachable;
 use inkwell::module::Module;
@@ -42,11 +42,16 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
                 && let Some(shadow) = module.get_global(&format!("{REQUESTS}_shadow"))
             {
                 LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
-            } else if candidate && is_only_read(raw, &reachable) {
+            } else if is_type_information(global.get_name().to_bytes()) || candidate && is_only_read(raw, &reachable) {
                 LLVMGlobalSetMetadata(raw, kind, node);
             }
         }
     }
+}
+
+/// Whether a global describes a C++ type, by its name: nothing is computed from it.
+fn is_type_information(name: &[u8]) -> bool {
+    [&b"_ZTI"[..], b"_ZTS", b"_ZTVN10__cxxabiv1"].iter().any(|start| name.starts_with(start))
 }
 
 /// Whether a global is marked.

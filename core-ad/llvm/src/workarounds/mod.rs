@@ -16,6 +16,7 @@ pub mod member_copies;
 pub mod mixed_activity;
 pub mod no_gathers;
 pub mod opaque_latch;
+pub mod opaque_objects;
 pub mod outline_memcpy;
 pub mod overlapping_moves;
 pub mod phi_pointers;

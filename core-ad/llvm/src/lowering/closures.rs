@@ -1,0 +1,78 @@
+//! Closures in `std::function`: keeps apart the types of what several of them have captured.
+//!
+//! A function object of libstdc++ has the address of its closure, which it keeps on the heap (`rules/include/stdcxx`), and the addresses of
+//! functions that call, copy and destroy it. Those have views of their own by [`super::indirect_calls`]. Here the address that is kept is marked,
+//! so that Enzyme does not take the closures that a vector of function objects leads to for objects of one type.
+
+use crate::analysis::virtual_tables::symbol;
+use crate::ir::{self, Op, Value, markers};
+use inkwell::module::Module;
+use llvm_sys::core::*;
+
+/// Bytes of an address.
+const WORD: i64 = 8;
+
+/// Whether a function is one that a function object of libstdc++ keeps the address of.
+pub fn is_handler(symbol: &str) -> bool {
+    symbol.starts_with("_ZNSt17_Function_handlerI")
+}
+
+/// Whether it manages a closure: its first two parameters are function objects.
+pub fn is_manager(symbol: &str) -> bool {
+    is_handler(symbol) && symbol.contains("10_M_manager")
+}
+
+/// Marks the addresses of closures that are stored in function objects, and says what a copy of a function object moves.
+pub fn mark(module: &Module<'_>) {
+    let all = ir::all_instructions(module);
+    all.iter().filter(|i| is_copy_of_object(**i)).for_each(|copy| copy_words(module, *copy));
+    let is_address = |store: &&Value| store.operand(0).is_pointer() && store.operand(0).is_instruction();
+    let stores = all.iter().filter(|i| i.is(Op::LLVMStore)).filter(is_address);
+    for store in stores.filter(|store| is_closure_of_object(store.operand(1))) {
+        // SAFETY: a live store, before which its operands are defined.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(builder, store.0);
+            let marked = markers::call_object(module, builder, store.operand(0).0, 0);
+            LLVMSetOperand(store.0, 0, marked);
+            LLVMDisposeBuilder(builder);
+        }
+    }
+}
+
+/// Whether a place is that of the closure's address in a function object.
+fn is_closure_of_object(place: Value) -> bool {
+    place.callee().is_some_and(|name| name.starts_with("_ZNSt9_Any_data9_M_accessI"))
+}
+
+/// Whether it copies what a function object has of its closure: the address, and a second word.
+fn is_copy_of_object(copy: Value) -> bool {
+    if !copy.callee().is_some_and(|name| name.starts_with("llvm.memcpy.p0.p0.i64")) {
+        return false;
+    }
+    // SAFETY: a live instruction of a function.
+    let function = symbol(Value(unsafe { LLVMGetBasicBlockParent(copy.parent().0) }));
+    let of_objects = function.starts_with("_ZNSt8functionI") || function.starts_with("_ZSt4swapISt9_Any_dataE");
+    of_objects && copy.operand(2).constant() == Some(2 * WORD)
+}
+
+/// Copies the address as a pointer. The second word is one only where compiled code has made the function object.
+fn copy_words(module: &Module<'_>, copy: Value) {
+    // SAFETY: a live copy of two words, before which its operands are defined.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderBefore(builder, copy.0);
+        let word = LLVMInt64TypeInContext(context);
+        let second = |side: Value| {
+            LLVMBuildGEP2(builder, word, side.0, [LLVMConstInt(word, 1, 0)].as_mut_ptr(), 1, c"".as_ptr())
+        };
+        let (to, from) = (copy.operand(0), copy.operand(1));
+        let address = LLVMBuildLoad2(builder, LLVMPointerTypeInContext(context, 0), from.0, c"".as_ptr());
+        let rest = LLVMBuildLoad2(builder, word, second(from), c"".as_ptr());
+        LLVMBuildStore(builder, address, to.0);
+        LLVMBuildStore(builder, rest, second(to));
+        LLVMDisposeBuilder(builder);
+    }
+    copy.erase();
+}
