@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
+.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -20,7 +20,7 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
 
 # The longest first; two at a time, because each mostly waits for one compiler process. A part's output appears when it ends.
-PARTS := torch jax julia tf rust fortran cuda
+PARTS := torch jax real julia tf rust fortran cuda
 
 test: build env-tf env-jax ## every test, two parts at a time; goes on after a part that fails, and make names all that failed
 	@rm -rf target/test-cache/shared
@@ -53,6 +53,9 @@ test-jax: env-jax tools ## the tests of the JAX front end (ARGS="..." goes to py
 
 test-julia: build ## the tests of FFGrad.jl, with Julia 1.5.3 from Debian's packages where there is none
 	@scripts/test.sh julia $(ARGS)
+
+test-real: build ## C++ programs that use Eigen, Boost, GSL, FFTW, xtensor, fmt, .. (ARGS="..." goes to pytest)
+	@scripts/test.sh real $(ARGS)
 
 torture: build ## faults, races, malformed inputs, generated programs (ARGS="--long" for hours of it)
 	@$(PYTHON_BIN)/python tests/torture/run.py $(ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|cuda|tf|jax|julia [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
+# test.sh rust|torch|cuda|fortran|real|tf|jax|julia [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
 # are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -48,6 +48,12 @@ fortran)
     FFGRAD_CASES=fortran "$PYTHON_BIN/python" -m pytest tests/front_torch/test_conformance.py "$@"
     "$PYTHON_BIN/python" -m pytest -o testpaths=tests/fortran "$@"
     ;;
+real)
+    # Where some libraries cannot be had, their programs are skipped.
+    FFGRAD_REAL_ROOT=$(scripts/real.sh) || FFGRAD_REAL_ROOT=/
+    export FFGRAD_REAL_ROOT
+    "$PYTHON_BIN/python" -m pytest -o testpaths=tests/real "$@"
+    ;;
 tf)
     # Not a word about the CPU and the GPU that is not there; MPLBACKEND for the example's plot.
     TF_CPP_MIN_LOG_LEVEL=2 MPLBACKEND=Agg .venv-tf/bin/python -m pytest -o testpaths=tests/front_tf "$@"
@@ -71,6 +77,6 @@ julia)
         JULIA_NUM_THREADS=4 JULIA_DEPOT_PATH=$ROOT/target/julia-depot \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch, cuda, tf, jax, julia." ;;
+*) die "unknown suite $suite" "Suites: rust, torch, cuda, fortran, real, tf, jax, julia." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"
