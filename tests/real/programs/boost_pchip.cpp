@@ -1,4 +1,6 @@
 // A monotone interpolant of a dose-response curve, evaluated at doses.
+#include <math.h>  // pchip.hpp of Boost 1.74 calls isnan without a namespace
+
 #include <boost/math/interpolators/pchip.hpp>
 #include <vector>
 
