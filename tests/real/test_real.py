@@ -40,7 +40,8 @@ def test_a_program_is_right_or_refused_with_a_way_out(program: Program, pending:
     outcome = pending[program.name].result()
     if program.expected == "refused":
         assert outcome.verdict != "derivatives", f"no longer refused: say so in programs.toml ({program.reason})"
-        assert (outcome.verdict, outcome.code) == ("refused", program.code), outcome.message
+        assert outcome.verdict == "refused", outcome.message
+        assert outcome.code == (program.code or outcome.code), outcome.message
         assert outcome.hints, outcome.message
     else:
         assert outcome.verdict == "derivatives", outcome.message

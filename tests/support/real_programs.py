@@ -24,8 +24,10 @@ signature, flags
 inputs
     In the order of the call. ``shape`` (``[]`` is a scalar) with ``range`` (-1 to 1), and ``other``, the range at the last point, which takes
     another path; ``sorted``; ``kind``: ``"spd"`` (a symmetric positive definite matrix) or ``"grid"`` (equal steps over the range). Or ``value``.
+timeout
+    As ``enzyme(...)`` takes it, for what would be refused after minutes.
 expected
-    ``"right"`` (the default), or ``"refused"``, with ``reason`` for people and the error's ``code``.
+    ``"right"`` (the default), or ``"refused"``, with ``reason`` for people and the error's ``code`` (any, where omitted).
 limit
     Seconds of CPU time that the whole may take, compilers included; 60, or 5 where it is refused.
 tolerance
@@ -108,6 +110,7 @@ class Program:
     reason: str | None = None
     code: str | None = None
     limit: float | None = None
+    timeout: int | None = None
     tolerance: float = 1e-6
 
     @property
@@ -124,9 +127,11 @@ class Program:
         """Return the function as an operation on NumPy arrays."""
         from ffgrad.numpy import enzyme
 
-        given = self.library.options()
+        given: dict[str, Any] = dict(self.library.options())
         given["flags"] = [*self.flags, *given["flags"]]
-        return enzyme(str(self.path), self.function, self.signature, **given, **options)
+        if self.timeout:
+            given["timeout"] = self.timeout
+        return enzyme(str(self.path), self.function, self.signature, **{**given, **options})
 
     def points(self) -> Iterator[Inputs]:
         """Yield the inputs of each point; the last takes another path where the table says so."""
@@ -163,7 +168,7 @@ def load_programs() -> list[Program]:
         row = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}
         programs.append(Program(**{**row, "library": libraries[row["library"]]}))
     assert len({p.name for p in programs}) == len(programs)
-    assert all(p.reason and p.code for p in programs if p.expected == "refused")
+    assert all(p.reason for p in programs if p.expected == "refused")
     return programs
 
 
@@ -290,7 +295,8 @@ class Outcome:
 def outcome_of(program: Program, env: dict[str, str] | None = None, timed: bool = False) -> Outcome:
     """Run a program in a process of its own, and return what became of it."""
     command = [sys.executable, "-m", "support.real_programs", program.name, *(["--timed"] if timed else [])]
-    whole = {**os.environ, **(env or {})}
+    # Two of them, and what else a small machine runs, share its memory.
+    whole = {"FFGRAD_MEMORY_LIMIT": "6G", **os.environ, **(env or {})}
     whole["PYTHONPATH"] = os.pathsep.join([str(FOLDER.parent), *filter(None, [whole.get("PYTHONPATH")])])
     pipe = subprocess.PIPE
     child = subprocess.Popen(command, env=whole, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
