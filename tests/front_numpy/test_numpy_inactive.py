@@ -1,0 +1,103 @@
+"""Functions that carry no derivative: names and patterns in ``inactive=``, and what is inactive by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ffgrad import CompileError, DifferentiationError
+from ffgrad.numpy import enzyme
+from support.fixtures import Write
+
+TELEMETRY = """\
+#include <cstdio>
+namespace telemetry {
+void send(const double *values, int n);
+void send(double value);
+template <typename T> __attribute__((noinline)) void record(T value) { std::fprintf(stderr, "%g", double(value)); send(value); }
+}
+extern "C" double energy(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        telemetry::send(x, i);
+        sum += x[i] * x[i] * x[i];
+        telemetry::record(sum);
+    }
+    return sum;
+}
+namespace telemetry {
+void send(const double *, int) {}
+void send(double) {}
+}
+"""
+
+STREAMS = """\
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+extern "C" double energy(const double *x, int n) {
+    double sum = 0;
+    std::ostringstream text;
+    for (int i = 0; i < n; i++) {
+        sum += x[i] * x[i] * x[i];
+        text << "step " << i << ": " << std::setprecision(8) << sum << '\\n';
+    }
+    if (text.str().size() > 1u << 20) std::cerr << text.str() << std::endl;
+    std::ofstream("/dev/null") << text.str();
+    return sum;
+}
+"""
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+def check(path: object, **options: object) -> None:
+    """The gradient of the sum of cubes, in both modes."""
+    f = enzyme(path, "energy", "x[n] -> return", **options)  # type: ignore[arg-type]
+    value, pullback = f.vjp(X)
+    np.testing.assert_allclose(value, np.sum(X**3))
+    np.testing.assert_allclose(pullback(1.0)[0], 3 * X**2, rtol=1e-12)
+    np.testing.assert_allclose(f.jvp((X,), (np.ones(3),))[1], np.sum(3 * X**2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["telemetry::*"], ["telemetry::send", "telemetry::record"], ["telemetry::record<double>(double)", "*send*"]],
+    ids=["pattern", "overloads", "signature"],
+)
+def test_names_and_patterns(names: list[str], write: Write) -> None:
+    """A name means all overloads and instances, a pattern all that it matches."""
+    check(write(TELEMETRY, "model.cpp"), inactive=names)
+
+
+def test_streams_are_inactive_by_themselves(write: Write) -> None:
+    """Text that is made of active numbers and put out has no derivative, and needs no option."""
+    check(write(STREAMS, "model.cpp"))
+
+
+def test_a_pattern_that_fits_nothing_is_refused(write: Write) -> None:
+    """With the names that are there."""
+    with pytest.raises(CompileError, match=r"logging::\*"):
+        enzyme(write(TELEMETRY, "model.cpp"), "energy", "x[n] -> return", inactive=["logging::*"])
+
+
+def test_all_functions_without_a_derivative_are_named(write: Write) -> None:
+    """At once, and first the one that takes numbers; marking all of them inactive is a way out."""
+    source = """\
+void note(int i, void *to);
+double table(double x);
+double energy(const double *x, int n) {
+    double sum = 0, kept[1];
+    for (int i = 0; i < n; i++) {
+        kept[0] = x[i] * x[i];
+        note(i, kept);
+        sum += table(x[i]) + kept[0] * x[i];
+    }
+    return sum;
+}
+"""
+    with pytest.raises(DifferentiationError) as caught:
+        enzyme(write(source, "model.c"), "energy", "x[n] -> return").vjp(X)
+    text = str(caught.value)
+    assert caught.value.code == "missing-derivative" and "`energy` calls `table`" in text
+    assert "These have none either: `note`" in text
