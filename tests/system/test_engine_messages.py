@@ -23,7 +23,7 @@ REFUSED = {
     "engine_atomic": ("atomic_update.c", "swap_in", "atomic-update", 5),
     "engine_builtin": ("builtin.c", "canonical", "unknown-builtin", 3),
     "engine_bits": ("bit_tricks.c", "flip", "bit-arithmetic", 9),
-    "engine_key_value": ("key_value.cpp", "reverse", "type-conflict", 6),
+    "engine_alternatives": ("alternatives.cpp", "mixture", "type-conflict", 11),
     "engine_callees": ("outside_functions.c", "through_table", "missing-derivative", 10),
     "engine_opaque": ("own_threads.c", "squares", "opaque-call", 20),
     "engine_sorting": ("sorting.c", "sorted_squares", "missing-derivative", 11),
@@ -52,10 +52,10 @@ def test_a_refusal_names_construct_line_reason_and_remedy(name: str, golden: Gol
 
 def test_a_construct_in_a_librarys_header_is_located_by_the_users_line() -> None:
     """With the header's line beside it, and the calls that lead there."""
-    text = str(refusal("key_value.cpp", "reverse"))
-    assert "key_value.cpp:6" in text and "return cells[std::to_string(i)];" in text
+    text = str(refusal("alternatives.cpp", "mixture"))
+    assert "alternatives.cpp:11" in text and "items[i];" in text
     assert re.search(r"inside \S+\.h:?\d*", text)
-    assert "called at key_value.cpp:11" in text
+    assert "called at alternatives.cpp:21" in text
 
 
 def test_a_crash_without_a_place_is_located_by_bisection(
