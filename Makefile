@@ -5,11 +5,15 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
+.PHONY: try env-numpy tools-numpy demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+try: ## the gradient of a C function in NumPy: no PyTorch, two minutes on a machine without anything
+	@$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) env-numpy tools-numpy
+	@.venv-numpy/bin/python examples/quickstart_numpy.py
 
 demo: build ## the gradient of a C function, and a C++ mixture model fitted to real data
 	@$(PYTHON_BIN)/python examples/quickstart.py
@@ -107,6 +111,12 @@ env-tf: ## the same for TensorFlow (about 1.6 GB) and .venv-tf
 env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 	@scripts/env.sh jax
 
+env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
+	@scripts/env.sh numpy
+
+tools-numpy: ## of what cargo builds only what `make try` needs
+	@scripts/tools.sh numpy
+
 tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
 
@@ -115,5 +125,5 @@ wheel: build ## the Python package as a wheel, in target/wheels
 	@ls target/wheels/*.whl
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv .venv-tf .venv-jax py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf .venv-jax .venv-numpy py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
