@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tools.sh [numpy]: everything that cargo builds: the `ffgrad` command, which fetches the tools that the machine lacks, then what
 # needs them: the worker. Then the native half of the Python package. All go into py/python/ffgrad, which .venv sees; a
-# change of a Python file needs no build. With `numpy` what the other frameworks and languages need is left out.
+# change of a Python file needs no build. With `numpy` what the other frameworks and languages need is left out, as is
+# optimisation.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -9,7 +10,13 @@ cd "$ROOT"
 need cargo "rustup, with Rust 1.89 or later"
 need cc gcc
 
-build() { cargo build --release "${quiet[@]}" "$@"; }
+profile=release
+# For a first look the compiler need not optimise. What was built for more than that serves too.
+if [ "${1:-}" = numpy ] && ! [ -x "$BIN/ffgrad-llvm" ]; then
+    profile=quick
+    BIN=$CARGO_TARGET_DIR/$profile
+fi
+build() { cargo build --profile "$profile" "${quiet[@]}" "$@"; }
 quiet=()
 # Reports nothing unless something is compiled, which takes long enough to be reported.
 [ -t 2 ] || quiet=(--quiet)
