@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: try env-numpy tools-numpy demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
+.PHONY: try env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -114,16 +114,24 @@ env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
 	@scripts/env.sh numpy
 
+env-release: ## zig, maturin and what checks a wheel, and .venv-release
+	@scripts/env.sh release
+
+notices: ## py/THIRD-PARTY.txt, the licences of what is linked in, from Cargo.lock
+	@$(PYTHON_BIN)/python scripts/notices.py
+
 tools-numpy: ## of what cargo builds only what `make try` needs
 	@scripts/tools.sh numpy
 
 tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
 
-wheel: build ## the Python package as a wheel, in target/wheels
-	@cd py && ../$(PYTHON_BIN)/maturin build --release --strip --quiet --out ../target/wheels
-	@ls target/wheels/*.whl
+wheel: env-release tools ## the Python package as a wheel for every Linux with glibc 2.28, in target/wheels
+	@.venv-release/bin/python scripts/wheel.py
+
+test-wheel: wheel ## the wheel in empty environments, one a Python that the machine has (ARGS="..." goes to pytest)
+	@scripts/test.sh wheel $(ARGS)
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv .venv-tf .venv-jax .venv-numpy py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf .venv-jax .venv-numpy .venv-release py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,8 +6,11 @@ Each framework has a module of its own, imported when asked for: :mod:`ffgrad.to
     from ffgrad.torch import enzyme
     y = enzyme("test.c", "f").apply(x)
     y.sum().backward()
+
+:func:`ffgrad.toolchain.install` fetches the compilers.
 """
 
+from ffgrad import toolchain
 from ffgrad._core import __version__, copies
 from ffgrad._packs import export
 from ffgrad.errors import (
@@ -45,4 +48,5 @@ __all__ = [
     "__version__",
     "copies",
     "export",
+    "toolchain",
 ]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from ffgrad import _native
+from ffgrad import _native, toolchain
 from ffgrad._plan import Plan
+from ffgrad.errors import ToolchainError
 
 __version__: str = _native.__version__
 
@@ -317,7 +318,7 @@ def open_operation(
 
 def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | None = None) -> Opened:
     """Open a function again by :attr:`Opened.given`, as pickles and exported programs bring it."""
-    native = _native.Function(
+    arguments = (
         given["sources"],
         given["function"],
         given["signature"],
@@ -326,6 +327,12 @@ def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | No
         framework.allocate,
         choose,
     )
+    try:
+        native = _native.Function(*arguments)
+    except ToolchainError as error:
+        if not toolchain.offer(error):
+            raise
+        native = _native.Function(*arguments)
     return Opened(native, given, framework)
 
 
