@@ -10,6 +10,8 @@ Each framework has a module of its own, imported when asked for: :mod:`ffgrad.to
 :func:`ffgrad.toolchain.install` fetches the compilers.
 """
 
+from typing import Any
+
 from ffgrad import toolchain
 from ffgrad._core import __version__, copies
 from ffgrad._packs import export
@@ -50,3 +52,16 @@ __all__ = [
     "export",
     "toolchain",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Let ``%load_ext ffgrad`` add the cell magic ``%%ffgrad``.
+
+    Parameters
+    ----------
+    shell
+        IPython's shell.
+    """
+    from ffgrad import _magic
+
+    _magic.load(shell)
