@@ -127,7 +127,7 @@ tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
 
 wheel: env-release tools ## the Python package as a wheel for every Linux with glibc 2.28, in target/wheels
-	@.venv-release/bin/python scripts/wheel.py
+	@.venv-release/bin/python scripts/build_wheel.py
 
 test-wheel: wheel ## the wheel in empty environments, one a Python that the machine has (ARGS="..." goes to pytest)
 	@scripts/test.sh wheel $(ARGS)

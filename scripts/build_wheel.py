@@ -1,4 +1,4 @@
-"""Builds the wheel: ``python scripts/wheel.py [FOLDER]``, ``target/wheels`` without an argument. ``make wheel`` calls it.
+"""Builds the wheel: ``python scripts/build_wheel.py [FOLDER]``, ``target/wheels`` without an argument. ``make wheel`` calls it.
 
 zig links everything against the symbols of glibc 2.28, so that the wheel runs on systems of 2018 and later. maturin builds the
 extension; the programs and libraries in ``ffgrad/bin``, which are no Python extensions, are built by cargo the same way and put
@@ -37,6 +37,7 @@ def environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "CARGO_TARGET_DIR": str(ROOT / "target"),
         "FFGRAD_LLVM_LIB_DIR": libdir,
+        "FFGRAD_LINKER": "zig",
         "PYO3_BUILD_EXTENSION_MODULE": "1",
         "PYO3_NO_PYTHON": "1",
     }
