@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: try env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
+.PHONY: try release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -113,6 +113,9 @@ env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 
 env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
 	@scripts/env.sh numpy
+
+release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in target/release-VERSION, tried in clean environments
+	@.venv-release/bin/python scripts/release.py
 
 env-release: ## zig, maturin and what checks a wheel, and .venv-release
 	@scripts/env.sh release
