@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: try release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
+.PHONY: try matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -113,6 +113,9 @@ env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 
 env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
 	@scripts/env.sh numpy
+
+matrix: wheel ## the wheel with the oldest and newest release of each framework, table in docs/matrix.md (ARGS="numpy jax" for some)
+	@.venv-release/bin/python scripts/matrix.py $(ARGS)
 
 release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in target/release-VERSION, tried in clean environments
 	@.venv-release/bin/python scripts/release.py
