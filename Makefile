@@ -5,11 +5,15 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
+.PHONY: try matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+try: ## the gradient of a C function in NumPy: no PyTorch, two minutes on a machine without anything
+	@$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) env-numpy tools-numpy
+	@.venv-numpy/bin/python examples/quickstart_numpy.py
 
 demo: build ## the gradient of a C function, and a C++ mixture model fitted to real data
 	@$(PYTHON_BIN)/python examples/quickstart.py
@@ -110,13 +114,33 @@ env-tf: ## the same for TensorFlow (about 1.6 GB) and .venv-tf
 env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 	@scripts/env.sh jax
 
+env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
+	@scripts/env.sh numpy
+
+matrix: wheel ## the wheel with the oldest and newest release of each framework, table in docs/matrix.md (ARGS="numpy jax" for some)
+	@.venv-release/bin/python scripts/matrix.py $(ARGS)
+
+release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in target/release-VERSION, tried in clean environments
+	@.venv-release/bin/python scripts/release.py
+
+env-release: ## zig, maturin and what checks a wheel, and .venv-release
+	@scripts/env.sh release
+
+notices: ## py/THIRD-PARTY.txt, the licences of what is linked in, from Cargo.lock
+	@$(PYTHON_BIN)/python scripts/notices.py
+
+tools-numpy: ## of what cargo builds only what `make try` needs
+	@scripts/tools.sh numpy
+
 tools: ## all that cargo builds, and the compilers it drives
 	@scripts/tools.sh
 
-wheel: build ## the Python package as a wheel, in target/wheels
-	@cd py && ../$(PYTHON_BIN)/maturin build --release --strip --quiet --out ../target/wheels
-	@ls target/wheels/*.whl
+wheel: env-release tools ## the Python package as a wheel for every Linux with glibc 2.28, in target/wheels
+	@.venv-release/bin/python scripts/build_wheel.py
+
+test-wheel: wheel ## the wheel in empty environments, one a Python that the machine has (ARGS="..." goes to pytest)
+	@scripts/test.sh wheel $(ARGS)
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv .venv-tf .venv-jax py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf .venv-jax .venv-numpy .venv-release py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,11 @@ fn main() {
     println!("cargo:rerun-if-changed=src/bin/ffgrad/prove.symbols");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-        println!("cargo:rustc-link-arg-bin=ffgrad=-Wl,--dynamic-list={folder}/src/bin/ffgrad/prove.symbols");
+        // zig knows no lists: it exports all or nothing.
+        println!("cargo:rerun-if-env-changed=FFGRAD_LINKER");
+        match std::env::var("FFGRAD_LINKER").as_deref() {
+            Ok("zig") => println!("cargo:rustc-link-arg-bin=ffgrad=-rdynamic"),
+            _ => println!("cargo:rustc-link-arg-bin=ffgrad=-Wl,--dynamic-list={folder}/src/bin/ffgrad/prove.symbols"),
+        }
     }
 }

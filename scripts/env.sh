@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# env.sh [torch|tf|jax]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
+# env.sh [torch|tf|jax|numpy|release]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
 #   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
 #   .venv/                                                 this clone's: sees the shared one and py/python
 #   .../tf-<key>/, .venv-tf/                               the same for TensorFlow and requirements/tf.txt (about 1.6 GB)
 #   .../jax-<key>/, .venv-jax/                             the same for JAX and requirements/jax.txt (about 0.6 GB)
+#   .../numpy-<key>/, .venv-numpy/                         the same for NumPy alone, requirements/numpy.txt (about 0.1 GB)
+#   .../release-<key>/, .venv-release/                     what builds and checks releases, requirements/release.txt (about 0.5 GB)
 #
 # Does nothing where both are there.
 # shellcheck source=lib.sh
@@ -16,7 +18,9 @@ case $FLAVOUR in
 torch) VENV=$ROOT/.venv CONTENT="PyTorch: about 6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/torch.txt} ;;
 tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.6 GB" REQUIREMENTS=$ROOT/requirements/tf.txt ;;
 jax) VENV=$ROOT/.venv-jax CONTENT="JAX: about 0.6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/jax.txt} ;;
-*) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax." ;;
+numpy) VENV=$ROOT/.venv-numpy CONTENT="NumPy: about 0.1 GB" REQUIREMENTS=$ROOT/requirements/numpy.txt ;;
+release) VENV=$ROOT/.venv-release CONTENT="zig, maturin: about 0.5 GB" REQUIREMENTS=$ROOT/requirements/release.txt ;;
+*) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax, numpy, release." ;;
 esac
 PYTHON=${PYTHON:-python3}
 # Raise where the layout of either environment changes: all are then made again.
@@ -79,7 +83,7 @@ make_local() {
         "$venv/bin/python" -c 'import sys; print(f"import site; site.addsitedir({sys.argv[1]!r})")' "$(site_packages "$shared")"
     } >"$site/ffgrad.pth"
     # Programs that are binaries are linked; those that are Python run in this clone's environment.
-    for program in maturin ruff ninja; do
+    for program in maturin ruff ninja cargo-zigbuild; do
         if [ -e "$shared/bin/$program" ]; then ln -s "$shared/bin/$program" "$venv/bin/$program"; fi
     done
     for module in pytest mypy; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|cuda|fortran|real|tf|jax|julia [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
+# test.sh rust|torch|cuda|fortran|real|tf|jax|julia|wheel [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
 # are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -42,6 +42,10 @@ cuda)
         PYTHONPATH=tests:tests/cuda/fake_gpu "$PYTHON_BIN/python" -m pytest -p rehearsal tests/cuda/test_cuda_gpu.py
     fi
     ;;
+wheel)
+    # pytest itself, in the environment that has auditwheel; no fixture of the other suites, which import the clone's package.
+    .venv-release/bin/python -m pytest --confcutdir tests/wheel tests/wheel "$@"
+    ;;
 fortran)
     "$BIN/ffgrad" toolchain install fortran >/dev/null
     # The same checks as the other table's; then what is about Fortran alone.
@@ -77,6 +81,6 @@ julia)
         JULIA_NUM_THREADS=4 JULIA_DEPOT_PATH=$ROOT/target/julia-depot \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
     ;;
-*) die "unknown suite $suite" "Suites: rust, torch, cuda, fortran, real, tf, jax, julia." ;;
+*) die "unknown suite $suite" "Suites: rust, torch, cuda, fortran, real, tf, jax, julia, wheel." ;;
 esac
 say "test-$suite: passed in $((SECONDS - start)) s"

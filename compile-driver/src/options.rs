@@ -5,6 +5,7 @@ use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -119,6 +120,77 @@ pub struct Options {
     pub shared: Option<Extent>,
 }
 
+impl Options {
+    /// Reads options from a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with each option that is, in the words of somebody who wrote them in Python.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let error = match serde_json::from_str(text) {
+            Ok(options) => return Ok(options),
+            Err(error) => error,
+        };
+        let Ok(Value::Object(given)) = serde_json::from_str(text) else { return Err(error.to_string()) };
+        let problem = |(name, value): (String, Value)| {
+            let error = of_one(&name, value.clone()).err()?;
+            Some(if error.starts_with("unknown field") { unknown(&name, &error) } else { wrong(&name, &value) })
+        };
+        Err(given.into_iter().filter_map(problem).collect::<Vec<_>>().join("; "))
+    }
+}
+
+fn of_one(name: &str, value: Value) -> Result<Options, String> {
+    let one = Value::Object([(name.to_owned(), value)].into_iter().collect());
+    serde_json::from_value(one).map_err(|error| error.to_string())
+}
+
+/// The words between backticks after "expected": what could have stood there.
+fn expected(error: &str) -> Vec<&str> {
+    let after = error.split_once("expected").map_or("", |(_, rest)| rest);
+    after.split('`').skip(1).step_by(2).collect()
+}
+
+fn unknown(name: &str, error: &str) -> String {
+    let known = expected(error);
+    let closest = core_ad::names::closest(name, known.iter().copied());
+    let meant = closest.first().map(|closest| format!(": did you mean `{closest}`?")).unwrap_or_default();
+    let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    format!("there is no option `{name}`{meant}\n  The options are {}.", all.join(", "))
+}
+
+/// A value that an option cannot have, and what it takes.
+fn wrong(name: &str, value: &Value) -> String {
+    let takes = match name {
+        "flags" if value.is_string() => format!("a list of texts: flags=[{value}]"),
+        "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
+        "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
+        "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
+        "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}".to_owned(),
+        "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
+        "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
+        "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
+        "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
+        "shared" => "a number, or an expression over the dimensions".to_owned(),
+        // Those with a few values name them where they are given another one.
+        _ => {
+            let error = of_one(name, Value::from("?")).err().unwrap_or_default();
+            let values: Vec<String> = expected(&error).iter().map(|value| format!("\"{value}\"")).collect();
+            match values.split_last() {
+                Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                _ => "a text".to_owned(),
+            }
+        }
+    };
+    let shown = match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null => "None".to_owned(),
+        other => other.to_string(),
+    };
+    format!("`{name}` is {shown}; it takes {takes}")
+}
+
 fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Extent>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a number, an expression over the dimensions, or a list of up to three of them")]
@@ -215,4 +287,45 @@ pub fn is_cuda(path: &Path) -> bool {
 /// Whether the function is a CUDA kernel.
 pub fn is_kernel(spec: &Spec) -> bool {
     spec.sources.first().is_some_and(|s| is_cuda(s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        Options::read(text).expect_err("refuses")
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_what_the_option_takes() {
+        assert_eq!(refused(r#"{"math": "fst"}"#), r#"`math` is "fst"; it takes "strict", "contract" or "fast""#);
+        assert_eq!(refused(r#"{"mode": 3}"#), r#"`mode` is 3; it takes "recompute" or "tape""#);
+        assert_eq!(refused(r#"{"threads": -1}"#), "`threads` is -1; it takes a whole number, 0 or more");
+        assert_eq!(refused(r#"{"verify": true}"#), r#"`verify` is True; it takes "once", "always", "strict" or "off""#);
+        assert_eq!(refused(r#"{"flags": "-O2"}"#), r#"`flags` is "-O2"; it takes a list of texts: flags=["-O2"]"#);
+        assert!(refused(r#"{"arena": "no", "tune": 1}"#).contains("; `tune` is 1"), "all at once");
+    }
+
+    #[test]
+    fn an_option_that_does_not_exist_is_told_from_those_that_do() {
+        let text = refused(r#"{"verfy": "off"}"#);
+        assert!(
+            text.starts_with("there is no option `verfy`: did you mean `verify`?\n  The options are `flags`"),
+            "{text}"
+        );
+        assert!(!text.contains("ignored_derivatives"), "{text}");
+    }
+
+    #[test]
+    fn every_option_says_what_it_takes_in_words_of_its_own() {
+        let all = refused(r#"{"nonesuch": 1}"#);
+        for name in expected(&of_one("nonesuch", Value::from(1)).unwrap_err()) {
+            let text = wrong(name, &Value::Null);
+            let is_plain_text = ["cpu", "engine"].contains(&name);
+            assert!(is_plain_text || !text.ends_with("it takes a text"), "{text}");
+            assert!(!["usize", "u64", "sequence", "map", "variant"].iter().any(|word| text.contains(word)), "{text}");
+        }
+        assert!(all.contains("`shared`"));
+    }
 }

@@ -19,6 +19,18 @@ fn main() {
     println!("cargo:rustc-link-arg-bins=-l:{LIBRARY}");
     // libLLVM of the wheel needs a libc++ that lies beside it; it is found at run time.
     println!("cargo:rustc-link-arg-bins=-Wl,--allow-shlib-undefined");
+    without_libffi();
+}
+
+/// inkwell and llvm-sys ask for libffi, whatever of LLVM is used, and nothing here calls it: an empty linker script of its name
+/// spares the machine that builds a development package.
+fn without_libffi() {
+    let Some(out) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
+    let written = std::fs::write(out.join("libffi.so"), "/* Nothing of it is used. */\n");
+    if let Err(error) = written {
+        panic!("cannot write to {}: {error}", out.display());
+    }
+    println!("cargo:rustc-link-search=native={}", out.display());
 }
 
 fn library_dir() -> Option<PathBuf> {

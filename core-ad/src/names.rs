@@ -88,7 +88,7 @@ fn spellings(symbol: &str) -> Vec<String> {
 }
 
 /// The name in the source of a function that the C library's headers redirect: `__isoc23_sscanf`, `__printf_chk`.
-fn in_source(symbol: &str) -> &str {
+pub fn in_source(symbol: &str) -> &str {
     let versioned = ["__isoc99_", "__isoc23_", "__xpg_"].iter().find_map(|prefix| symbol.strip_prefix(prefix));
     let checked = || symbol.strip_prefix("__")?.strip_suffix("_chk");
     versioned.or_else(checked).unwrap_or(symbol)

@@ -27,6 +27,9 @@ fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyEr
         details.set_item("output", &d.output)?;
         details.set_item("kept", &d.kept)?;
     }
+    if let Error::Toolchain(e) = error {
+        details.set_item("component", e.component())?;
+    }
     if let Error::Signature(e) = error {
         details.set_item("problems", &e.problems)?;
         details.set_item("prototype", &e.prototype)?;

@@ -48,7 +48,8 @@ impl Function {
         allocate: Py<PyAny>,
         launch: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let options: Options = serde_json::from_str(options).map_err(|e| bad_options(&e))?;
+        let options =
+            Options::read(options).map_err(|text| PyTypeError::new_err(format!("options of enzyme(): {text}")))?;
         let spec = Spec { sources, function, signature, options };
         let name = spec.function.clone();
         let chooser = launch.map(|callable| chooser(callable, name.clone()));
@@ -369,13 +370,6 @@ fn chooser(callable: Py<PyAny>, function: String) -> Chooser {
             Error::Device(Box::new(Diagnosis::new("launch", &function, headline)))
         })
     })
-}
-
-/// An option that does not exist or has the wrong type, without the position in the JSON between us.
-fn bad_options(error: &serde_json::Error) -> PyErr {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
-    PyTypeError::new_err(format!("options of enzyme(): {}", text.replace("field", "option")))
 }
 
 impl Function {

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ffgrad
 import pytest
 from ffgrad._core import Options
 from support.documents import missing_paths, program_of
@@ -41,6 +42,16 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
         "### Part: `core-ad/src/`\n`passes.rs`, `shapes/`, `a(b)`, `py/gone.py`\n# Other\n`passes.rs`\n"
     )
     assert missing_paths(document) == ["py/gone.py", "passes.rs"]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """``Cargo.toml``'s, which the wheel takes; the others are compared, and the changes have a section for it."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import release
+    finally:
+        sys.path.pop(0)
+    assert release.version() == ffgrad.__version__
 
 
 def test_where_does_x_go_has_at_most_40_rows() -> None:

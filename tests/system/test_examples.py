@@ -13,6 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # Each example with arguments that keep it short, and words that it must print. `{out}` is a temporary folder.
 TABLE: dict[str, tuple[list[str], str]] = {
+    "quickstart_numpy.py": ([], "largest difference from the closed form"),
     "quickstart.py": ([], "largest difference from the closed form"),
     "lynx/fit.py": (["--steps", "20", "--out", "{out}"], "rates a year: 0.5"),
     "deblur/deblur.py": (["--steps", "25", "--out", "{out}"], "signal to noise: 23.4 dB -> 2"),

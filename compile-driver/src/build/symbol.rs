@@ -34,6 +34,9 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<S
                 let paths = crate::build::frontend::flang::paths(procedures, functions);
                 let names = if paths.is_empty() { visible(functions) } else { paths };
                 match names.is_empty() {
+                    true if is_template(spec, function) => diagnosis.advise(format!(
+                        "`{function}` is a template there, of which nothing is compiled: name an instance, `{function}<double>`."
+                    )),
                     true => diagnosis.advise("It defines no functions."),
                     false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
                 }
@@ -43,6 +46,16 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<S
         }
     };
     Err(Error::compile(diagnosis))
+}
+
+/// Whether the sources have a template that seems to have this name: the word `template`, and later the name before a parenthesis.
+fn is_template(spec: &Spec, function: &str) -> bool {
+    let name = function.rsplit("::").next().unwrap_or(function);
+    let of_text = |text: &str| {
+        let declared = text.split_once("template").is_some_and(|(_, rest)| rest.contains(&format!("{name}(")));
+        declared || text.split_once("template").is_some_and(|(_, rest)| rest.contains(&format!("{name} (")))
+    };
+    spec.sources.iter().filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| of_text(&text))
 }
 
 /// The first few functions a user could have meant, by readable name. Those of the system's headers have

@@ -90,7 +90,7 @@ fn present_bytes() -> usize {
     // SAFETY: each function writes to the local variable that it is given; attributes that were got are given back.
     unsafe {
         // The first thread's stack grows up to a limit that may change; the others' are as they were made.
-        if libc::gettid() == libc::getpid() {
+        if libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) {
             let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
             libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit);
             return usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);

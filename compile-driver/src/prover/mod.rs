@@ -20,6 +20,7 @@ use crate::verify::{self, Allowed, Checked, Moved, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use protocol::{Reply, Request};
+use std::time::Duration;
 
 pub use client::warm;
 
@@ -54,9 +55,30 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
                 Stage::OtherFunction if request.allowed.other => request.allowed.other = false,
                 _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed)).into()),
             },
-            Some(Reply::Unable(_)) | None => return here(values),
+            Some(Reply::Unable(_) | Reply::Timed(_)) | None => return here(values),
         }
     }
+}
+
+/// The shortest time of one vjp, as [`verify::time_vjp`], in the prover: some thousand calls, of which nobody wants to read what the
+/// function prints.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Duration) -> Result<Duration> {
+    if artifact.ranks.is_none() {
+        let mut request = Request::new(call, artifact, values, false, 1);
+        request.budget = Some(budget);
+        match client::ask(&request, values)? {
+            Some(Reply::Timed(time)) => return Ok(time),
+            Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
+            Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
+            Some(Reply::Died { how, printed, .. }) => return Err(crashed(call.function, &how, &printed)),
+            Some(Reply::Unable(_) | Reply::Checked(_)) | None => {}
+        }
+    }
+    verify::time_vjp(call, artifact, values, budget)
 }
 
 /// The record of a check that came to no numbers.

@@ -12,11 +12,12 @@ use core_ad::manifest::ArtifactRecord;
 use core_ad::shapes::Resolved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The prover's first line. Another version's differs.
-pub const HELLO: &str = concat!("ffgrad prover 1 ", env!("CARGO_PKG_VERSION"));
+pub const HELLO: &str = concat!("ffgrad prover 2 ", env!("CARGO_PKG_VERSION"));
 
-/// One check.
+/// One check, or one timing.
 #[derive(Serialize, Deserialize)]
 pub struct Request {
     pub library: PathBuf,
@@ -28,6 +29,8 @@ pub struct Request {
     pub single: bool,
     pub seed: u64,
     pub allowed: Allowed,
+    /// Not a check: the time of one vjp, measured for about so long.
+    pub budget: Option<Duration>,
     /// Words of each argument's values.
     pub words: Vec<usize>,
     /// The caller's working folder and environment, now.
@@ -39,6 +42,7 @@ pub struct Request {
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
     Checked(Checked),
+    Timed(Duration),
     Foreign(Box<Diagnosis>),
     Differentiation(Box<Diagnosis>),
     /// The artifact cannot be checked there, and why.
@@ -72,6 +76,7 @@ impl Request {
             single,
             seed,
             allowed: Allowed::ALL,
+            budget: None,
             words: values.iter().map(Vec::len).collect(),
             folder: std::env::current_dir().ok(),
             environment,

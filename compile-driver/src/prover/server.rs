@@ -207,8 +207,14 @@ fn reply(request: &Request, values: Point) -> Reply {
         threads: request.threads,
         frame: &frame,
     };
-    match verify::check(&call, &artifact, values, request.single, request.seed, request.allowed) {
-        Ok(checked) => Reply::Checked(checked),
+    let done = match request.budget {
+        Some(budget) => verify::time_vjp(&call, &artifact, &values, budget).map(Reply::Timed),
+        None => {
+            verify::check(&call, &artifact, values, request.single, request.seed, request.allowed).map(Reply::Checked)
+        }
+    };
+    match done {
+        Ok(reply) => reply,
         Err(Error::Foreign(diagnosis)) => Reply::Foreign(diagnosis),
         Err(Error::Differentiation(diagnosis)) => Reply::Differentiation(diagnosis),
         Err(other) => Reply::Unable(other.to_string()),

@@ -15,6 +15,7 @@ use crate::toolchain::error::ToolchainError;
 use crate::toolchain::probe::tail;
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::Place;
+use crate::toolchain::supply::{self, Supply};
 use crate::toolchain::version_cache::digest_of;
 
 /// The suite that the pinned packages belong to, and the machine's own suites that its mirrors are found by.
@@ -39,18 +40,30 @@ pub(super) struct Fetched {
     pub sha256: String,
 }
 
-/// Fetches the packages and unpacks what is wanted of them into `prefix`. `work` is a folder for the time between.
+/// Fetches the packages, or takes them from a folder, and unpacks what is wanted of them into `prefix`. `work` is a folder for the
+/// time between.
 pub(super) fn fetch(
     place: &Place,
+    supply: &Supply,
     packages: &[Package],
     work: &Path,
     prefix: &Path,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Fetched>, ToolchainError> {
-    for program in ["apt-get", "dpkg-deb", "tar"] {
-        if place.on_path(program).next().is_none() {
-            return Err(unavailable(format!("there is no {program} on PATH")));
+    let needed: &[&str] = if *supply == Supply::Index { &["apt-get", "dpkg-deb", "tar"] } else { &["dpkg-deb", "tar"] };
+    if let Some(program) = needed.iter().find(|program| place.on_path(program).next().is_none()) {
+        return Err(unavailable(format!("there is no {program} on PATH")));
+    }
+    if let Supply::Folder(files) = supply {
+        let absent: Vec<&str> = packages.iter().map(|p| p.name).filter(|name| archive(name, files).is_none()).collect();
+        if !absent.is_empty() {
+            let absent: Vec<String> = absent.iter().map(|name| format!("{name}_*.deb")).collect();
+            return Err(supply::lacking(files, &absent.iter().map(String::as_str).collect::<Vec<_>>()));
         }
+        progress.begin("unpacking packages of Debian", 0);
+        let unpacked = packages.iter().map(|package| unpack(package, files, prefix)).collect();
+        progress.end();
+        return unpacked;
     }
     let apt = Apt::open(place, work)?;
     progress.begin("reading Debian's package lists", 0);
@@ -66,9 +79,14 @@ pub(super) fn fetch(
     apt.run("apt-get", &arguments, Some(&debs))?;
     progress.end();
     progress.begin("unpacking packages of Debian", 0);
-    let unpacked = packages.iter().map(|package| unpack(package, &debs, prefix)).collect();
+    let mut unpacked = Vec::new();
+    for package in packages {
+        unpacked.push(unpack(package, &debs, prefix)?);
+        // Gone before the next is unpacked, so that the least disk is needed.
+        archive(package.name, &debs).map(fs::remove_file);
+    }
     progress.end();
-    unpacked
+    Ok(unpacked)
 }
 
 fn unavailable(detail: String) -> ToolchainError {
@@ -222,8 +240,6 @@ fn unpack(package: &Package, debs: &Path, prefix: &Path) -> Result<Fetched, Tool
     if !out.status.success() {
         return Err(broken(tail(&out.stderr)));
     }
-    // Gone before the next is unpacked, so that the least disk is needed.
-    let _ = fs::remove_file(&file);
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Fetched { name: package.name, file: name, sha256 })
 }

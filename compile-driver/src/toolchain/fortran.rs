@@ -10,11 +10,12 @@ use std::process::Command;
 use crate::toolchain::apt::{self, Package};
 use crate::toolchain::clang;
 use crate::toolchain::error::ToolchainError;
-use crate::toolchain::install::{self, Installed, Piece, Report};
+use crate::toolchain::install::{self, Piece};
 use crate::toolchain::pins::{self, Component, FLANG, FLANG_RUNTIME};
 use crate::toolchain::probe::{major, version_in, version_text};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program, listed};
+use crate::toolchain::supply::Supply;
 use crate::toolchain::types::{Fortran, Origin, Tool, Tools};
 use crate::toolchain::version_cache::VersionCache;
 
@@ -162,25 +163,24 @@ fn installed(tools_dir: &Path) -> Result<Fortran, ToolchainError> {
     Ok(Fortran { flang, library_dirs, runtime: prefix.join(FLANG_RUNTIME) })
 }
 
-/// Installs flang into the tool folder, from Debian's packages, unless it is there already.
-///
-/// # Errors
-/// [`ToolchainError`]: no apt or no Debian to ask, no network, another digest, a full disk. Nothing is half-installed then.
-pub fn install_fortran(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
-    let place = Place::here();
-    let tools_dir = place.tools_dir()?;
-    if pins::platform() != "linux-x86_64-gnu" {
-        let what = Component::Fortran.folder().to_owned();
-        return Err(ToolchainError::NoPin { what, platform: pins::platform() });
+/// The packages that flang is installed from.
+pub(super) fn packages() -> Result<&'static [Package], ToolchainError> {
+    let platform = pins::platform();
+    if platform == "linux-x86_64-gnu" {
+        return Ok(PACKAGES);
     }
-    let fresh = install::install_as(&tools_dir, Component::Fortran, progress, &mut |staging, prefix, progress| {
-        let fetched = apt::fetch(&place, PACKAGES, &staging.join("apt"), prefix, progress)?;
-        Ok(fetched
-            .into_iter()
-            .map(|f| Piece { package: f.name.to_owned(), version: f.file, sha256: f.sha256 })
-            .collect())
-    })?;
-    let folder = tools_dir.join(Component::Fortran.folder());
-    let name = Component::Fortran.folder().to_owned();
-    Ok(Report { folder: tools_dir, components: vec![Installed { name, folder, fresh }] })
+    Err(ToolchainError::NoPin { what: Component::Fortran.folder().to_owned(), platform })
+}
+
+/// Unpacks flang into `prefix`, from Debian's packages.
+pub(super) fn fill(
+    place: &Place,
+    supply: &Supply,
+    staging: &Path,
+    prefix: &Path,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Piece>, ToolchainError> {
+    let fetched = apt::fetch(place, supply, packages()?, &staging.join("apt"), prefix, progress)?;
+    let piece = |f: apt::Fetched| Piece { package: f.name.to_owned(), version: f.file, sha256: f.sha256 };
+    Ok(fetched.into_iter().map(piece).collect())
 }

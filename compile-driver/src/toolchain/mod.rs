@@ -35,6 +35,7 @@ pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod search_path;
 pub(crate) mod stdlib;
+pub(crate) mod supply;
 pub(crate) mod toolkit;
 pub(crate) mod types;
 pub(crate) mod unpack;
@@ -43,17 +44,18 @@ pub(crate) mod worker;
 
 use std::path::{Path, PathBuf};
 
-pub use blas::{Blas, find_blas, install_blas};
+pub use blas::{Blas, find_blas};
 pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
-pub use fortran::{find_fortran, install_fortran, with_fortran};
-pub use install::{Installed, Report, install, install_missing};
+pub use fortran::{find_fortran, with_fortran};
+pub use install::{Installed, Report, install, missing_components};
 pub use mpi::{Mpi, mpi};
 pub use openmp::{openmp_candidates, openmp_headers};
 pub use pins::Component;
 pub use progress::{Progress, Silent, progress_on_stderr};
 pub use search_path::{add_worker_dir, add_worker_dir_beside};
+pub use supply::{Supply, Wanted, wanted};
 pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
 pub use worker::find_prover;
 

@@ -27,6 +27,13 @@ impl Component {
     /// What a machine without any tools lacks, in the order of installation.
     pub const ALL: [Self; 2] = [Self::Catalyst, Self::Llvm];
 
+    /// The one that a person asks for by this name; `None` for those that every build needs, which have none.
+    pub fn named(name: &str) -> Option<Self> {
+        [("blas", Self::Blas), ("cuda", Self::Cuda), ("fortran", Self::Fortran), ("openmp", Self::OpenMp)]
+            .into_iter()
+            .find_map(|(known, component)| (known == name).then_some(component))
+    }
+
     /// The component's folder inside the tool folder.
     pub fn folder(self) -> &'static str {
         match self {

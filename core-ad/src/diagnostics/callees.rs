@@ -41,6 +41,12 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// The remedy for a well-known function, by its symbol.
+pub(super) fn remedy(callee: &str) -> Option<&'static str> {
+    let name = names::in_source(callee);
+    KNOWN.iter().find(|(names, _)| names.contains(&callee) || names.contains(&name)).map(|(_, remedy)| *remedy)
+}
+
 /// The diagnosis of a function without body and derivative; `message` is what that prevents.
 pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> Diagnosis {
     // Our BLAS has a prefix before the names that the user knows.

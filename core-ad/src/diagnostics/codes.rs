@@ -252,7 +252,7 @@ pub const ALL: &[Code] = codes! {
     "value-range" "DtypeError" "An integer does not fit into its parameter's type."
     "Give a smaller one, or make the parameter wider."
     "variadic-call" "DifferentiationError" "The function calls one with a variable number of arguments."
-    "Pass the numbers in an array, or write one function for each number of arguments."
+    "Pass the numbers in an array, or write one function for each number of arguments. What is read from a file (fscanf): read it before the call."
     "worker-failed" "DifferentiationError" "ffgrad's own compiler process crashed, was killed, or sent no valid answer; after a crash the message names the function that it was processing."
     "Run `ffgrad doctor`; a larger timeout=SECONDS or more memory may help. Else it is a bug of ffgrad: please report it."
     "worker-timeout" "DifferentiationError" "ffgrad's own compiler process took longer than the option `timeout` allows; the message names the function that it was processing."

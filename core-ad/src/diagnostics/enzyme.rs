@@ -86,11 +86,23 @@ fn explained(function: &str, message: &Message, what: &str, output: &EnzymeOutpu
     if ["missing-derivative", "opaque-call"].contains(&message.code) {
         return super::callees::without_body(function, message, what);
     }
+    if message.code == "variadic-call"
+        && let Some((callee, remedy)) = output.words.iter().find_map(|line| known_callee(line))
+    {
+        let headline = format!("`{function}` calls `{callee}`, which has no derivative");
+        return Diagnosis::new(message.code, function, headline).quote(quotation(message, output)).advise(remedy);
+    }
     let readable = names::demangle(what);
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &readable);
     let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));
     diagnosis.advice = message.remedies.iter().map(|text| fill(text)).collect();
     diagnosis.quote(quotation(message, output))
+}
+
+/// The well-known function that an instruction calls, by its name in the source, with its remedy.
+fn known_callee(line: &str) -> Option<(&str, &'static str)> {
+    let (symbol, _) = line.split_once('@')?.1.split_once('(')?;
+    Some((names::in_source(symbol), super::callees::remedy(symbol)?))
 }
 
 /// The line with the message, and an instruction that stands beside it.

@@ -32,8 +32,47 @@ pub(super) fn plan(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Resu
     Ok(CallPlan { args, inputs, outputs, drops_return, signature })
 }
 
-/// A signature built by the same rules, if it fits the prototype.
+/// A signature built by the same rules, if it fits the prototype; where there are matrices and two integers, one with those.
 pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
+    with_matrices(prototype).or_else(|| with_one_size(prototype))
+}
+
+/// `A[m,n], x[n] -> y[m]`: arrays whose names begin with a capital letter are matrices, as in most people's formulas; they have both
+/// integers, vectors read the second and vectors written the first.
+fn with_matrices(prototype: &Prototype) -> Option<String> {
+    let counts: Vec<&str> = prototype.params.iter().filter(|p| is_count(p)).map(|p| p.name.as_str()).collect();
+    let [rows, columns] = counts[..] else { return None };
+    let is_matrix = |param: &Param| is_array(param) && param.name.starts_with(char::is_uppercase);
+    if prototype.params.iter().any(|param| adapted::object(param).is_some()) || !prototype.params.iter().any(is_matrix)
+    {
+        return None;
+    }
+    let [rows_dim, columns_dim] = [rows, columns].map(|name| Dim::Sym(name.to_owned()));
+    let both = [rows_dim.clone(), columns_dim.clone()];
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for param in &prototype.params {
+        let role = default_role(param)?;
+        let shape = |vector: &Dim| match (is_array(param), is_matrix(param)) {
+            (false, _) => Vec::new(),
+            (true, true) => both.to_vec(),
+            (true, false) => vec![vector.clone()],
+        };
+        match role {
+            Role::Input => left.push(spell(&param.name, &shape(&columns_dim), false)),
+            Role::Output => right.push(spell(&param.name, &shape(&rows_dim), false)),
+            Role::InOut => {
+                left.push(spell(&param.name, &shape(&rows_dim), false));
+                right.push(spell(&param.name, &shape(&rows_dim), false));
+            }
+            _ => {}
+        }
+    }
+    right.extend(float_return(prototype).map(|_| "return".to_owned()));
+    let text = format!("{} -> {}", left.join(", "), right.join(", ")).trim_start().to_owned();
+    accepted(prototype, &text, rows).then_some(text)
+}
+
+fn with_one_size(prototype: &Prototype) -> Option<String> {
     let symbol = count_symbol(prototype, &BTreeMap::new());
     let has_arrays = prototype.params.iter().any(is_array);
     let dims = [Dim::Sym(symbol.to_owned())];

@@ -206,7 +206,7 @@ fn all_problems_are_reported_at_once() {
       - `m` is an input and a dimension, which could contradict each other: leave it out left of `->` (it follows from the shapes), or rename the dimension
       - `n` stands right of `->`, but it is passed by value, so that nothing can be written to it: move it left of `->`
       mv.c:3  |  void matvec(const double *A, const double *x, int m, int n, double *y)
-      a signature to start from: "A[m], x[m], n -> y[m]"
+      a signature to start from: "A[m,n], x[n] -> y[m]"
     "#);
 }
 
@@ -233,7 +233,7 @@ fn a_syntax_error_points_at_its_place() {
           A[m n], x[n] - y[m]
                        ^
       mv.c:3  |  void matvec(const double *A, const double *x, int m, int n, double *y)
-      a signature to start from: "A[m], x[m], n -> y[m]"
+      a signature to start from: "A[m,n], x[n] -> y[m]"
     "#);
 }
 
@@ -299,7 +299,7 @@ fn dots_that_do_not_belong_together_are_explained() {
     insta::assert_snapshot!(refused(MATVEC, "A[m,n], x[n] -> y[...,m]"), @r#"
     `y[...,m]` has batch dimensions, but no input has any: write `...` at the inputs that differ from element to element
       mv.c:3  |  void matvec(const double *A, const double *x, int m, int n, double *y)
-      a signature to start from: "A[m], x[m], n -> y[m]"
+      a signature to start from: "A[m,n], x[n] -> y[m]"
     "#);
     insta::assert_snapshot!(refused("double f(double* r:x, int n)", "x[...,n] -> return"), @r#"
     `f` is called for each element of the batch of `x[...,n]`, so that there are as many `return`: write `return[...]`

@@ -6,8 +6,13 @@ Each framework has a module of its own, imported when asked for: :mod:`ffgrad.to
     from ffgrad.torch import enzyme
     y = enzyme("test.c", "f").apply(x)
     y.sum().backward()
+
+:func:`ffgrad.toolchain.install` fetches the compilers.
 """
 
+from typing import Any
+
+from ffgrad import toolchain
 from ffgrad._core import __version__, copies
 from ffgrad._packs import export
 from ffgrad.errors import (
@@ -45,4 +50,18 @@ __all__ = [
     "__version__",
     "copies",
     "export",
+    "toolchain",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Let ``%load_ext ffgrad`` add the cell magic ``%%ffgrad``.
+
+    Parameters
+    ----------
+    shell
+        IPython's shell.
+    """
+    from ffgrad import _magic
+
+    _magic.load(shell)

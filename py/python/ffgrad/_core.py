@@ -5,13 +5,18 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
-from ffgrad import _native
+from ffgrad import _native, toolchain
 from ffgrad._plan import Plan
+from ffgrad.errors import CompileError, SignatureError, ToolchainError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __version__: str = _native.__version__
 
@@ -239,19 +244,36 @@ class Opened:
     spec : str
         What names it in programs that are traced, exported or pickled: ``given`` as JSON, with the key, which sets it
         apart from the same function before its sources were edited.
+    digests : list of str
+        Of the sources' content.
     """
 
-    def __init__(self, native: _native.Function, given: dict[str, Any], framework: Framework) -> None:
+    def __init__(
+        self, native: _native.Function, given: dict[str, Any], framework: Framework, choose: Chooser | None = None
+    ) -> None:
         self.native, self.given = native, given
+        self._framework, self._choose = framework, choose
+        self.digests: list[str] = native.source_digests(given["sources"])
         self.plan = Plan(native, given["options"].get("sizes", {}), framework.dtype)
         self.spec = json.dumps({**given, "key": self.plan.key}, sort_keys=True)
+
+    def is_stale(self) -> bool:
+        """Return whether opening it again would give other code; opens it again to know."""
+        try:
+            return open_given(self._framework, self.given, self._choose).plan.key != self.plan.key
+        except (CompileError, SignatureError):
+            # What the source has become does not open at all.
+            return True
 
 
 class Operation:
     """What an operation of every front end has."""
 
-    def __init__(self, native: _native.Function, plan: Plan) -> None:
-        self._native, self._plan = native, plan
+    _framework: ClassVar[Framework]
+
+    def __init__(self, opened: Opened, plan: Plan | None = None) -> None:
+        self._opened, self._native, self._plan = opened, opened.native, plan or opened.plan
+        plan = self._plan
         self.inputs: list[str] = list(plan.names)
         self.outputs: list[str] = list(plan.output_names)
 
@@ -271,9 +293,40 @@ class Operation:
         checked, unchecked, seconds = self._native.path_checks()
         return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether the source, a header or a compiler has changed since: opening it again would give other code.
+
+        An operation keeps the code that it was opened with; ``enzyme`` with the same arguments gives the new one.
+        """
+        return self._opened.is_stale()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled by what it was made from, and by the sources' content, which is compared where it is opened again."""
+        return reopen, (type(self), self._opened.given, self._opened.digests)
+
+    def __copy__(self) -> Self:
+        """Return itself: an operation has no state."""
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        """Return itself: an operation has no state."""
+        return self
+
     def __repr__(self) -> str:
         """Return the function and its signature."""
         return f"<enzyme {self._plan.function}: {self._plan.signature}>"
+
+
+def reopen(kind: type[Operation], given: dict[str, Any], digests: list[str]) -> Operation:
+    """Open the operation of a pickle; warn where its sources have other content by now."""
+    operation = kind(open_given(kind._framework, given))
+    pairs = zip(given["sources"], digests, operation._opened.digests, strict=True)
+    if changed := [file for file, then, now in pairs if then != now]:
+        warnings.warn(
+            f"{', '.join(changed)} changed since `{given['function']}` was pickled", UserWarning, stacklevel=2
+        )
+    return operation
 
 
 def open_operation(
@@ -317,7 +370,7 @@ def open_operation(
 
 def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | None = None) -> Opened:
     """Open a function again by :attr:`Opened.given`, as pickles and exported programs bring it."""
-    native = _native.Function(
+    arguments = (
         given["sources"],
         given["function"],
         given["signature"],
@@ -326,7 +379,13 @@ def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | No
         framework.allocate,
         choose,
     )
-    return Opened(native, given, framework)
+    try:
+        native = _native.Function(*arguments)
+    except ToolchainError as error:
+        if not toolchain.offer(error):
+            raise
+        native = _native.Function(*arguments)
+    return Opened(native, given, framework, choose)
 
 
 _LAUNCH = ("grid", "block", "shared")

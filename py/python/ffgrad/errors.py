@@ -62,7 +62,18 @@ class Error(Exception):
 
 
 class ToolchainError(Error):
-    """A tool is missing or does not work; ``ffgrad doctor`` shows which."""
+    """A tool is missing or does not work; ``ffgrad doctor`` shows which.
+
+    Attributes
+    ----------
+    component : str or None
+        What ``ffgrad toolchain install`` would bring to end this: ``"fortran"`` for instance, or ``""`` for what every build
+        needs. ``None`` where something else is wrong.
+    """
+
+    def __init__(self, message: str, *, component: str | None = None, **details: object) -> None:
+        super().__init__(message, **details)  # type: ignore[arg-type]
+        self.component = component
 
 
 class CompileError(Error):

@@ -23,7 +23,7 @@ from ffgrad._core import Framework, Opened, Operation, Options, Source, document
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
-from ffgrad.errors import ChangedInputError, DeviceError, SignatureError
+from ffgrad.errors import ChangedInputError, DeviceError, DtypeError, SignatureError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,6 +50,15 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
     if isinstance(x, np.ndarray | float | int) or x is None:
+        if isinstance(x, np.ma.MaskedArray):
+            hint = "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0))."
+            raise DtypeError(
+                f"`{name}` is a masked array, and the function would read what is masked too\n  {hint}",
+                code="dtype",
+                expected="an array",
+                found="a masked array",
+                hints=[hint],
+            )
         return x
     if is_on_gpu(x):
         if not kernels:
@@ -108,9 +117,11 @@ class Enzyme(Operation):
         Names of the outputs, in the order in which calls return them.
     """
 
+    _framework = _NUMPY
+
     def __init__(self, opened: Opened) -> None:
         plan = opened.plan
-        super().__init__(opened.native, plan)
+        super().__init__(opened)
         self._input_types, self._output_types = plan.input_dtypes, plan.output_dtypes
         self._differentiable = plan.differentiable
         self._name: str = opened.given["function"]

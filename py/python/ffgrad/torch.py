@@ -56,10 +56,11 @@ class Enzyme(Operation):
         The signature in use, defaults included.
     """
 
+    _framework = TORCH
+
     def __init__(self, opened: Opened) -> None:
-        super().__init__(opened.native, register(opened).plan)
+        super().__init__(opened, register(opened).plan)
         self._given, self._spec = opened.given, opened.spec
-        self._digests = opened.native.source_digests(opened.given["sources"])
         self._eager = fast_path(opened.native, self._plan.function, self._gradient)
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
@@ -149,15 +150,7 @@ class Enzyme(Operation):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled by what it was made from, and by the sources' content, which is compared where it is opened again."""
-        return _reopen, (self._given, self._digests)
-
-    def __copy__(self) -> Enzyme:
-        """Return itself: an operation has no state."""
-        return self
-
-    def __deepcopy__(self, _: dict[int, Any]) -> Enzyme:
-        """Return itself: an operation has no state."""
-        return self
+        return _reopen, (self._given, self._opened.digests)
 
 
 @document_options
@@ -187,7 +180,7 @@ def _sha256(file: str) -> str:
 def _reopen(given: dict[str, Any], digests: list[str]) -> Enzyme:
     """Open the operation of a pickle."""
     operation = Enzyme(open_given(TORCH, given))
-    now = zip(given["sources"], digests, operation._digests, strict=True)
+    now = zip(given["sources"], digests, operation._opened.digests, strict=True)
     changed = [file for file, before, after in now if before != after and before != _sha256(file)]
     if changed:
         warnings.warn(

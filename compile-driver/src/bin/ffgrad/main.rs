@@ -85,22 +85,43 @@ impl Outcome {
     }
 }
 
+impl Verb {
+    fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        match self {
+            Self::Toolchain(verb) => verb.run(),
+            Self::Doctor(verb) => verb.run(),
+            Self::Build(verb) => verb.run(),
+            Self::Show(verb) => verb.run(),
+            Self::Check(verb) => verb.run(),
+            Self::Export(verb) => verb.run(),
+            Self::Contents(verb) => verb.run(),
+            Self::Cache(verb) => verb.run(),
+            Self::Explain(verb) => verb.run(),
+            // It speaks another protocol: `main` starts it.
+            Self::Prove => Ok(Outcome::success(String::new())),
+            Self::Completions(verb) => verb.run(),
+        }
+    }
+}
+
 fn main() -> ExitCode {
     // Read before the arguments are parsed, because every verb reports an error in the same format.
     let json = std::env::args_os().any(|argument| argument == "--json");
-    let result = match Cli::parse().command {
-        Verb::Toolchain(verb) => verb.run(),
-        Verb::Doctor(verb) => verb.run(),
-        Verb::Build(verb) => verb.run(),
-        Verb::Show(verb) => verb.run(),
-        Verb::Check(verb) => verb.run(),
-        Verb::Export(verb) => verb.run(),
-        Verb::Contents(verb) => verb.run(),
-        Verb::Cache(verb) => verb.run(),
-        Verb::Explain(verb) => verb.run(),
-        Verb::Prove => return prove::run(),
-        Verb::Completions(verb) => verb.run(),
+    let verb = Cli::parse().command;
+    if let Verb::Prove = verb {
+        return prove::run();
+    }
+    let mut result = verb.run();
+    // A program that reads JSON is no person to ask.
+    let offered = match &result {
+        Err(error) if !json => toolchain::offer(error.as_ref()),
+        _ => Ok(false),
     };
+    match offered {
+        Ok(true) => result = Cli::parse().command.run(),
+        Ok(false) => {}
+        Err(error) => result = Err(error),
+    }
     match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {
         Ok(((), true)) => ExitCode::SUCCESS,
         Ok(((), false)) => ExitCode::FAILURE,

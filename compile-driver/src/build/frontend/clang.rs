@@ -56,6 +56,8 @@ pub(crate) fn translation_unit(
         Language::Cuda => ("instance.cu", cuda::instance(source, name)),
         Language::C | Language::Fortran => return Ok(source.to_owned()),
     };
+    // It is compiled from another folder than the one that a relative path counts from.
+    let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
     let text = format!("#include \"{}\"\n{instance}\n", source.display());
     let path = staging.join(file);
     std::fs::write(&path, text).map_err(|source| CacheError::Io { action: "write", path: path.clone(), source })?;

@@ -14,7 +14,7 @@ use crate::function::variants::specialize::PAYS;
 use crate::load::artifact::Artifact;
 use crate::options::Spec;
 use crate::os::terminal;
-use crate::verify;
+use crate::prover;
 use core_ad::DerivativeSet;
 use core_ad::manifest::{FORMAT, Trial, Tuning};
 use core_ad::protocol::Pipeline;
@@ -253,7 +253,7 @@ pub(crate) fn time_vjp(
     let frame = Frame::open();
     let call = function.opened.call(resolved, &frame);
     let values = function.opened.gather(&call, inputs)?;
-    verify::time_vjp(&call, artifact, &values, BUDGET)
+    prover::time_vjp(&call, artifact, &values, BUDGET)
 }
 
 fn fastest(trials: &[Trial]) -> Option<&Trial> {

@@ -35,8 +35,10 @@ class Enzyme(Operation):
         Prototype, call plan, tools and commands, as ``ffgrad show`` prints them.
     """
 
+    _framework = _JAX
+
     def __init__(self, opened: Opened) -> None:
-        super().__init__(opened.native, opened.plan)
+        super().__init__(opened)
         self._foreign = Foreign(opened)
         self._compiled = jax.jit(self._bound)
 

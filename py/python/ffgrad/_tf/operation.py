@@ -53,8 +53,10 @@ class Enzyme(Operation):
     # tf.autograph.experimental.do_not_convert, costs 2 microseconds a call.
     autograph_info__ = True
 
+    _framework = _TENSORFLOW
+
     def __init__(self, opened: Opened) -> None:
-        super().__init__(opened.native, opened.plan)
+        super().__init__(opened)
         self.differentiable = opened.plan.differentiable
         self.input_dtypes = opened.plan.input_dtypes
         self.output_dtypes = opened.plan.output_dtypes
