@@ -55,8 +55,10 @@ const OUTPUT: [&str; 41] = [
     "seed48",
 ];
 
-/// Names that begin so belong to the C++ library's streams, or to libraries that format text and keep logs: with a body or without.
-const TEXT: [&str; 35] = [
+/// Names that begin so belong to the C++ library's streams and hash tables' sizes, or to libraries that format text and keep logs: with a body
+/// or without.
+const TEXT: [&str; 36] = [
+    "std::__detail::_Prime_rehash_policy::",
     "std::basic_ios<",
     "std::basic_istream<",
     "std::basic_ostream<",
