@@ -5,7 +5,8 @@
 
 Each program runs in a process of its own. Its first call, which ffgrad verifies, has sorted, positive, zero, constant or random numbers: first calls of
 real programs often have special ones. A program counts as *right*, *recovered*, *refused*, *warned* or *wrong* as in :mod:`gradients`, *unusable* where no
-point could be compared; *died* is a process that crashed or hung, *changed* one whose inputs were written to. None may be wrong, die or change an input.
+point could be compared; *died* is a process that crashed, *unfinished* one that was ended because it took too long (another look at it alone tells whether it hangs),
+*changed* one whose inputs were written to. None may be wrong, die, hang or change an input.
 """
 
 from __future__ import annotations
@@ -180,6 +181,9 @@ def judge_apart(program: ValueProgram, reference: Reference, folder: Path) -> Ve
         text += more
     else:
         os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(read)
+        return Verdict(program.seed, "unfinished", f"ended after {PATIENCE:.0f} s", features=sorted(program.features))
     os.close(read)
     status = os.waitpid(child, 0)[1]
     if text:
@@ -246,7 +250,7 @@ def report(verdicts: list[Verdict]) -> str:
 
 def is_bad(verdict: Verdict) -> bool:
     """Whether a program must not end so."""
-    return verdict.kind in ("wrong", "died", "changed", "failed")
+    return verdict.kind in ("wrong", "died", "unfinished", "changed", "failed")
 
 
 def main() -> int:
