@@ -11,6 +11,7 @@ pub(crate) mod opened;
 pub(crate) mod select;
 pub(crate) mod tape;
 pub(crate) mod trust;
+mod unproven;
 pub(crate) mod variants;
 pub(crate) mod watch;
 

@@ -10,6 +10,7 @@ use crate::function::faulty_rule;
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
+use crate::function::unproven;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use crate::os::process::clock;
@@ -381,23 +382,7 @@ impl Selection<'_> {
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
-        let all = |words: &str| !rejected.is_empty() && rejected.iter().all(|line| line.contains(words));
-        diagnosis = if all("forward and reverse mode agree") {
-            diagnosis
-                .advise("Either the function is chaotic, or jumps or wiggles near these arguments, so that no difference tells its")
-                .advise("derivative: try other arguments or fewer steps; verify=\"off\" returns Enzyme's gradient without a check.")
-                .advise("Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.")
-        } else if all("are finite, those of the other are not") {
-            diagnosis
-                .advise("A part of the function has no finite derivative at these arguments, though the result may not use its value:")
-                .advise("the square root or logarithm of zero or less, a division by zero. Give it a harmless argument in the")
-                .advise("branch where it is not used: `r = d > 0 ? sqrt(d) : 0`, not `r = sqrt(d); d > 0 ? r : 0`.")
-        } else {
-            diagnosis
-                .advise("Give the part that Enzyme cannot treat as a function of its own and mark it inactive,")
-                .advise("rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),")
-                .advise("or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.")
-        };
+        diagnosis.advice = unproven::advice(rejected).map(str::to_owned).to_vec();
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);

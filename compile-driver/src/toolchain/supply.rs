@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::toolchain::apt::Package;
+use crate::toolchain::cuda;
 use crate::toolchain::error::ToolchainError;
+use crate::toolchain::fortran;
 use crate::toolchain::pins::{self, Component, Pin};
 use crate::toolchain::pip::{self, Pip};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::Place;
 use crate::toolchain::version_cache::digest_of;
-use crate::toolchain::{cuda, fortran};
 
 /// Where packages come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
