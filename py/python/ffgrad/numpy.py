@@ -13,6 +13,7 @@ library; see ``docs/cuda.md``.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,12 @@ _READABLE = {1, 3}
 _DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 
 
+def _is_masked(x: Any) -> bool:
+    """Whether it is a masked array, without an import: ``np.ma`` would import in the first call, which a fork meanwhile does not survive."""
+    loaded = sys.modules.get("numpy.ma") if type(x) is not np.ndarray else None
+    return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
+
+
 def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     """Return an object that the native side takes, with the same memory.
 
@@ -50,7 +57,7 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
     if isinstance(x, np.ndarray | float | int) or x is None:
-        if isinstance(x, np.ma.MaskedArray):
+        if _is_masked(x):
             hint = "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0))."
             raise DtypeError(
                 f"`{name}` is a masked array, and the function would read what is masked too\n  {hint}",
