@@ -25,18 +25,17 @@ pub const GIVEN: &str = "ffgrad.given";
 /// Enzyme's `__enzyme_float` or `__enzyme_double`: states the element type of the memory at a pointer,
 /// and is removed by Enzyme. It is declared to access no memory of the program, so that it blocks no optimisation.
 pub fn type_marker<'ctx>(module: &Module<'ctx>, dtype: DType) -> FunctionValue<'ctx> {
-    let name = if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" };
-    if let Some(function) = module.get_function(name) {
-        return function;
-    }
-    // memory(inaccessiblemem: readwrite).
-    declare(module, name, &[pointer(module)], 0b1100, &["nofree", "nounwind", "willreturn"])
+    type_statement(module, if dtype == DType::F32 { "__enzyme_float" } else { "__enzyme_double" })
 }
 
 /// Enzyme's `__enzyme_integer`, which does the same for integers of any size.
 pub fn integer_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let known = module.get_function(INTEGER);
-    known.unwrap_or_else(|| declare(module, INTEGER, &[pointer(module)], 0b1100, &["nofree", "nounwind", "willreturn"]))
+    type_statement(module, INTEGER)
+}
+
+fn type_statement<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
+    let ty = without_value(module, &[pointer(module)]);
+    declare(module, name, ty, INACCESSIBLE_MEMORY, &["nofree", "nounwind", "willreturn"])
 }
 
 const INTEGER: &str = "__enzyme_integer";
@@ -50,23 +49,56 @@ fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
     module.get_context().ptr_type(AddressSpace::default()).into()
 }
 
-/// A function without a value. `memory` is LLVM's encoding, two bits per location, argument memory first.
+/// LLVM's encodings of what memory a function reads and writes, two bits per location, argument memory first.
+const NO_MEMORY: u64 = 0;
+const ARGUMENT_MEMORY: u64 = 0b11;
+const INACCESSIBLE_MEMORY: u64 = 0b1100;
+
+/// Of a function that returns and does nothing else to control flow.
+const HARMLESS: [&str; 4] = ["nounwind", "willreturn", "nofree", "nosync"];
+
+/// The function of a name, declared where the module has none yet.
 fn declare<'ctx>(
     module: &Module<'ctx>,
     name: &str,
-    arguments: &[BasicMetadataTypeEnum<'ctx>],
+    ty: FunctionType<'ctx>,
     memory: u64,
     flags: &[&str],
 ) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let function = module.add_function(name, context.void_type().fn_type(arguments, false), None);
-    let set = |name: &str, value| {
-        let kind = Attribute::get_named_enum_kind_id(name);
-        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, value));
-    };
-    set("memory", memory);
-    flags.iter().for_each(|flag| set(flag, 0));
+    if let Some(function) = module.get_function(name) {
+        return function;
+    }
+    let function = module.add_function(name, ty, None);
+    set_flag(module, function, AttributeLoc::Function, "memory", memory);
+    for name in flags {
+        set_flag(module, function, AttributeLoc::Function, name, 0);
+    }
     function
+}
+
+/// The same, of a harmless function that is inactive for Enzyme.
+fn declare_inactive<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    ty: FunctionType<'ctx>,
+    memory: u64,
+) -> FunctionValue<'ctx> {
+    let function = declare(module, name, ty, memory, &HARMLESS);
+    set_inactive(module, function);
+    function
+}
+
+fn without_value<'ctx>(module: &Module<'ctx>, parameters: &[BasicMetadataTypeEnum<'ctx>]) -> FunctionType<'ctx> {
+    module.get_context().void_type().fn_type(parameters, false)
+}
+
+fn set_flag(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: u64) {
+    let kind = Attribute::get_named_enum_kind_id(name);
+    function.add_attribute(place, module.get_context().create_enum_attribute(kind, value));
+}
+
+fn set_text(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: &str) {
+    function.add_attribute(place, module.get_context().create_string_attribute(name, value));
 }
 
 /// Name of the function that may overwrite the memory at its argument.
@@ -74,18 +106,12 @@ pub const CLOBBER: &str = "ffgrad.clobber";
 
 /// The function of that name.
 pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(CLOBBER) {
-        return function;
-    }
-    // memory(argmem: readwrite).
-    let function = declare(module, CLOBBER, &[pointer(module)], 0b11, &["nounwind", "willreturn", "nofree", "nosync"]);
-    set_inactive(module, function);
-    function
+    declare_inactive(module, CLOBBER, without_value(module, &[pointer(module)]), ARGUMENT_MEMORY)
 }
 
 fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     for name in ["enzyme_inactive", "enzyme_nofree"] {
-        function.add_attribute(AttributeLoc::Function, module.get_context().create_string_attribute(name, ""));
+        set_text(module, function, AttributeLoc::Function, name, "");
     }
 }
 
@@ -94,14 +120,7 @@ pub const CAPTURE: &str = "ffgrad.capture";
 
 /// A function that may capture the pointer that it is given, and does nothing.
 pub fn capture_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(CAPTURE) {
-        return function;
-    }
-    // memory(inaccessiblemem: readwrite).
-    let function =
-        declare(module, CAPTURE, &[pointer(module)], 0b1100, &["nounwind", "willreturn", "nofree", "nosync"]);
-    set_inactive(module, function);
-    function
+    declare_inactive(module, CAPTURE, without_value(module, &[pointer(module)]), INACCESSIBLE_MEMORY)
 }
 
 /// Name of the function that copies what a global holds to a variable, or back.
@@ -109,26 +128,9 @@ pub const STATE: &str = "ffgrad.state";
 
 /// A function `(to, from, bytes)` that copies inactive values.
 pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(STATE) {
-        return function;
-    }
-    let context = module.get_context();
-    let parameters = [pointer(module), pointer(module), context.i64_type().into()];
-    let function = module.add_function(STATE, context.void_type().fn_type(&parameters, false), None);
-    let flag = |name: &str, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
-    // memory(argmem: readwrite).
-    function.add_attribute(AttributeLoc::Function, flag("memory", 0b11));
-    for name in ["nounwind", "willreturn", "nofree", "nosync"] {
-        function.add_attribute(AttributeLoc::Function, flag(name, 0));
-    }
-    for parameter in [0, 1] {
-        function.add_attribute(AttributeLoc::Param(parameter), flag("captures", 0));
-    }
-    function.add_attribute(AttributeLoc::Param(1), flag("readonly", 0));
-    set_inactive(module, function);
-    // Else Enzyme asks for a derivative all the same: two pointers, one could be stored through the other.
-    function
-        .add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_no_escaping_allocation", ""));
+    let parameters = [pointer(module), pointer(module), module.get_context().i64_type().into()];
+    let function = accessor(module, STATE, without_value(module, &parameters), 2);
+    set_flag(module, function, AttributeLoc::Param(1), "readonly", 0);
     function
 }
 
@@ -136,39 +138,28 @@ pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 const READ_COUNT: &str = "ffgrad.count.read";
 const WRITE_COUNT: &str = "ffgrad.count.write";
 
-/// A function that reads an integer in memory of whose type Enzyme is told nothing.
+/// A function that reads an integer in memory, and states no type of it.
 pub fn count_reader<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let word = module.get_context().i64_type();
-    count_access(module, READ_COUNT, || word.fn_type(&[pointer(module)], false))
+    accessor(module, READ_COUNT, module.get_context().i64_type().fn_type(&[pointer(module)], false), 1)
 }
 
 /// A function that writes one.
 pub fn count_writer<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let parameters = [pointer(module), context.i64_type().into()];
-    count_access(module, WRITE_COUNT, || context.void_type().fn_type(&parameters, false))
+    let parameters = [pointer(module), module.get_context().i64_type().into()];
+    accessor(module, WRITE_COUNT, without_value(module, &parameters), 1)
 }
 
-fn count_access<'ctx>(
-    module: &Module<'ctx>,
-    name: &str,
-    ty: impl FnOnce() -> FunctionType<'ctx>,
-) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(name) {
-        return function;
+/// An inactive function that reads and writes memory at its first `pointers` parameters, and keeps none of them.
+///
+/// A function that only reads is declared so too: Enzyme would call it again in the reverse sweep, where the memory may
+/// hold another value.
+fn accessor<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>, pointers: u32) -> FunctionValue<'ctx> {
+    let function = declare_inactive(module, name, ty, ARGUMENT_MEMORY);
+    for parameter in 0..pointers {
+        set_flag(module, function, AttributeLoc::Param(parameter), "captures", 0);
     }
-    let context = module.get_context();
-    let function = module.add_function(name, ty(), None);
-    let flag = |name: &str, value| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value);
-    // memory(argmem: readwrite), of the reader too: what only reads, Enzyme would call again in the reverse sweep, where the count may be another.
-    function.add_attribute(AttributeLoc::Function, flag("memory", 0b11));
-    for name in ["nounwind", "willreturn", "nofree", "nosync"] {
-        function.add_attribute(AttributeLoc::Function, flag(name, 0));
-    }
-    function.add_attribute(AttributeLoc::Param(0), flag("captures", 0));
-    set_inactive(module, function);
-    function
-        .add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_no_escaping_allocation", ""));
+    // Else Enzyme asks for a derivative all the same: two pointers, one could be stored through the other.
+    set_text(module, function, AttributeLoc::Function, "enzyme_no_escaping_allocation", "");
     function
 }
 
@@ -193,11 +184,9 @@ pub fn difference<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     let ty = module.get_context().i64_type().fn_type(&[pointer(module), pointer(module)], false);
     let function = integer_function(module, DIFFERENCE, ty);
     // Computing it once more costs less than a cache.
-    let again = module.get_context().create_string_attribute("enzyme_shouldrecompute", "");
-    function.add_attribute(AttributeLoc::Function, again);
+    set_text(module, function, AttributeLoc::Function, "enzyme_shouldrecompute", "");
     for parameter in [0, 1] {
-        let captures = Attribute::get_named_enum_kind_id("captures");
-        function.add_attribute(AttributeLoc::Param(parameter), module.get_context().create_enum_attribute(captures, 0));
+        set_flag(module, function, AttributeLoc::Param(parameter), "captures", 0);
     }
     function
 }
@@ -205,20 +194,14 @@ pub fn difference<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 /// Name of the function `(pointer, view)` that returns the pointer.
 pub const OBJECT: &str = "ffgrad.object";
 
-/// The function of that name: LLVM keeps calls for several views apart, and for Enzyme's type analysis, what is behind its result has nothing to do with what is behind its argument.
+/// The function of that name. LLVM keeps calls for several views apart. For Enzyme's type analysis, what is behind its
+/// result has nothing to do with what is behind its argument.
 pub fn object<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(OBJECT) {
-        return function;
-    }
     let context = module.get_context();
-    let any = context.ptr_type(AddressSpace::default());
     let parameters = [pointer(module), context.i32_type().into()];
-    let function = module.add_function(OBJECT, any.fn_type(&parameters, false), None);
-    for (flag, value) in [("memory", 0), ("nounwind", 0), ("willreturn", 0), ("nofree", 0), ("nosync", 0)] {
-        let attribute = context.create_enum_attribute(Attribute::get_named_enum_kind_id(flag), value);
-        function.add_attribute(AttributeLoc::Function, attribute);
-    }
-    function.add_attribute(AttributeLoc::Function, context.create_string_attribute("enzyme_ta_norecur", ""));
+    let ty = context.ptr_type(AddressSpace::default()).fn_type(&parameters, false);
+    let function = declare(module, OBJECT, ty, NO_MEMORY, &HARMLESS);
+    set_text(module, function, AttributeLoc::Function, "enzyme_ta_norecur", "");
     function
 }
 
@@ -244,18 +227,8 @@ pub unsafe fn call_object(
 
 /// An inactive function of its arguments only, which returns an integer.
 fn integer_function<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(name) {
-        return function;
-    }
-    let context = module.get_context();
-    let function = module.add_function(name, ty, None);
-    for (flag, value) in [("memory", 0), ("nounwind", 0), ("willreturn", 0), ("nofree", 0), ("nosync", 0)] {
-        let attribute = context.create_enum_attribute(Attribute::get_named_enum_kind_id(flag), value);
-        function.add_attribute(AttributeLoc::Function, attribute);
-    }
-    set_inactive(module, function);
-    let integer = context.create_string_attribute("enzyme_type", "{[-1]:Integer}");
-    function.add_attribute(AttributeLoc::Return, integer);
+    let function = declare_inactive(module, name, ty, NO_MEMORY);
+    set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
     function
 }
 
@@ -263,18 +236,15 @@ const EDGE: &str = "ffgrad.edge";
 
 /// A marker for a CFG edge: it keeps LLVM from folding the edge's block away.
 pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(EDGE) {
-        return function;
-    }
-    let number = module.get_context().i32_type().into();
-    // memory(inaccessiblemem: readwrite). `nomerge`: LLVM would merge the calls on several edges.
-    let function = declare(module, EDGE, &[number], 0b1100, &["nounwind", "willreturn", "nofree", "nosync", "nomerge"]);
-    set_inactive(module, function);
+    let ty = without_value(module, &[module.get_context().i32_type().into()]);
+    let function = declare_inactive(module, EDGE, ty, INACCESSIBLE_MEMORY);
+    // LLVM would merge the calls on several edges.
+    set_flag(module, function, AttributeLoc::Function, "nomerge", 0);
     function
 }
 
-/// Name of the function `(first, edges, taken)` that is called where values decide a path: the number of its first edge, how many there are, and
-/// which of them is taken.
+/// Name of the function `(first, edges, taken)` that is called where values decide a path: the number of its first edge,
+/// how many there are, and which of them is taken.
 pub const PATH: &str = "ffgrad.path";
 
 /// The same for a choice between two numbers.
@@ -291,14 +261,11 @@ pub fn choice_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 }
 
 fn counter<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
-    if let Some(function) = module.get_function(name) {
-        return function;
+    let ty = without_value(module, &[module.get_context().i32_type().into(); 3]);
+    let function = declare_inactive(module, name, ty, INACCESSIBLE_MEMORY);
+    for flag in ["nomerge", "noinline"] {
+        set_flag(module, function, AttributeLoc::Function, flag, 0);
     }
-    let number = module.get_context().i32_type().into();
-    // memory(inaccessiblemem: readwrite).
-    let flags = ["nounwind", "willreturn", "nofree", "nosync", "nomerge", "noinline"];
-    let function = declare(module, name, &[number; 3], 0b1100, &flags);
-    set_inactive(module, function);
     function
 }
 

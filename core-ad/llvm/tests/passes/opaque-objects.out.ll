@@ -37,6 +37,6 @@ define double @run(ptr %slot, ptr %numbers, double %slope) {
   ret double %result
 }
 
-attributes #0 = { noinline optnone }
+attributes #0 = { noinline optnone "enzyme_ta_norecur" }
 
 !0 = !{}
