@@ -34,6 +34,31 @@ as_one() {
     fi
 }
 
+# debian_packages_dir NAME WHAT [ADVICE]: the folder into which Debian 12's packages are unpacked where WHAT is not
+# installed, without root. Calls the script's `none` where this is not Debian 12.
+debian_packages_dir() {
+    local program machine
+    for program in apt-get dpkg; do
+        command -v "$program" >/dev/null 2>&1 || none "there is no $2, and no $program to fetch Debian's packages with${3:-}"
+    done
+    # shellcheck source=/dev/null
+    machine=$(. /etc/os-release 2>/dev/null && printf '%s-%s\n' "${ID:-}" "${VERSION_ID:-}")
+    [ "$machine" = debian-12 ] || none "there is no $2, and packages are known for Debian 12 only${3:-}"
+    printf '%s\n' "${FFGRAD_ENV_DIR:-${XDG_CACHE_HOME:-${HOME:?"set HOME or FFGRAD_ENV_DIR"}/.cache}/ffgrad-env}/$1-$machine-$LAYOUT"
+}
+
+# unpack_debian_packages DIR PACKAGE..: fetches packages with apt and unpacks them below a folder, without root.
+unpack_debian_packages() {
+    local to=$1 work file
+    shift
+    work=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf '$work'" EXIT
+    chmod 777 "$work"
+    (cd "$work" && apt-get download -qq "$@") >&2 || none "apt cannot fetch Debian's packages"
+    for file in "$work"/*.deb; do dpkg -x "$file" "$to"; done
+}
+
 # llvm_library_path DIR: what the loader needs to start the worker with the libLLVM in DIR. The one from pip has its
 # C++ library in a folder below.
 llvm_library_path() {

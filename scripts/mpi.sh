@@ -26,17 +26,12 @@ none() {
 is_ready() { [ -e "$1/.ready" ] && [ -x "$1/bin/mpiexec" ]; }
 
 make_openmpi() {
-    local env=$1 work file lib
+    local env=$1 lib
     is_ready "$env" && return # another clone was faster
     say "fetching OpenMPI from Debian's packages into $env (about 10 MB; once)"
     rm -rf "$env"
     mkdir -p "$env/root" "$env/bin"
-    work=$(mktemp -d)
-    # shellcheck disable=SC2064
-    trap "rm -rf '$work'" EXIT
-    chmod 777 "$work"
-    (cd "$work" && apt-get download -qq "${PACKAGES[@]}") >&2 || none "apt cannot fetch Debian's packages"
-    for file in "$work"/*.deb; do dpkg -x "$file" "$env/root"; done
+    unpack_debian_packages "$env/root" "${PACKAGES[@]}"
     lib=$(echo "$env"/root/usr/lib/*-linux-gnu)
     # OpenMPI looks for its parts where it was built to be, unless a variable names another folder.
     cat >"$env/settings" <<RUN
@@ -68,13 +63,6 @@ if command -v mpicc >/dev/null 2>&1 && command -v mpiexec >/dev/null 2>&1; then
     dirname "$(command -v mpicc)"
     exit
 fi
-for program in apt-get dpkg; do
-    command -v "$program" >/dev/null 2>&1 || none "no mpicc on PATH, and no $program to fetch Debian's OpenMPI with; install an MPI"
-done
-# shellcheck source=/dev/null
-machine=$(. /etc/os-release 2>/dev/null && printf '%s-%s\n' "${ID:-}" "${VERSION_ID:-}")
-[ "$machine" = debian-12 ] || none "no mpicc on PATH, and OpenMPI's packages are known for Debian 12 only; install an MPI"
-base=${FFGRAD_ENV_DIR:-${XDG_CACHE_HOME:-${HOME:?"set HOME or FFGRAD_ENV_DIR"}/.cache}/ffgrad-env}
-env=$base/openmpi-$machine-$LAYOUT
+env=$(debian_packages_dir openmpi "mpicc on PATH" "; install an MPI")
 is_ready "$env" || as_one "$env.lock" make_openmpi "$env"
 printf '%s\n' "$env/bin"

@@ -27,17 +27,12 @@ none() {
 is_ready() { [ -e "$1/.ready" ]; }
 
 fetch() {
-    local env=$1 work file
+    local env=$1
     is_ready "$env" && return # another clone was faster
     say "fetching Eigen, Boost, GSL and others from Debian's packages into $env (about 20 MB; once)"
     rm -rf "$env"
     mkdir -p "$env"
-    work=$(mktemp -d)
-    # shellcheck disable=SC2064
-    trap "rm -rf '$work'" EXIT
-    chmod 777 "$work"
-    (cd "$work" && apt-get download -qq "${PACKAGES[@]}") >&2 || none "apt cannot fetch Debian's packages"
-    for file in "$work"/*.deb; do dpkg -x "$file" "$env"; done
+    unpack_debian_packages "$env" "${PACKAGES[@]}"
     touch "$env/.ready"
 }
 
@@ -47,13 +42,6 @@ if [ -z "$missing" ] && [ "${1:-}" != --fetch ]; then
     echo /
     exit
 fi
-for program in apt-get dpkg; do
-    command -v "$program" >/dev/null 2>&1 || none "there is no $missing, and no $program to fetch Debian's packages with"
-done
-# shellcheck source=/dev/null
-machine=$(. /etc/os-release 2>/dev/null && printf '%s-%s\n' "${ID:-}" "${VERSION_ID:-}")
-[ "$machine" = debian-12 ] || none "there is no $missing, and packages are known for Debian 12 only"
-base=${FFGRAD_ENV_DIR:-${XDG_CACHE_HOME:-${HOME:?"set HOME or FFGRAD_ENV_DIR"}/.cache}/ffgrad-env}
-env=$base/libraries-$machine-$LAYOUT
+env=$(debian_packages_dir libraries "$missing")
 is_ready "$env" || as_one "$env.lock" fetch "$env"
 printf '%s\n' "$env"
