@@ -115,11 +115,14 @@ impl ProcessError {
     }
 }
 
+/// How a compiler reports a full disk. The linker maps its output: a page for which the disk has no room is a bus error.
+const FULL_DISK: [&str; 3] = ["No space left on device", "Disk quota exceeded", "unable to execute command: Bus error"];
+
 impl ProcessError {
     /// The resource that a failed program lacked, where its output reports one.
     pub fn lack(program: &Path, printed: &str) -> Option<Self> {
         let (program, stderr) = (program.to_owned(), printed.to_owned());
-        if ["No space left on device", "Disk quota exceeded"].iter().any(|words| printed.contains(words)) {
+        if FULL_DISK.iter().any(|words| printed.contains(words)) {
             return Some(Self::DiskFull { program, stderr });
         }
         let limit = memory::allowed().filter(|_| memory::was_short(printed))?;
