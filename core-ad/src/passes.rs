@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 44] = [
+pub const PASSES: [PassInfo; 45] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -191,6 +191,14 @@ pub const PASSES: [PassInfo; 44] = [
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "recursive-destructors",
+        file: "workarounds/recursive_destructors.rs",
+        why: "Enzyme crashes on destructors that call one another in a circle; leaves the memory to the arena",
+        test: "cases/enzyme_bugs/nested_owners.cpp",
+        when: "with the arena",
+        ..WORKAROUND
     },
     PassInfo {
         name: "bit-tests",

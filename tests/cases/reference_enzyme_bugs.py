@@ -311,6 +311,21 @@ def closures(x: Array) -> Array:
     return np.array(y)
 
 
+def nested_owners(x: Array) -> Array:
+    def flat(rate: complex) -> Term:
+        return lambda at: np.exp(-rate * at)
+
+    def shifted(base: Term, shift: complex) -> Term:
+        return lambda at: base(at) * (1 + shift * at)
+
+    curve = flat(x[0])
+    for i in range(1, len(x)):
+        curve = shifted(curve, x[i])
+        if i > 2:
+            curve = flat(curve(x[i]))
+    return np.array([curve(v) + v for v in x])
+
+
 def resized_views(x: Array) -> Array:
     kept: list[int] = []
     copied: list[int] = []

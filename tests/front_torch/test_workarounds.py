@@ -52,6 +52,7 @@ NEEDED = {
         "work_by_pointer",
     ),
     "copy-elements": ("merged_indices",),
+    "recursive-destructors": ("nested_owners",),
     "opaque-objects": ("classes", "closures"),
     "container-counts": ("linked_containers",),
     "tree-erase": ("linked_containers",),

@@ -13,9 +13,9 @@ use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values,
     inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_latch,
-    opaque_objects, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals,
-    zero_stores,
+    opaque_objects, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, recursive_destructors,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
+    tree_erase, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -136,6 +136,12 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass {
+        name: "recursive-destructors",
+        when: |module, job| job.arena && arena::may_serve(module),
+        run: |m, _| infallible!(recursive_destructors::run(m)),
+        ..ALWAYS
+    },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
     Pass {

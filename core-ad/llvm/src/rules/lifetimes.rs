@@ -16,7 +16,7 @@ use llvm_sys::prelude::LLVMValueRef;
 use std::collections::HashSet;
 
 /// Functions that give memory back.
-const FREEING: [&str; 5] = ["free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
+pub const FREEING: [&str; 5] = ["free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
 /// What takes their place.
 const LATER: &str = "ffgrad.free_later";
 

@@ -21,6 +21,7 @@ pub mod outline_memcpy;
 pub mod overlapping_moves;
 pub mod phi_pointers;
 pub mod pointer_differences;
+pub mod recursive_destructors;
 pub mod split_select_loads;
 pub mod split_switch_edges;
 pub mod stable_tanh;

@@ -1,0 +1,43 @@
+target triple = "x86_64-unknown-linux-gnu"
+
+declare void @_ZdlPv(ptr)
+
+define void @release(ptr %this) {
+  %owned = load ptr, ptr %this, align 8
+  %count = load i32, ptr %owned, align 4
+  %left = sub i32 %count, 1
+  store i32 %left, ptr %owned, align 4
+  %last = icmp eq i32 %left, 0
+  br i1 %last, label %dispose, label %done
+
+dispose:                                          ; preds = %0
+  call void @_ZdlPv(ptr %owned)
+  br label %done
+
+done:                                             ; preds = %dispose, %0
+  ret void
+}
+
+define void @dispatch(ptr %this) {
+  ret void
+}
+
+define void @logs(ptr %this, i32 %depth) {
+  store double 1.000000e+00, ptr %this, align 8
+  %deeper = icmp sgt i32 %depth, 0
+  br i1 %deeper, label %again, label %done
+
+again:                                            ; preds = %0
+  %less = sub i32 %depth, 1
+  call void @logs(ptr %this, i32 %less)
+  br label %done
+
+done:                                             ; preds = %again, %0
+  ret void
+}
+
+define void @run(ptr %this) {
+  call void @dispatch(ptr %this)
+  call void @logs(ptr %this, i32 3)
+  ret void
+}
