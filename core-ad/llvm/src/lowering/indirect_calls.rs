@@ -176,7 +176,10 @@ struct Name {
     views: usize,
 }
 
-/// `T dispatch(void *target, args...)`: compares and calls. Where objects of several types are told apart, each target has its own view.
+/// `T dispatch(args..., void *target)`: compares and calls. Where objects of several types are distinguished, each target has its own view.
+///
+/// The target comes last, so that each argument has the place that it has in the targets: where they call the dispatcher in turn, Enzyme
+/// looks for the argument there, and crashes on a place that a target does not have.
 unsafe fn dispatcher(
     module: &Module<'_>,
     builder: LLVMBuilderRef,
@@ -189,13 +192,13 @@ unsafe fn dispatcher(
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let count = LLVMCountParamTypes(ty) as usize;
         let mut types = vec![LLVMPointerTypeInContext(context, 0); count + 1];
-        LLVMGetParamTypes(ty, types[1..].as_mut_ptr());
+        LLVMGetParamTypes(ty, types.as_mut_ptr());
         let own = LLVMFunctionType(LLVMGetReturnType(ty), types.as_mut_ptr(), types.len() as u32, 0);
         let called = format!("ffgrad.dispatch.{}\0", name.number);
         let function = LLVMAddFunction(module.as_mut_ptr(), called.as_ptr().cast(), own);
         LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
-        let pointer = LLVMGetParam(function, 0);
-        let arguments: Vec<LLVMValueRef> = (1..=count as u32).map(|i| LLVMGetParam(function, i)).collect();
+        let pointer = LLVMGetParam(function, count as u32);
+        let arguments: Vec<LLVMValueRef> = (0..count as u32).map(|i| LLVMGetParam(function, i)).collect();
         let block = || LLVMAppendBasicBlockInContext(context, function, c"".as_ptr());
         let mut here = block();
         for (view, &target) in targets.iter().enumerate() {
@@ -258,8 +261,8 @@ unsafe fn replace(builder: LLVMBuilderRef, call: LLVMValueRef, dispatcher: LLVMV
     // SAFETY: see `make_direct`.
     unsafe {
         let count = LLVMGetNumArgOperands(call);
-        let mut arguments = vec![LLVMGetCalledValue(call)];
-        arguments.extend((0..count).map(|i| LLVMGetOperand(call, i)));
+        let mut arguments: Vec<LLVMValueRef> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
+        arguments.push(LLVMGetCalledValue(call));
         let ty = LLVMGlobalGetValueType(dispatcher);
         LLVMPositionBuilderBefore(builder, call);
         let is_call = LLVMGetInstructionOpcode(call) == LLVMOpcode::LLVMCall;
