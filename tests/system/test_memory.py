@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable
 from pathlib import Path
 
+import ffgrad
 import pytest
 import torch
 from ffgrad.torch import Enzyme, enzyme
@@ -89,3 +90,18 @@ def test_outputs_live_as_long_as_their_tensors() -> None:
     gc.collect()
     _ = [torch.randn(7, dtype=torch.float64) for _ in range(100)]
     assert torch.equal(y, kept)
+
+
+def test_want_of_memory_is_a_typed_error(tmp_path: Path) -> None:
+    """A scratch array larger than any address space: the call is refused, the next function works."""
+    source = tmp_path / "work.c"
+    source.write_text(
+        "#include <stddef.h>\n"
+        "void square(const double *x, size_t m, double *w, double *y) { w[m - 1] = x[0]; y[0] = w[m - 1] * x[0]; }\n"
+    )
+    x = torch.tensor([3.0], dtype=torch.float64, requires_grad=True)
+    huge = enzyme(source, "square", "x[1] -> y[1]; w[m]", sizes={"m": 2**56})
+    with pytest.raises(ffgrad.DifferentiationError, match="GiB more memory than there is"):
+        huge.apply(x)
+    enzyme(source, "square", "x[1] -> y[1]; w[m]", sizes={"m": 8}).apply(x).backward()
+    assert x.grad is not None and x.grad.tolist() == [6.0]

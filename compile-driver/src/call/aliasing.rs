@@ -5,6 +5,7 @@
 //! would be taken for zero. It is copied.
 
 use crate::call::arguments::{COPIES, Call, count};
+use crate::error::Result;
 use core_ad::Role;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -13,12 +14,12 @@ use std::ffi::c_void;
 impl Call<'_> {
     /// Copies the tangents in `slots` that are in the memory of their own input. Nothing else is both given by the caller
     /// and passed in place: cotangents are copied, results are written to.
-    pub(crate) fn separate_aliases(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) {
+    pub(crate) fn separate_aliases(&self, entry: Entry, mask: u64, slots: &mut [*mut c_void]) -> Result<()> {
         let parts: &[Part] = match entry {
             Entry::Jvp => &[Part::Shadow],
             Entry::Hvp => &[Part::Direction],
             Entry::Jvp2 => &[Part::Direction, Part::Shadow],
-            Entry::Primal | Entry::Vjp | Entry::Augmented | Entry::Reverse => return,
+            Entry::Primal | Entry::Vjp | Entry::Augmented | Entry::Reverse => return Ok(()),
         };
         let mut primal = std::ptr::null_mut();
         for (slot, address) in self.plan.slots(entry, mask).zip(slots) {
@@ -27,17 +28,18 @@ impl Call<'_> {
             } else if self.plan.args[slot.arg].role == Role::Input && parts.contains(&slot.part) {
                 let bytes = self.bytes(slot.arg);
                 if address.addr().abs_diff(primal.addr()) < bytes {
-                    *address = self.copied(*address, bytes);
+                    *address = self.copied(*address, bytes)?;
                 }
             }
         }
+        Ok(())
     }
 
-    fn copied(&self, from: *mut c_void, bytes: usize) -> *mut c_void {
-        let copy = self.frame.bytes(bytes);
+    fn copied(&self, from: *mut c_void, bytes: usize) -> Result<*mut c_void> {
+        let copy = self.memory(bytes)?;
         count(&COPIES.cotangents, bytes);
         // SAFETY: the slot has the argument's bytes, the copy is fresh.
         unsafe { copy.copy_from_nonoverlapping(from.cast(), bytes) };
-        copy.cast()
+        Ok(copy.cast())
     }
 }

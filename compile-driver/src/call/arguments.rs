@@ -10,7 +10,7 @@
 
 use crate::call::crash_guard;
 use crate::call::large_stack;
-use crate::call::scratch::Frame;
+use crate::call::scratch::{Frame, words};
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use core_ad::diagnostics::Diagnosis;
@@ -228,9 +228,9 @@ impl<'a> Call<'a> {
     pub fn input(&self, arg: usize, input: &Input<'_>) -> Result<*mut u8> {
         let a = &self.plan.args[arg];
         match input {
-            Input::Array(view) if view.has_layout(a.column_major) => Ok(self.never_null(view.data.cast_mut())),
+            Input::Array(view) if view.has_layout(a.column_major) => self.never_null(view.data.cast_mut()),
             Input::Array(view) => {
-                let copy = self.frame.bytes(view.elements() * view.dtype.size());
+                let copy = self.memory(view.elements().saturating_mul(view.dtype.size()))?;
                 count(&COPIES.gathered, view.elements() * view.dtype.size());
                 // SAFETY: the copy is fresh and large enough; the view is the caller's promise.
                 unsafe { view.copy_to(copy, a.column_major) };
@@ -240,14 +240,29 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn never_null(&self, data: *mut u8) -> *mut u8 {
+    fn never_null(&self, data: *mut u8) -> Result<*mut u8> {
         // An empty array may have no address, but the foreign code was promised one.
-        if data.is_null() { self.frame.bytes(1) } else { data }
+        if data.is_null() { self.memory(1) } else { Ok(data) }
+    }
+
+    /// Working memory for this call, uninitialised.
+    pub(crate) fn memory(&self, bytes: usize) -> Result<*mut u8> {
+        self.frame.bytes(bytes).map_err(|lack| lack.in_call_of(self.function))
+    }
+
+    /// Working memory for this call, set to zero.
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<*mut u8> {
+        self.frame.zeroed(bytes).map_err(|lack| lack.in_call_of(self.function))
+    }
+
+    /// Zeros that may outlive the call.
+    pub(crate) fn words(&self, bytes: usize) -> Result<Vec<u64>> {
+        words(bytes).map_err(|lack| lack.in_call_of(self.function))
     }
 
     /// Writes a number in the parameter's own type.
     fn scalar(&self, a: &Arg, input: &Input<'_>) -> Result<*mut u8> {
-        let place = self.frame.bytes(8);
+        let place = self.memory(8)?;
         let unfit = |value: String| {
             Error::Dtype(Box::new(
                 Diagnosis::new("value-range", self.function, format!("`{}` cannot hold {value}", a.name))
@@ -362,8 +377,8 @@ impl<'a> Call<'a> {
             let headline = format!("the artifact of `{}` has no entry point `{}`", self.function, entry.symbol());
             return Err(Error::Differentiation(Box::new(Diagnosis::new("no-entry", self.function, headline))));
         };
-        self.separate_aliases(entry, artifact.record.mask, slots);
-        let message = self.frame.bytes(MESSAGE_BYTES);
+        self.separate_aliases(entry, artifact.record.mask, slots)?;
+        let message = self.memory(MESSAGE_BYTES)?;
         // SAFETY: MESSAGE_BYTES were taken; the last byte ends the text whatever is written.
         unsafe {
             message.write(0);

@@ -4,7 +4,7 @@
 
 use crate::call::arguments::{Call, Input, Results, View};
 use crate::call::results::ResultWriter;
-use crate::call::scratch::Frame;
+use crate::call::scratch::{Frame, words};
 use crate::call::split::Split;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
@@ -161,7 +161,7 @@ pub(crate) fn run(job: &Job<'_>, count: usize, targets: &mut [Target], threads: 
     let threads = threads.min(count);
     let bounds: Vec<usize> = (0..=threads).map(|t| count / threads * t + (count % threads).min(t)).collect();
     if threads == 1 {
-        let mut worker = Worker::new(job, targets, false);
+        let mut worker = Worker::new(job, targets, false)?;
         return worker.run(0..count).map(|()| worker.news);
     }
     let shared = Shared(job, targets);
@@ -200,7 +200,10 @@ unsafe impl Sync for Shared<'_> {}
 impl Shared<'_> {
     /// Runs a part of the elements; returns the sums that were made apart.
     fn work(&self, range: Range<usize>, own_sums: bool) -> (Result<News>, Vec<Vec<u64>>) {
-        let mut worker = Worker::new(self.0, self.1, own_sums);
+        let mut worker = match Worker::new(self.0, self.1, own_sums) {
+            Ok(worker) => worker,
+            Err(error) => return (Err(error), Vec::new()),
+        };
         let outcome = worker.run(range);
         (outcome.map(|()| worker.news), worker.sums)
     }
@@ -222,23 +225,19 @@ struct Worker<'w> {
 }
 
 impl<'w> Worker<'w> {
-    fn new(job: &'w Job<'w>, targets: &'w [Target], own_sums: bool) -> Self {
-        let room = |bytes: usize| vec![0u64; bytes.div_ceil(8)];
+    fn new(job: &'w Job<'w>, targets: &'w [Target], own_sums: bool) -> Result<Self> {
+        let room = |bytes: usize| words(bytes).map_err(|lack| lack.in_call_of(job.function));
         let mut sums: Vec<Vec<u64>> = Vec::new();
-        let starts = targets
-            .iter()
-            .map(|target| {
-                if !(own_sums && target.is_sum) {
-                    return target.memory;
-                }
-                let mut sum = room(target.bytes);
-                let start = sum.as_mut_ptr().cast();
-                sums.push(sum);
-                start
-            })
-            .collect();
-        let apart = targets.iter().map(|t| room(t.apart.unwrap_or(0))).collect();
-        Worker { job, targets, starts, sums, apart, index: Vec::new(), news: News::new(), met: PathSet::default() }
+        let mut starts = Vec::with_capacity(targets.len());
+        for target in targets {
+            if own_sums && target.is_sum {
+                sums.push(room(target.bytes)?);
+            }
+            let own = sums.last_mut().filter(|_| own_sums && target.is_sum);
+            starts.push(own.map_or(target.memory, |sum| sum.as_mut_ptr().cast()));
+        }
+        let apart = targets.iter().map(|t| room(t.apart.unwrap_or(0))).collect::<Result<_>>()?;
+        Ok(Worker { job, targets, starts, sums, apart, index: Vec::new(), news: News::new(), met: PathSet::default() })
     }
 
     fn run(&mut self, range: Range<usize>) -> Result<()> {
@@ -292,7 +291,7 @@ impl<'w> Worker<'w> {
             Some(watch) => watch.over_call(&mut run)?,
             None => run().map(|()| None)?,
         };
-        writer.finish();
+        writer.finish()?;
         Ok(news)
     }
 

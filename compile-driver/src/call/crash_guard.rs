@@ -24,7 +24,7 @@ unsafe extern "C" {
 const CRASHED: &str = "derivative-crashed";
 
 /// Code of the error for a derivative that memory was short for.
-const OUT_OF_MEMORY: &str = "derivative-out-of-memory";
+pub(crate) const OUT_OF_MEMORY: &str = "derivative-out-of-memory";
 
 /// Bytes for the handler of a crash at the end of a stack.
 const HANDLER_STACK: usize = 64 << 10;

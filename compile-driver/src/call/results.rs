@@ -80,7 +80,7 @@ impl<'r> ResultWriter<'r> {
     }
 
     /// Transposes what had to wait. The frame of the call must still be open.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(self) -> Result<()> {
         for late in self.late {
             let elements = late.shape.iter().product::<i64>().max(0) as usize;
             let (size, bytes) = (late.dtype.size(), elements * late.dtype.size());
@@ -90,7 +90,7 @@ impl<'r> ResultWriter<'r> {
             }
             count(&COPIES.gathered, bytes);
             let is_sum = self.results.adds(late.position);
-            let place = if is_sum { self.call.frame.bytes(bytes) } else { late.target };
+            let place = if is_sum { self.call.memory(bytes)? } else { late.target };
             // SAFETY: all hold the result's elements; what is of the frame lives until it is closed.
             unsafe {
                 gather(late.own, &late.shape, &strides, size, place);
@@ -99,6 +99,7 @@ impl<'r> ResultWriter<'r> {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -114,7 +115,7 @@ impl Results for ResultWriter<'_> {
         if target.is_null() {
             return Ok(target);
         }
-        let own = self.call.frame.bytes(shape.iter().product::<i64>().max(0) as usize * dtype.size());
+        let own = self.call.memory((shape.iter().product::<i64>().max(0) as usize).saturating_mul(dtype.size()))?;
         self.late.push(PendingTranspose { position, own, target, shape: shape.to_vec(), dtype });
         Ok(own)
     }

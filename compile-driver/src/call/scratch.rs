@@ -3,7 +3,11 @@
 //! Blocks are reused by the next call, so that a call allocates nothing once warm. What goes beyond
 //! [`KEEP_BYTES`] is released when the outermost call ends.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use crate::call::crash_guard::OUT_OF_MEMORY;
+use crate::error::Error;
+use crate::os::size;
+use core_ad::diagnostics::Diagnosis;
+use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -12,32 +16,60 @@ pub const KEEP_BYTES: usize = 64 << 20;
 const ALIGN: usize = 64;
 const SMALLEST: usize = 1 << 16;
 
+/// The system has no memory of so many bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NoMemory(pub usize);
+
+impl NoMemory {
+    /// The error of a call.
+    pub(crate) fn in_call_of(&self, function: &str) -> Error {
+        let bytes = size::written(self.0 as u64);
+        let headline = format!("a call of `{function}` needs {bytes} more memory than there is");
+        let diagnosis = Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
+            "It is for a scratch array, the copy of an input, or the shadow of an argument. Call with less at a time.",
+        );
+        Error::Differentiation(Box::new(diagnosis))
+    }
+}
+
+/// Zeros that outlive the call: 64-bit words for so many bytes, one at least.
+///
+/// # Errors
+/// [`NoMemory`] where the system has none.
+pub fn words(bytes: usize) -> Result<Vec<u64>, NoMemory> {
+    let count = bytes.div_ceil(8).max(1);
+    let mut all = Vec::new();
+    all.try_reserve_exact(count).map_err(|_| NoMemory(bytes))?;
+    all.resize(count, 0);
+    Ok(all)
+}
+
 struct Block {
     start: *mut u8,
     size: usize,
 }
 
 impl Block {
-    fn layout(size: usize) -> Layout {
-        // A size that fits no layout cannot be allocated either; both fail alike.
-        Layout::from_size_align(size, ALIGN).unwrap_or(Layout::new::<u8>())
+    /// None for more bytes than an address space has.
+    fn layout(size: usize) -> Option<Layout> {
+        Layout::from_size_align(size, ALIGN).ok()
     }
 
-    fn new(size: usize) -> Self {
-        let layout = Self::layout(size);
+    /// None where there is no memory for it.
+    fn new(size: usize) -> Option<Self> {
+        let layout = Self::layout(size).filter(|layout| layout.size() > 0)?;
         // SAFETY: the layout has a size above zero.
         let start = unsafe { alloc(layout) };
-        if start.is_null() || layout.size() < size {
-            handle_alloc_error(layout);
-        }
-        Block { start, size }
+        (!start.is_null()).then_some(Block { start, size })
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with the same layout.
-        unsafe { dealloc(self.start, Self::layout(self.size)) };
+        if let Some(layout) = Self::layout(self.size) {
+            // SAFETY: allocated in `new` with the same layout.
+            unsafe { dealloc(self.start, layout) };
+        }
     }
 }
 
@@ -74,17 +106,23 @@ impl Frame {
     }
 
     /// Memory for the rest of the frame, aligned for vector code, uninitialised.
-    pub fn bytes(&self, count: usize) -> *mut u8 {
-        let count = count.max(1).next_multiple_of(ALIGN);
-        self.pool.borrow_mut().take(count)
+    ///
+    /// # Errors
+    /// [`NoMemory`] where the system has none.
+    pub fn bytes(&self, count: usize) -> Result<*mut u8, NoMemory> {
+        let rounded = count.max(1).checked_next_multiple_of(ALIGN).ok_or(NoMemory(count))?;
+        self.pool.borrow_mut().take(rounded).ok_or(NoMemory(count))
     }
 
     /// Memory set to zero.
-    pub fn zeroed(&self, count: usize) -> *mut u8 {
-        let start = self.bytes(count);
+    ///
+    /// # Errors
+    /// As [`Frame::bytes`].
+    pub fn zeroed(&self, count: usize) -> Result<*mut u8, NoMemory> {
+        let start = self.bytes(count)?;
         // SAFETY: `start` has at least `count` bytes.
         unsafe { start.write_bytes(0, count) };
-        start
+        Ok(start)
     }
 }
 
@@ -104,24 +142,24 @@ impl Drop for Frame {
 }
 
 impl Pool {
-    fn take(&mut self, count: usize) -> *mut u8 {
+    fn take(&mut self, count: usize) -> Option<*mut u8> {
         while self.block < self.blocks.len() {
             let block = &self.blocks[self.block];
             if block.size - self.used >= count {
                 // SAFETY: `used + count` stays within the block.
                 let start = unsafe { block.start.add(self.used) };
                 self.used += count;
-                return start;
+                return Some(start);
             }
             self.block += 1;
             self.used = 0;
         }
         let grown = self.blocks.last().map_or(SMALLEST, |b| b.size.saturating_mul(2)).min(KEEP_BYTES / 2);
-        let block = Block::new(grown.max(count));
+        let block = Block::new(grown.max(count))?;
         let start = block.start;
         self.blocks.push(block);
         (self.block, self.used) = (self.blocks.len() - 1, count);
-        start
+        Some(start)
     }
 }
 
@@ -131,19 +169,28 @@ mod tests {
 
     #[test]
     fn the_next_call_gets_the_same_memory() {
-        let first = Frame::open().bytes(1000);
-        assert_eq!(first, Frame::open().bytes(1000));
+        let first = Frame::open().bytes(1000).expect("memory");
+        assert_eq!(first, Frame::open().bytes(1000).expect("memory"));
     }
 
     #[test]
     fn nested_frames_do_not_overlap() {
         let outer = Frame::open();
-        let a = outer.zeroed(100);
+        let a = outer.zeroed(100).expect("memory");
         let inner = Frame::open();
-        let b = inner.bytes(1 << 20);
+        let b = inner.bytes(1 << 20).expect("memory");
         assert!((b as usize) >= a as usize + 128 || (b as usize) + (1 << 20) <= a as usize);
         drop(inner);
-        let c = outer.bytes(8);
+        let c = outer.bytes(8).expect("memory");
         assert_ne!(a, c);
+    }
+
+    #[test]
+    fn what_the_system_does_not_have_is_an_error() {
+        let frame = Frame::open();
+        assert_eq!(frame.bytes(usize::MAX), Err(NoMemory(usize::MAX)));
+        assert_eq!(frame.zeroed(1 << 60), Err(NoMemory(1 << 60)));
+        assert_eq!(words(1 << 60), Err(NoMemory(1 << 60)));
+        assert!(frame.bytes(8).is_ok(), "the frame can still be used");
     }
 }

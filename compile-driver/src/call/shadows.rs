@@ -4,7 +4,6 @@
 //! caller's cotangents, because the reverse mode consumes them.
 
 use crate::call::arguments::{Call, Input, Results, View};
-use crate::call::scratch::Frame;
 use crate::call::task::Task;
 use crate::error::Result;
 use core_ad::plan::{Part, Slot};
@@ -43,11 +42,11 @@ impl Call<'_> {
             Role::Input => self.input(arg, self.input_for(task.inputs, arg)),
             Role::Size => self.size(arg),
             Role::InOut => {
-                let memory = if memory.is_null() { self.frame.bytes(self.bytes(arg)) } else { memory };
+                let memory = if memory.is_null() { self.memory(self.bytes(arg))? } else { memory };
                 self.copy_input(self.input_for(task.inputs, arg), arg, memory)?;
                 Ok(memory)
             }
-            Role::Output | Role::Return | Role::Scratch => Ok(zeroed(memory, self.bytes(arg), self.frame)),
+            Role::Output | Role::Return | Role::Scratch => self.zeroed(memory, self.bytes(arg)),
         }
     }
 
@@ -63,7 +62,7 @@ impl Call<'_> {
                     None => std::ptr::null_mut(),
                 };
                 let output = plan.outputs.iter().position(|&o| o == arg);
-                Ok(self.shadow_copy(arg, memory, output.and_then(|p| task.cotangents[p].as_ref())))
+                self.shadow_copy(arg, memory, output.and_then(|p| task.cotangents[p].as_ref()))
             }
         }
     }
@@ -73,8 +72,8 @@ impl Call<'_> {
         let tangent = self.tangent_of(task.tangents, arg);
         match (self.plan.args[arg].role, tangent) {
             (Role::Input, Some(view)) => self.input(arg, &Input::Array(view)),
-            (Role::InOut, tangent) => Ok(self.shadow_copy(arg, memory, tangent.as_ref())),
-            _ => Ok(zeroed(memory, self.bytes(arg), self.frame)),
+            (Role::InOut, tangent) => self.shadow_copy(arg, memory, tangent.as_ref()),
+            _ => self.zeroed(memory, self.bytes(arg)),
         }
     }
 
@@ -84,11 +83,11 @@ impl Call<'_> {
             Part::ShadowChange => self.gradient(arg, mask, results),
             Part::Direction => match (plan.args[arg].role, self.tangent_of(task.tangents, arg)) {
                 (Role::Input, Some(view)) => self.input(arg, &Input::Array(view)),
-                (_, tangent) => Ok(self.shadow_copy(arg, nowhere, tangent.as_ref())),
+                (_, tangent) => self.shadow_copy(arg, nowhere, tangent.as_ref()),
             },
             Part::Shadow | Part::Primal => {
                 let output = plan.outputs.iter().position(|&o| o == arg);
-                Ok(self.shadow_copy(arg, nowhere, output.and_then(|p| task.cotangents[p].as_ref())))
+                self.shadow_copy(arg, nowhere, output.and_then(|p| task.cotangents[p].as_ref()))
             }
         }
     }
@@ -97,12 +96,12 @@ impl Call<'_> {
         let (plan, arg) = (self.plan, slot.arg);
         if slot.part == Part::ShadowChange {
             let memory = self.output_memory(arg, results)?;
-            return Ok(zeroed(memory, self.bytes(arg), self.frame));
+            return self.zeroed(memory, self.bytes(arg));
         }
         let given = if slot.part == Part::Direction { task.directions } else { task.tangents };
         match (plan.args[arg].role, self.tangent_of(given, arg)) {
             (Role::Input, Some(view)) => self.input(arg, &Input::Array(view)),
-            (_, tangent) => Ok(self.shadow_copy(arg, std::ptr::null_mut(), tangent.as_ref())),
+            (_, tangent) => self.shadow_copy(arg, std::ptr::null_mut(), tangent.as_ref()),
         }
     }
 
@@ -117,12 +116,12 @@ impl Call<'_> {
 
     /// Memory that the gradient of an argument is added to: zeros, unless a sum is there already.
     fn gradient(&self, arg: usize, mask: u64, results: &mut dyn Results) -> Result<*mut u8> {
-        let Some(position) = self.gradient_position(arg, mask) else { return Ok(self.frame.zeroed(self.bytes(arg))) };
+        let Some(position) = self.gradient_position(arg, mask) else { return self.zeros(self.bytes(arg)) };
         let memory = results.allocate(position, self.plan.args[arg].dtype, &self.resolved.shapes[arg])?;
         if results.adds(position) && !memory.is_null() {
             return Ok(memory);
         }
-        Ok(zeroed(memory, self.bytes(arg), self.frame))
+        self.zeroed(memory, self.bytes(arg))
     }
 
     /// The place of an argument among the inputs, if its gradient is wanted.
@@ -141,11 +140,11 @@ impl Call<'_> {
             Role::Input => self.input(arg, self.input_for(inputs, arg)),
             Role::Size => self.size(arg),
             Role::InOut => {
-                let copy = self.frame.bytes(self.bytes(arg));
+                let copy = self.memory(self.bytes(arg))?;
                 self.copy_input(self.input_for(inputs, arg), arg, copy)?;
                 Ok(copy)
             }
-            Role::Output | Role::Scratch | Role::Return => Ok(self.frame.zeroed(self.bytes(arg))),
+            Role::Output | Role::Scratch | Role::Return => self.zeros(self.bytes(arg)),
         }
     }
 
@@ -156,19 +155,19 @@ impl Call<'_> {
     }
 
     /// A private copy of a shadow (zeros where there is none), in `memory` or where that is null in working memory.
-    fn shadow_copy(&self, arg: usize, memory: *mut u8, view: Option<&View<'_>>) -> *mut u8 {
-        let memory = if memory.is_null() { self.frame.bytes(self.bytes(arg)) } else { memory };
+    fn shadow_copy(&self, arg: usize, memory: *mut u8, view: Option<&View<'_>>) -> Result<*mut u8> {
+        let memory = if memory.is_null() { self.memory(self.bytes(arg))? } else { memory };
         self.copy_shadow(view, arg, memory);
-        memory
+        Ok(memory)
     }
-}
 
-/// Zeroed result memory, or zeroed working memory where no result is wanted.
-fn zeroed(wanted: *mut u8, bytes: usize, frame: &Frame) -> *mut u8 {
-    if wanted.is_null() {
-        return frame.zeroed(bytes);
+    /// Zeroed result memory, or zeroed working memory where no result is wanted.
+    fn zeroed(&self, wanted: *mut u8, bytes: usize) -> Result<*mut u8> {
+        if wanted.is_null() {
+            return self.zeros(bytes);
+        }
+        // SAFETY: the front end allocated room for the result.
+        unsafe { wanted.write_bytes(0, bytes) };
+        Ok(wanted)
     }
-    // SAFETY: the front end allocated room for the result.
-    unsafe { wanted.write_bytes(0, bytes) };
-    wanted
 }

@@ -109,11 +109,11 @@ impl Function {
         call.fill_slots(task, wanted, &mut writer, &mut slots)?;
         let Some(watch) = watch else {
             call.run(&artifact, task.entry, &mut slots)?;
-            writer.finish();
+            writer.finish()?;
             return Ok(());
         };
         let news = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
-        writer.finish();
+        writer.finish()?;
         if let Some(new) = news
             && watch.verify(new, task.inputs, &resolved)?
         {

@@ -304,7 +304,7 @@ impl Opened {
         let plan = &self.manifest.plan;
         let mut values: Vec<Vec<u64>> = Vec::with_capacity(plan.args.len());
         for (arg, a) in plan.args.iter().enumerate() {
-            let mut memory = vec![0u64; call.bytes(arg).div_ceil(8).max(1)];
+            let mut memory = call.words(call.bytes(arg))?;
             let target = memory.as_mut_ptr().cast::<u8>();
             match a.role {
                 Role::Input | Role::InOut => {

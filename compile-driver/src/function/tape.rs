@@ -112,7 +112,7 @@ impl Function {
             let own = tape.slots[place_of(plan, wanted.mask, arg, Part::Primal)];
             hand_over(&call, arg, own, target);
         }
-        writer.finish();
+        writer.finish()?;
         Ok(Some(tape))
     }
 
@@ -158,7 +158,7 @@ impl Function {
             let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             hand_over(&call, arg, tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)], target);
         }
-        writer.finish();
+        writer.finish()?;
         Ok(())
     }
 
@@ -224,7 +224,7 @@ fn behind(call: &Call<'_>, slot: Slot, inputs: &[Input<'_>], memory: &mut Vec<Bo
     {
         return Ok(view.data.cast_mut());
     }
-    let mut own = vec![0u64; call.bytes(arg).div_ceil(8).max(1)].into_boxed_slice();
+    let mut own = call.words(call.bytes(arg))?.into_boxed_slice();
     let place = own.as_mut_ptr().cast::<u8>();
     memory.push(own);
     match (slot.part, a.role, given) {
