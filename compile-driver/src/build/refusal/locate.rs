@@ -4,7 +4,7 @@
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions on which Enzyme is known to crash,
 //! then half of those, until one is left without which Enzyme does not crash.
 
-use crate::build::enzyme::{self, Engine, Job};
+use crate::build::enzyme::{self, Engine, Job, TIMED_OUT};
 use crate::build::worker::Worker;
 use crate::error::Error;
 use crate::options::Spec;
@@ -41,6 +41,7 @@ pub struct Refused<'a> {
 impl Refused<'_> {
     /// Completes a diagnosis with the user's line and the calls that lead there. What cannot be found out stays as it was.
     pub fn locate(&mut self, diagnosis: &mut Diagnosis) {
+        let begin = Instant::now();
         let request = Request::Places { input: self.job.input.to_owned() };
         let Ok(Response::Places { files, places }) = self.worker.request(&request) else { return };
         let places = Places::of(files, places, self.spec);
@@ -51,7 +52,7 @@ impl Refused<'_> {
                 }
             }
             None => {
-                if let Some(place) = self.search(&places.places, diagnosis) {
+                if let Some(place) = self.search(&places.places, diagnosis, begin) {
                     places.describe(place, diagnosis);
                     let what = match place.callee.as_deref() {
                         Some("asm") => "inline assembly there".to_owned(),
@@ -63,20 +64,16 @@ impl Refused<'_> {
                         diagnostics::enzyme::is_about(diagnosis, "realloc");
                     }
                 } else if diagnosis.code == CRASH {
-                    self.name_function(&places, diagnosis);
+                    self.name_function(&places, diagnosis, begin);
                 }
             }
         }
     }
 
     /// The function that Enzyme was at when it crashed: the last one that it printed.
-    fn name_function(&self, places: &Places, diagnosis: &mut Diagnosis) {
-        let options = [self.job.options, &["enzyme-print".to_owned()]].concat();
-        let job = Job { options: &options, ..*self.job };
-        // That it fails is known; what it printed until then is in its log.
-        let _ = self.engine.differentiate(&job);
-        let log = std::fs::read_to_string(enzyme::log_of(&job)).unwrap_or_default();
-        let printed = last_printed(&log);
+    fn name_function(&self, places: &Places, diagnosis: &mut Diagnosis, begin: Instant) {
+        let searched = self.time_left(begin).is_some();
+        let printed = self.time_left(begin).and_then(|left| self.last_processed(left));
         let inside = printed.as_deref().and_then(|name| places.inside(name));
         let name = match (inside, printed) {
             (Some(place), Some(name)) if !name.starts_with("ffgrad") => {
@@ -88,15 +85,32 @@ impl Refused<'_> {
                 self.spec.function.clone()
             }
         };
-        let how = "no single call there makes the difference, as bisection shows";
-        diagnosis.found_by = Some(format!("Enzyme was processing `{name}` when it crashed; {how}"));
+        let how = match searched {
+            true => "; no single call there makes the difference, as bisection shows",
+            false => "",
+        };
+        diagnosis.found_by = Some(format!("Enzyme was processing `{name}` when it crashed{how}"));
+    }
+
+    /// The last function that Enzyme prints in so much time.
+    fn last_processed(&self, left: Duration) -> Option<String> {
+        let options = [self.job.options, &["enzyme-print".to_owned()]].concat();
+        let job = Job { options: &options, timeout: left, ..*self.job };
+        // That it fails is known; what it printed until then is in its log.
+        let _ = self.engine.differentiate(&job);
+        last_printed(&std::fs::read_to_string(enzyme::log_of(&job)).ok()?)
+    }
+
+    /// How long a run of Enzyme may still take; none where the user has waited long enough.
+    fn time_left(&self, begin: Instant) -> Option<Duration> {
+        let left = PATIENCE.min(self.job.timeout).saturating_sub(begin.elapsed());
+        (left >= Duration::from_secs(1)).then_some(left)
     }
 
     /// The instruction without which Enzyme does not fail as it did.
-    fn search<'p>(&mut self, places: &'p [Place], diagnosis: &Diagnosis) -> Option<&'p Place> {
+    fn search<'p>(&mut self, places: &'p [Place], diagnosis: &Diagnosis, begin: Instant) -> Option<&'p Place> {
         let mut trial = Trial {
-            begin: Instant::now(),
-            limit: PATIENCE.min(self.job.timeout),
+            begin,
             code: diagnosis.code.clone(),
             output: self.job.output.with_file_name("probe.out.ll"),
             input: self.job.input.with_file_name("probe.ll"),
@@ -114,7 +128,6 @@ impl Refused<'_> {
 /// Runs of Enzyme on variants of a module.
 struct Trial {
     begin: Instant,
-    limit: Duration,
     /// Enzyme's first message.
     code: String,
     input: PathBuf,
@@ -124,18 +137,18 @@ struct Trial {
 impl Trial {
     /// Whether Enzyme still fails as it did, without some instructions; `None` where that is unknown.
     fn fails(&mut self, refused: &mut Refused<'_>, left_out: &[usize]) -> Option<bool> {
-        if self.begin.elapsed() > self.limit {
-            return None;
-        }
+        let timeout = refused.time_left(self.begin)?;
         let request = Request::Without {
             input: refused.job.input.to_owned(),
             places: left_out.to_vec(),
             output: self.input.clone(),
         };
         refused.worker.request(&request).ok()?;
-        let job = Job { input: &self.input, output: &self.output, ..*refused.job };
+        let job = Job { input: &self.input, output: &self.output, timeout, ..*refused.job };
         match refused.engine.differentiate(&job) {
             Ok(_) => Some(false),
+            // Too little time was left to tell.
+            Err(Error::Differentiation(d)) if d.code == TIMED_OUT && self.code != TIMED_OUT => None,
             Err(Error::Differentiation(d)) => Some(d.code == self.code && d.location.is_none()),
             Err(_) => None,
         }
