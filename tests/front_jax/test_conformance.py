@@ -24,6 +24,7 @@ MAY_REFUSE_TWICE = MAY_REFUSE | {"first-order", "cuda"}
 # What passed, and what was refused, by order; conftest.py prints both after the run.
 checked: set[str] = set()
 refused: dict[int, set[str]] = {1: set(), 2: set()}
+verdicts: dict[tuple[str, int], bool] = {}
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -65,6 +66,14 @@ def of_active(case: Case, inputs: Sequence[jax.Array]) -> Callable[..., tuple[ja
 
 def is_refused(case: Case, order: int) -> bool:
     """Whether this derivative may be refused and is; the reasons must then be those a user needs."""
+    # JAX compiles a derivative for each function that it is taken of: once is enough.
+    known = verdicts.get((case.name, order))
+    if known is None:
+        known = verdicts[case.name, order] = _refuses(case, order)
+    return known
+
+
+def _refuses(case: Case, order: int) -> bool:
     inputs = arrays(case)
     f = of_active(case, inputs)
     moved = [inputs[i] for i in active(case)]
