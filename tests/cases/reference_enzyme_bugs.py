@@ -311,13 +311,6 @@ def closures(x: Array) -> Array:
     return np.array(y)
 
 
-def nested_closures(x: Array) -> Array:
-    def both(v: Array) -> Array:
-        return x[1] * (x[0] * v + 1) ** 2
-
-    return x[0] * both(x) + 1 + both(x[::-1])
-
-
 def nested_owners(x: Array) -> Array:
     def flat(rate: complex) -> Term:
         return lambda at: np.exp(-rate * at)
