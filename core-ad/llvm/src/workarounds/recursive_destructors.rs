@@ -29,7 +29,9 @@ pub fn run(module: &Module<'_>) {
         return;
     }
     let releasing = releasing(module);
-    let closes = |caller: Value, i: &Value| i.called().is_some_and(|callee| reaches(&releasing, callee, caller));
+    let closes = |caller: Value, i: &Value| {
+        i.called().is_some_and(|callee| reaches(&releasing, callee, caller) && frees(&releasing, callee))
+    };
     let closing: Vec<Value> =
         releasing.iter().flat_map(|(f, body)| body.iter().copied().filter(|i| closes(*f, i))).collect();
     closing.into_iter().for_each(Value::erase);
@@ -62,9 +64,13 @@ const HARMLESS: [&str; 4] = ["llvm.lifetime.", "llvm.assume", "llvm.trap", OBJEC
 
 fn is_part_of_release(i: Value, releasing: &HashSet<Value>) -> bool {
     match i.op() {
-        // The table of the base class, and counts.
-        Some(Op::LLVMStore) => is_count(i.operand(0)) || is_address_constant(i.operand(0)),
-        Some(Op::LLVMLoad | Op::LLVMAtomicRMW) => !i.is_float(),
+        // The table of the base class, and counts of owners.
+        Some(Op::LLVMStore) => {
+            let value = i.operand(0);
+            value.constant() == Some(0) || is_less_by_one(value, i.operand(1)) || is_address_constant(value)
+        }
+        Some(Op::LLVMAtomicRMW) => i.operand(1).constant() == Some(-1),
+        Some(Op::LLVMLoad) => !i.is_float(),
         Some(Op::LLVMRet) => i.operands().is_empty(),
         Some(Op::LLVMCall) => {
             let harmless =
@@ -85,6 +91,17 @@ fn is_part_of_release(i: Value, releasing: &HashSet<Value>) -> bool {
     }
 }
 
+/// Whether a value is what memory held, less one.
+fn is_less_by_one(value: Value, memory: Value) -> bool {
+    let by = match value.op() {
+        Some(Op::LLVMAdd) => -1,
+        Some(Op::LLVMSub) => 1,
+        _ => return false,
+    };
+    let held = value.operand(0);
+    value.operand(1).constant() == Some(by) && held.is(Op::LLVMLoad) && held.operand(0) == memory
+}
+
 fn is_count(value: Value) -> bool {
     // SAFETY: the type of a live value.
     unsafe { LLVMGetTypeKind(value.ty()) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind }
@@ -93,6 +110,14 @@ fn is_count(value: Value) -> bool {
 fn is_address_constant(value: Value) -> bool {
     // SAFETY: asked of a live value.
     value.is_pointer() && unsafe { LLVMIsConstant(value.0) != 0 }
+}
+
+/// Whether something in the circle of a function frees memory. A recursion that does not is none of destructors: it may mark the nodes of
+/// a graph.
+fn frees(bodies: &Bodies, function: Value) -> bool {
+    let is_free = |i: &Value| i.callee().is_some_and(|name| FREEING.contains(&name.as_str()));
+    let in_circle = |f: Value| reaches(bodies, function, f) && reaches(bodies, f, function);
+    bodies.iter().any(|(f, body)| body.iter().any(is_free) && in_circle(*f))
 }
 
 /// Whether a function calls another, by however many between them.

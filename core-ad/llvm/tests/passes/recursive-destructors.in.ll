@@ -1,4 +1,4 @@
-; The release that calls itself through a dispatcher is erased. One that writes a number stays, and so does a call from outside.
+; The release that calls itself through a dispatcher is erased. One that writes a number stays, one that marks nodes, and a call from outside.
 target triple = "x86_64-unknown-linux-gnu"
 
 declare void @_ZdlPv(ptr)
@@ -39,8 +39,24 @@ done:
   ret void
 }
 
+define void @marks(ptr %seen, i32 %node) {
+  %place = getelementptr i32, ptr %seen, i32 %node
+  store i32 0, ptr %place
+  %more = icmp sgt i32 %node, 0
+  br i1 %more, label %again, label %done
+
+again:
+  %next = sub i32 %node, 1
+  call void @marks(ptr %seen, i32 %next)
+  br label %done
+
+done:
+  ret void
+}
+
 define void @run(ptr %this) {
   call void @dispatch(ptr %this)
   call void @logs(ptr %this, i32 3)
+  call void @marks(ptr %this, i32 3)
   ret void
 }

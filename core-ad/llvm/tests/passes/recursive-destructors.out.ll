@@ -36,8 +36,24 @@ done:                                             ; preds = %again, %0
   ret void
 }
 
+define void @marks(ptr %seen, i32 %node) {
+  %place = getelementptr i32, ptr %seen, i32 %node
+  store i32 0, ptr %place, align 4
+  %more = icmp sgt i32 %node, 0
+  br i1 %more, label %again, label %done
+
+again:                                            ; preds = %0
+  %next = sub i32 %node, 1
+  call void @marks(ptr %seen, i32 %next)
+  br label %done
+
+done:                                             ; preds = %again, %0
+  ret void
+}
+
 define void @run(ptr %this) {
   call void @dispatch(ptr %this)
   call void @logs(ptr %this, i32 3)
+  call void @marks(ptr %this, i32 3)
   ret void
 }
