@@ -236,7 +236,7 @@ impl<'w> Worker<'w> {
             let own = sums.last_mut().filter(|_| own_sums && target.is_sum);
             starts.push(own.map_or(target.memory, |sum| sum.as_mut_ptr().cast()));
         }
-        let apart = targets.iter().map(|t| room(t.apart.unwrap_or(0))).collect::<Result<_>>()?;
+        let apart = targets.iter().map(|t| t.apart.map_or(Ok(Vec::new()), room)).collect::<Result<_>>()?;
         Ok(Worker { job, targets, starts, sums, apart, index: Vec::new(), news: News::new(), met: PathSet::default() })
     }
 

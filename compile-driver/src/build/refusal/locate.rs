@@ -72,8 +72,8 @@ impl Refused<'_> {
 
     /// The function that Enzyme was at when it crashed: the last one that it printed.
     fn name_function(&self, places: &Places, diagnosis: &mut Diagnosis, begin: Instant) {
-        let searched = self.time_left(begin).is_some();
-        let printed = self.time_left(begin).and_then(|left| self.last_processed(left));
+        let left = self.time_left(begin);
+        let printed = left.and_then(|left| self.last_processed(left));
         let inside = printed.as_deref().and_then(|name| places.inside(name));
         let name = match (inside, printed) {
             (Some(place), Some(name)) if !name.starts_with("ffgrad") => {
@@ -85,10 +85,8 @@ impl Refused<'_> {
                 self.spec.function.clone()
             }
         };
-        let how = match searched {
-            true => "; no single call there makes the difference, as bisection shows",
-            false => "",
-        };
+        // A search that its time ended shows nothing.
+        let how = left.map_or("", |_| "; no single call there makes the difference, as bisection shows");
         diagnosis.found_by = Some(format!("Enzyme was processing `{name}` when it crashed{how}"));
     }
 

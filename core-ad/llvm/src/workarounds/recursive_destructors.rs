@@ -11,6 +11,7 @@
 //! What can see the difference keeps its destructors: the counts of a shared pointer that are read, a weak pointer, and each
 //! destructor that does more.
 
+use crate::analysis::virtual_tables::symbol;
 use crate::ir::markers::OBJECT;
 use crate::ir::{self, Block, Op, Value};
 use crate::rules::lifetimes::FREEING;
@@ -112,12 +113,19 @@ fn is_address_constant(value: Value) -> bool {
     value.is_pointer() && unsafe { LLVMIsConstant(value.0) != 0 }
 }
 
-/// Whether something in the circle of a function frees memory. A recursion that does not is none of destructors: it may mark the nodes of
-/// a graph.
+/// Whether the circle of a function frees memory, and is of destructors only. Another recursion may mark the nodes of a graph, or reset a
+/// tree that is used afterwards.
 fn frees(bodies: &Bodies, function: Value) -> bool {
     let is_free = |i: &Value| i.callee().is_some_and(|name| FREEING.contains(&name.as_str()));
     let in_circle = |f: Value| reaches(bodies, function, f) && reaches(bodies, f, function);
-    bodies.iter().any(|(f, body)| body.iter().any(is_free) && in_circle(*f))
+    let circle: Vec<_> = bodies.iter().filter(|(f, _)| in_circle(**f)).collect();
+    circle.iter().all(|(f, _)| is_destructor(&symbol(**f))) && circle.iter().any(|(_, body)| body.iter().any(is_free))
+}
+
+/// Whether a function is a destructor, or one that calls destructors: of the C++ library, or a dispatcher.
+fn is_destructor(name: &str) -> bool {
+    let ends = ["D0Ev", "D1Ev", "D2Ev"].iter().any(|end| name.starts_with("_Z") && name.ends_with(end));
+    ends || ["_ZSt", "_ZNSt", "_ZNKSt", "ffgrad.dispatch."].iter().any(|start| name.starts_with(start))
 }
 
 /// Whether a function calls another, by however many between them.

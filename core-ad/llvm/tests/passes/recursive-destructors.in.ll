@@ -1,9 +1,9 @@
-; The release that calls itself through a dispatcher is erased. One that writes a number stays, one that marks nodes, and a call from outside.
+; The destructor that calls itself through a dispatcher is erased. A recursion that writes a number stays, one that marks nodes, one that resets a tree, and a call from outside.
 target triple = "x86_64-unknown-linux-gnu"
 
 declare void @_ZdlPv(ptr)
 
-define void @release(ptr %this) {
+define void @_ZN4TermD2Ev(ptr %this) {
   %owned = load ptr, ptr %this
   %count = load i32, ptr %owned
   %left = sub i32 %count, 1
@@ -12,7 +12,7 @@ define void @release(ptr %this) {
   br i1 %last, label %dispose, label %done
 
 dispose:
-  call void @dispatch(ptr %owned)
+  call void @ffgrad.dispatch.0(ptr %owned)
   call void @_ZdlPv(ptr %owned)
   br label %done
 
@@ -20,8 +20,8 @@ done:
   ret void
 }
 
-define void @dispatch(ptr %this) {
-  call void @release(ptr %this)
+define void @ffgrad.dispatch.0(ptr %this) {
+  call void @_ZN4TermD2Ev(ptr %this)
   ret void
 }
 
@@ -54,9 +54,27 @@ done:
   ret void
 }
 
+define void @resets(ptr %tree) {
+  %child = load ptr, ptr %tree
+  %leaf = icmp eq ptr %child, null
+  br i1 %leaf, label %done, label %deeper
+
+deeper:
+  call void @resets(ptr %child)
+  %buffer = getelementptr ptr, ptr %tree, i64 1
+  %old = load ptr, ptr %buffer
+  call void @_ZdlPv(ptr %old)
+  store ptr null, ptr %buffer
+  br label %done
+
+done:
+  ret void
+}
+
 define void @run(ptr %this) {
-  call void @dispatch(ptr %this)
+  call void @ffgrad.dispatch.0(ptr %this)
   call void @logs(ptr %this, i32 3)
   call void @marks(ptr %this, i32 3)
+  call void @resets(ptr %this)
   ret void
 }

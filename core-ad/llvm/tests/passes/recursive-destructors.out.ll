@@ -2,7 +2,7 @@ target triple = "x86_64-unknown-linux-gnu"
 
 declare void @_ZdlPv(ptr)
 
-define void @release(ptr %this) {
+define void @_ZN4TermD2Ev(ptr %this) {
   %owned = load ptr, ptr %this, align 8
   %count = load i32, ptr %owned, align 4
   %left = sub i32 %count, 1
@@ -18,7 +18,7 @@ done:                                             ; preds = %dispose, %0
   ret void
 }
 
-define void @dispatch(ptr %this) {
+define void @ffgrad.dispatch.0(ptr %this) {
   ret void
 }
 
@@ -51,9 +51,27 @@ done:                                             ; preds = %again, %0
   ret void
 }
 
+define void @resets(ptr %tree) {
+  %child = load ptr, ptr %tree, align 8
+  %leaf = icmp eq ptr %child, null
+  br i1 %leaf, label %done, label %deeper
+
+deeper:                                           ; preds = %0
+  call void @resets(ptr %child)
+  %buffer = getelementptr ptr, ptr %tree, i64 1
+  %old = load ptr, ptr %buffer, align 8
+  call void @_ZdlPv(ptr %old)
+  store ptr null, ptr %buffer, align 8
+  br label %done
+
+done:                                             ; preds = %deeper, %0
+  ret void
+}
+
 define void @run(ptr %this) {
-  call void @dispatch(ptr %this)
+  call void @ffgrad.dispatch.0(ptr %this)
   call void @logs(ptr %this, i32 3)
   call void @marks(ptr %this, i32 3)
+  call void @resets(ptr %this)
   ret void
 }
