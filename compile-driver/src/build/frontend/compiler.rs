@@ -20,7 +20,8 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
             None => format!("-D{name}"),
         });
     }
-    command.args(&options.flags);
+    // Code that clang marks as not to be optimised cannot be prepared for Enzyme.
+    command.args(options.flags.iter().filter(|flag| *flag != "-O0"));
     command.args(openmp::header_flags(options));
 }
 
