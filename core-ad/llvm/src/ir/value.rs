@@ -296,6 +296,30 @@ impl Value {
         !unsafe { LLVMIsAFunction(called) }.is_null() && unsafe { LLVMCountBasicBlocks(called) } > 0
     }
 
+    /// The argument that a call has as memory for its result (`sret`), counted from zero.
+    pub fn result_memory(self) -> Option<u32> {
+        let kind = result_memory_kind();
+        let arguments = unsafe { LLVMGetNumArgOperands(self.0) };
+        (0..arguments).find(|i| !unsafe { LLVMGetCallSiteEnumAttribute(self.0, i + 1, kind) }.is_null())
+    }
+
+    /// Makes the memory for the result of a function an argument like others, here and in its calls.
+    pub fn pass_result_memory_as_argument(self) {
+        let kind = result_memory_kind();
+        for index in 1..=unsafe { LLVMCountParams(self.0) } {
+            unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, index, kind) };
+        }
+        self.users().into_iter().filter(|user| user.called() == Some(self)).for_each(Value::forget_result_memory);
+    }
+
+    /// The same for a call alone.
+    pub fn forget_result_memory(self) {
+        let kind = result_memory_kind();
+        for index in 1..=unsafe { LLVMGetNumArgOperands(self.0) } {
+            unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, index, kind) };
+        }
+    }
+
     /// Whether the called function promises to keep no copy of a pointer that it is given.
     pub fn keeps_no_copy_of(self, pointer: Value) -> bool {
         let called = unsafe { LLVMGetCalledValue(self.0) };
@@ -328,4 +352,9 @@ impl Value {
     pub fn erase(self) {
         unsafe { LLVMInstructionEraseFromParent(self.0) };
     }
+}
+
+fn result_memory_kind() -> u32 {
+    // SAFETY: a name and its length.
+    unsafe { LLVMGetEnumAttributeKindForName(c"sret".as_ptr(), 4) }
 }

@@ -16,6 +16,7 @@ use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMUnnamedAddr};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// More targets than this are left indirect: a long chain of comparisons is slower than the call.
 const MOST_TARGETS: usize = 24;
@@ -51,9 +52,14 @@ pub fn make_direct(module: &Module<'_>) -> Result<()> {
                 continue;
             }
             let number = dispatchers.len();
-            let views = views_of(&fitting, slot);
-            has_closures |= slot.is_none() && views > 0;
-            let new = || dispatcher(module, builder, ty, &fitting, Name { number, views });
+            let mut views = views_of(&fitting, slot);
+            has_closures |= slot.is_none() && !views.is_empty();
+            // The memory for a result comes before the object. In a dispatcher and what it calls it is an argument like others.
+            if let Some(memory) = ir::Value(call).result_memory() {
+                views = views.start + memory as usize + 1..views.end + memory as usize + 1;
+                fitting.iter().for_each(|f| ir::Value(*f).pass_result_memory_as_argument());
+            }
+            let new = || dispatcher(module, builder, ty, &fitting, Name { number, views: views.clone() });
             let dispatcher = *dispatchers.entry((ty, slot)).or_insert_with(new);
             replace(builder, call, dispatcher);
         }
@@ -100,14 +106,14 @@ unsafe fn pass_through(module: &Module<'_>, calls: &[LLVMValueRef]) {
     }
 }
 
-/// How many of its first arguments each target has a view of its own of: the object of a virtual call, and function objects.
-fn views_of(targets: &[LLVMValueRef], slot: Option<usize>) -> usize {
+/// The arguments that each target has a view of its own of: the object of a virtual call, and function objects. Memory for a result is not counted.
+fn views_of(targets: &[LLVMValueRef], slot: Option<usize>) -> Range<usize> {
     let is = |test: fn(&str) -> bool| targets.iter().any(|target| test(&symbol(ir::Value(*target))));
     match (targets.len() > 1, slot) {
-        (true, Some(_)) => 1,
-        (true, None) if is(closures::is_manager) => 2,
-        (true, None) if is(closures::is_handler) => 1,
-        _ => 0,
+        (true, Some(_)) => 0..1,
+        (true, None) if is(closures::is_manager) => 0..2,
+        (true, None) if is(closures::is_handler) => 0..1,
+        _ => 0..0,
     }
 }
 
@@ -161,7 +167,7 @@ unsafe fn passes_memory(call: LLVMValueRef) -> bool {
     // SAFETY: see `make_direct`.
     unsafe {
         (1..=LLVMGetNumArgOperands(call)).any(|index| {
-            ["byval", "sret", "inalloca"].iter().any(|name| {
+            ["byval", "inalloca"].iter().any(|name| {
                 let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
                 !LLVMGetCallSiteEnumAttribute(call, index, kind).is_null()
             })
@@ -172,13 +178,13 @@ unsafe fn passes_memory(call: LLVMValueRef) -> bool {
 /// What distinguishes dispatchers of one type.
 struct Name {
     number: usize,
-    /// How many arguments the targets have views of.
-    views: usize,
+    /// The arguments that the targets have views of.
+    views: Range<usize>,
 }
 
 /// `T dispatch(args..., void *target)`: compares and calls. Where objects of several types are distinguished, each target has its own view.
 ///
-/// The target comes last, so that each argument has the place that it has in the targets: where they call the dispatcher in turn, Enzyme
+/// The target comes last, so that each argument has the place that it has in the targets: where they call the dispatcher again, Enzyme
 /// looks for the argument there, and crashes on a place that a target does not have.
 unsafe fn dispatcher(
     module: &Module<'_>,
@@ -210,7 +216,7 @@ unsafe fn dispatcher(
             LLVMSetUnnamedAddress(target, LLVMUnnamedAddr::LLVMNoUnnamedAddr);
             LLVMPositionBuilderAtEnd(builder, hit);
             let mut arguments = arguments.clone();
-            for object in arguments.iter_mut().take(name.views) {
+            for object in &mut arguments[name.views.clone()] {
                 *object = markers::call_object(module, builder, *object, view as u32 + 1);
             }
             call_and_return(builder, ty, target, &mut arguments);
