@@ -98,7 +98,7 @@ pub fn is_in_table(value: Value) -> bool {
 }
 
 /// A table of a class, or one for the construction of its bases.
-fn is_table(global: LLVMValueRef) -> bool {
+pub fn is_table(global: LLVMValueRef) -> bool {
     ["_ZTV", "_ZTC"].iter().any(|start| symbol(Value(global)).starts_with(start))
 }
 

@@ -2,9 +2,12 @@
 //!
 //! A table, or an object built before the first call, holds values that do not depend on the inputs. Enzyme would give it a
 //! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
-//! global that no reachable function writes to is therefore marked `enzyme_inactive`. So is what describes a C++ type, wherever its address goes.
+//! global that no reachable function writes to is therefore marked `enzyme_inactive`. So is what describes a C++ type, wherever its address goes,
+//! and where nothing calls through a pointer, the tables of virtual functions: Enzyme would differentiate each function in them.
 
 use crate::analysis::reachable::reachable;
+use crate::analysis::virtual_tables::is_table;
+use crate::ir::{Block, Value};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use llvm_sys::LLVMOpcode;
@@ -29,6 +32,7 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
     // SAFETY: only live values of `module` are read, and only metadata is added.
     unsafe {
         let reachable = reachable(roots);
+        let calls_pointers = calls_pointers(&reachable);
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let name = "enzyme_inactive";
         let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
@@ -42,11 +46,33 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
                 && let Some(shadow) = module.get_global(&format!("{REQUESTS}_shadow"))
             {
                 LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
-            } else if is_type_information(global.get_name().to_bytes()) || candidate && is_only_read(raw, &reachable) {
+            } else if is_type_information(global.get_name().to_bytes())
+                || is_table(raw) && !calls_pointers
+                || candidate && is_only_read(raw, &reachable)
+            {
                 LLVMGlobalSetMetadata(raw, kind, node);
             }
         }
     }
+}
+
+/// Whether one of the functions calls through a pointer.
+fn calls_pointers(functions: &HashSet<LLVMValueRef>) -> bool {
+    let called = |f: &LLVMValueRef| {
+        let mut blocks = Vec::new();
+        // SAFETY: a live function.
+        let mut next = unsafe { LLVMGetFirstBasicBlock(*f) };
+        while !next.is_null() {
+            blocks.push(Block(next));
+            // SAFETY: a live block.
+            next = unsafe { LLVMGetNextBasicBlock(next) };
+        }
+        blocks.into_iter().flat_map(Block::instructions).filter_map(Value::called).collect::<Vec<_>>()
+    };
+    // SAFETY: asked of live values.
+    let is_pointer =
+        |callee: Value| unsafe { LLVMIsAFunction(callee.0).is_null() && LLVMIsAInlineAsm(callee.0).is_null() };
+    functions.iter().flat_map(called).any(is_pointer)
 }
 
 /// Whether a global describes a C++ type, by its name: nothing is computed from it.
