@@ -19,7 +19,7 @@
 //! ```
 //!
 //! So where every access through pointers into the memory is of one floating-point type, both sides of the copy are marked as that type.
-//! And where a function of the C++ library copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
+//! And where a function of the C++ library or of Eigen's own copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
 use crate::ir::markers::{integer_marker, type_marker};
@@ -59,7 +59,7 @@ pub fn run(module: &Module<'_>) {
     }
 }
 
-/// Notes what the C++ library's functions copy, by their names. Before LLVM's pipeline, which inlines them.
+/// Notes what the C++ library's functions and Eigen's copy, by their names. Before LLVM's pipeline, which inlines them.
 pub fn note(module: &Module<'_>) {
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy();
@@ -77,9 +77,10 @@ pub fn note(module: &Module<'_>) {
     }
 }
 
-/// The one type of numbers that a function of the C++ library has pointers to.
+/// The one type of numbers that a function of the C++ library, or of Eigen's own, has pointers to.
 fn copied_by(symbol: &str) -> Option<&'static str> {
-    if !["_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|start| symbol.starts_with(start)) {
+    if !["_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN5Eigen8internal"].iter().any(|start| symbol.starts_with(start))
+    {
         return None;
     }
     let name = core_ad::names::demangle(symbol);
