@@ -21,7 +21,8 @@
 #define FIRST ((size_t)1 << 18)  /* first chunk */
 #define STEPS 64                 /* classes in steps of 16 bytes */
 #define CLASSES (STEPS + 1 + 4 * 40)
-#define FROM_MALLOC UINT32_MAX
+#define FROM_MALLOC ((uint32_t)1 << 31) /* class of blocks from malloc; the other bits: bytes from the true start */
+#define OURS 0xf5a7c3d1u /* where malloc has the upper half of a block's size: that is never as large */
 
 #define INLINE static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
@@ -30,7 +31,7 @@
 typedef struct {
   size_t capacity;
   uint32_t class;
-  uint32_t padding; /* bytes from the true start, of blocks from malloc */
+  uint32_t mark; /* OURS; other blocks come from libraries */
 } Header;
 
 typedef struct Chunk {
@@ -154,7 +155,7 @@ COLD void *from_malloc(size_t size) {
   char *start = malloc(size + 2 * sizeof(Header));
   if (!start) return no_memory();
   Header *h = (Header *)start;
-  *h = (Header){.capacity = size, .class = FROM_MALLOC};
+  *h = (Header){.capacity = size, .class = FROM_MALLOC, .mark = OURS};
   return h + 1;
 }
 
@@ -173,7 +174,7 @@ COLD void *from_new_chunk(Arena *a, uint32_t class, size_t capacity) {
   a->top = (char *)(c + 1);
   a->end = (char *)c + size;
   Header *h = (Header *)a->top;
-  *h = (Header){.capacity = capacity, .class = class};
+  *h = (Header){.capacity = capacity, .class = class, .mark = OURS};
   a->top = (char *)(h + 1) + capacity;
   return h + 1;
 }
@@ -190,7 +191,7 @@ INLINE void *allocate(size_t size) {
   }
   if (__builtin_expect((size_t)(a->end - a->top) < capacity + sizeof(Header), 0)) return from_new_chunk(a, class, capacity);
   Header *h = (Header *)a->top;
-  *h = (Header){.capacity = capacity, .class = class};
+  *h = (Header){.capacity = capacity, .class = class, .mark = OURS};
   a->top = (char *)(h + 1) + capacity;
   return h + 1;
 }
@@ -198,8 +199,8 @@ INLINE void *allocate(size_t size) {
 INLINE void release(void *block) {
   if (!block) return;
   Header *h = header(block);
-  if (__builtin_expect(h->class == FROM_MALLOC, 0)) {
-    free(h);
+  if (__builtin_expect(h->mark != OURS || h->class >= FROM_MALLOC, 0)) {
+    free(h->mark == OURS ? (char *)h - (h->class - FROM_MALLOC) : block);
     return;
   }
   Arena *a = own;
@@ -230,13 +231,14 @@ void *ffgrad_calloc(size_t count, size_t size) {
 void *ffgrad_realloc(void *block, size_t size) {
   if (!block) return allocate(size);
   Header *h = header(block);
-  if (h->class != FROM_MALLOC) {
+  if (h->mark != OURS) return realloc(block, size);
+  if (h->class < FROM_MALLOC) {
     if (size <= h->capacity) return block;
     Arena *a = own;
     size_t capacity;
     uint32_t class = class_of(size, &capacity);
     if ((char *)block + h->capacity == a->top && (size_t)(a->end - (char *)block) >= capacity) {
-      *h = (Header){.capacity = capacity, .class = class};
+      *h = (Header){.capacity = capacity, .class = class, .mark = OURS};
       a->top = (char *)block + capacity;
       return block;
     }
@@ -255,6 +257,36 @@ void *ffgrad_new(size_t size) {
   void *block = allocate(size);
   if (__builtin_expect(!block, 0) && library_new) library_new(size);
   return block;
+}
+
+void *ffgrad_new_nothrow(size_t size, const void *tag) {
+  (void)tag;
+  return allocate(size);
+}
+
+void ffgrad_delete_nothrow(void *block, const void *tag) {
+  (void)tag;
+  release(block);
+}
+
+/* Memory at a multiple of more than 16 bytes: from a larger block, behind a header of its own. */
+void *ffgrad_new_aligned(size_t size, size_t alignment) {
+  if (alignment <= 16 || size > PTRDIFF_MAX / 4) return ffgrad_new(size);
+  size_t capacity;
+  uint32_t class = class_of(size, &capacity);
+  char *whole = ffgrad_new(capacity + alignment);
+  if (!whole) return NULL;
+  char *block = (char *)(((uintptr_t)whole + alignment - 1) & ~(uintptr_t)(alignment - 1));
+  if (block == whole) return block;
+  uint32_t padding = (uint32_t)(block - whole);
+  if (header(whole)->class >= FROM_MALLOC) class = FROM_MALLOC + padding;
+  *header(block) = (Header){.capacity = capacity, .class = class, .mark = OURS};
+  return block;
+}
+
+void ffgrad_delete_aligned(void *block, size_t size, size_t alignment) {
+  (void)size, (void)alignment;
+  release(block);
 }
 
 /* Runs an entry point; what it allocated and did not free is gone afterwards. */

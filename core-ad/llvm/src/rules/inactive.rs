@@ -11,7 +11,7 @@ use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
 /// Functions of the C library that only put something out, format it, read a number from text, return the time, or seed random numbers.
-const OUTPUT: [&str; 41] = [
+pub const OUTPUT: [&str; 41] = [
     "fflush",
     "snprintf",
     "sprintf",
@@ -55,9 +55,9 @@ const OUTPUT: [&str; 41] = [
     "seed48",
 ];
 
-/// Names that begin so belong to the C++ library's streams and hash tables' sizes, or to libraries that format text and keep logs: with a body
+/// Names that begin so belong to the C++ library's streams, exceptions and hash tables' sizes, or to libraries that format text and keep logs: with a body
 /// or without.
-const TEXT: [&str; 36] = [
+const TEXT: [&str; 38] = [
     "std::__detail::_Prime_rehash_policy::",
     "std::basic_ios<",
     "std::basic_istream<",
@@ -72,6 +72,8 @@ const TEXT: [&str; 36] = [
     "std::__cxx11::basic_istringstream<",
     "std::__cxx11::basic_ostringstream<",
     "std::__cxx11::basic_stringstream<",
+    "std::bad_",
+    "std::exception::",
     "std::ios_base::",
     "std::istream::",
     "std::ostream::",
@@ -95,6 +97,9 @@ const TEXT: [&str; 36] = [
     "absl::log_internal::",
     "boost::log::",
 ];
+
+/// The attribute of functions that the user names.
+const NAMED: &str = "ffgrad_inactive";
 
 /// The symbols that names in `inactive=` mean in a module. A name without a function stays as it is.
 pub fn symbols(module: &Module<'_>, names: &[String]) -> Vec<String> {
@@ -131,6 +136,7 @@ pub fn mark(module: &Module<'_>, symbols: &[String]) -> Result<()> {
             .get_function(name)
             .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
         mark_one(module, function, function.count_basic_blocks() == 0);
+        set_string_attribute(module, function, NAMED, "");
     }
     Ok(())
 }
@@ -146,6 +152,11 @@ pub fn mark_text(module: &Module<'_>) {
         TEXT.iter().any(|start| name.starts_with(start))
     };
     module.get_functions().filter(is_text).for_each(|f| mark_one(module, f, true));
+}
+
+/// Whether the user, or a rule, says that a function is inactive. What it is given it does not keep.
+pub fn is_named(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, NAMED).is_some()
 }
 
 /// Without a body to look at, and in text functions, Enzyme has to be told that nothing is freed that a derivative needs.

@@ -16,7 +16,19 @@ use llvm_sys::prelude::LLVMValueRef;
 use std::collections::HashSet;
 
 /// Functions that give memory back.
-pub const FREEING: [&str; 5] = ["free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
+pub const FREEING: [&str; 11] = [
+    "free",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvRKSt9nothrow_t",
+    "_ZdaPvRKSt9nothrow_t",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
+];
 /// What takes their place.
 const LATER: &str = "ffgrad.free_later";
 

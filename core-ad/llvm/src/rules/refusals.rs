@@ -54,6 +54,6 @@ pub fn no_arena(reason: &str) -> Refusal {
         "a function with a derivative of its own is used together with memory that is freed, which needs the arena, but {reason}"
     );
     Box::new(refusal("rules-without-arena", headline).advise(
-        "Use arrays that the caller passes (scratch in the signature), or mark what may keep memory inactive=[...].",
+        "Use arrays that the caller passes (scratch in the signature), or mark a function that keeps no memory of the call inactive=[...].",
     ))
 }

@@ -5,16 +5,19 @@
 //! could: it knows `malloc`, not the arena.
 
 use crate::ir::Result;
+use crate::rules::inactive;
+use core_ad::names;
 use core_ad::protocol::Entry;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
 /// Allocation functions and what takes their place.
-const BOUND: [(&str, &str); 12] = [
+const BOUND: [(&str, &str); 20] = [
     ("malloc", "ffgrad_malloc"),
     ("calloc", "ffgrad_calloc"),
     ("realloc", "ffgrad_realloc"),
@@ -25,12 +28,20 @@ const BOUND: [(&str, &str); 12] = [
     ("_ZdaPv", "ffgrad_free"),
     ("_ZdlPvm", "ffgrad_delete_sized"),
     ("_ZdaPvm", "ffgrad_delete_sized"),
-    ("_ZnwmRKSt9nothrow_t", ""),
-    ("_ZnamRKSt9nothrow_t", ""),
+    ("_ZnwmRKSt9nothrow_t", "ffgrad_new_nothrow"),
+    ("_ZnamRKSt9nothrow_t", "ffgrad_new_nothrow"),
+    ("_ZdlPvRKSt9nothrow_t", "ffgrad_delete_nothrow"),
+    ("_ZdaPvRKSt9nothrow_t", "ffgrad_delete_nothrow"),
+    ("_ZnwmSt11align_val_t", "ffgrad_new_aligned"),
+    ("_ZnamSt11align_val_t", "ffgrad_new_aligned"),
+    ("_ZdlPvSt11align_val_t", "ffgrad_delete_sized"),
+    ("_ZdaPvSt11align_val_t", "ffgrad_delete_sized"),
+    ("_ZdlPvmSt11align_val_t", "ffgrad_delete_aligned"),
+    ("_ZdaPvmSt11align_val_t", "ffgrad_delete_aligned"),
 ];
 
 /// Functions of the C and C++ libraries that neither store a pointer nor return memory to be freed.
-const HARMLESS: [&str; 34] = [
+const HARMLESS: [&str; 37] = [
     "qsort",
     "bsearch",
     "memcpy",
@@ -56,6 +67,9 @@ const HARMLESS: [&str; 34] = [
     "__cxa_allocate_exception",
     "__cxa_free_exception",
     "__cxa_rethrow",
+    "__cxa_guard_acquire",
+    "__cxa_guard_release",
+    "__cxa_guard_abort",
     "__gxx_personality_v0",
     "__clang_call_terminate",
     "_ZSt9terminatev",
@@ -65,6 +79,19 @@ const HARMLESS: [&str; 34] = [
     "lgamma_r",
     "__stack_chk_fail",
     "sched_yield",
+];
+
+/// Names that begin so are functions of the C++ library that work on what they are given: on the nodes of trees and lists, and on strings.
+/// A string's memory is the library's where it has these functions, which the inlined ones call, and `free` of the arena knows its own.
+const LIBRARY: [&str; 8] = [
+    "_ZSt11_Hash_bytes",
+    "_ZSt18_Rb_tree_",
+    "_ZSt28_Rb_tree_",
+    "_ZSt29_Rb_tree_",
+    "_ZNSt8__detail15_List_node_base",
+    "_ZNKSt8__detail20_Prime_rehash_policy",
+    "_ZNSt7__cxx1112basic_string",
+    "_ZNKSt7__cxx1112basic_string",
 ];
 
 /// Whether the arena will be usable for the derivative of this module, as far as this is known before differentiation.
@@ -79,14 +106,36 @@ pub fn may_serve(module: &Module<'_>) -> bool {
 pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !is_known(&name) && !harmless.contains(&name) && touches_pointers(function) {
-            return Some(format!("`{name}` may keep memory"));
-        }
-        if BOUND.iter().any(|(bound, by)| *bound == name && by.is_empty()) {
-            return Some(format!("`{name}` has no counterpart in the arena"));
+        let known = is_known(&name) || harmless.contains(&name) || inactive::is_named(function);
+        if !known && touches_pointers(function) {
+            return Some(format!("`{}` may keep memory", names::short(&name)));
         }
     }
-    pointer_kept_in_global(module).map(|name| format!("an address is kept in `{name}`"))
+    let kept = static_with_pointers(module).or_else(|| pointer_kept_in_global(module));
+    kept.map(|name| format!("an address is kept in `{}`", names::short(&name)))
+}
+
+/// A static local variable that is initialised at its first use, and has room for an address.
+fn static_with_pointers(module: &Module<'_>) -> Option<String> {
+    module.get_function("__cxa_guard_acquire")?;
+    let guards = module.get_globals().map(|g| g.get_name().to_string_lossy().into_owned());
+    let variables = guards.filter_map(|name| Some(format!("_Z{}", name.strip_prefix("_ZGV")?)));
+    let has_pointer = |name: &String| {
+        let variable = module.get_global(name);
+        // SAFETY: a type of this module.
+        variable.is_some_and(|v| holds_pointer(unsafe { BasicTypeEnum::new(LLVMGlobalGetValueType(v.as_value_ref())) }))
+    };
+    variables.into_iter().find(has_pointer)
+}
+
+/// Whether a type has room for an address.
+fn holds_pointer(ty: BasicTypeEnum<'_>) -> bool {
+    match ty {
+        BasicTypeEnum::PointerType(_) => true,
+        BasicTypeEnum::StructType(ty) => ty.get_field_types().into_iter().any(holds_pointer),
+        BasicTypeEnum::ArrayType(ty) => holds_pointer(ty.get_element_type()),
+        _ => false,
+    }
 }
 
 fn is_known(name: &str) -> bool {
@@ -94,8 +143,12 @@ fn is_known(name: &str) -> bool {
         return true;
     }
     let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
-    let exception = name.starts_with("_ZNSt") && (name.contains("error") || name.contains("exception"));
-    throwing || exception || HARMLESS.contains(&name) || BOUND.iter().any(|(bound, _)| *bound == name)
+    let exception = ["_ZNSt", "_ZNKSt", "_ZSt"].iter().any(|start| name.starts_with(start))
+        && ["error", "exception", "bad_"].iter().any(|part| name.contains(part));
+    let harmless = HARMLESS.contains(&name)
+        || inactive::OUTPUT.contains(&name)
+        || LIBRARY.iter().any(|start| name.starts_with(start));
+    throwing || exception || harmless || BOUND.iter().any(|(bound, _)| *bound == name)
 }
 
 /// BLAS and LAPACK work on what they are given and keep nothing.
