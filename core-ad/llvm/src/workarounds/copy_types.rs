@@ -42,14 +42,20 @@ const ELEMENT: &CStr = c"ffgrad.copy_element";
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
-        for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
-            let sides = [copy.operand(0), copy.operand(1)];
+        for copy in
+            ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i) || is_set(*i))
+        {
+            if is_copy(copy) && is_integer_table(copy.operand(1)) {
+                call_before(module, copy.operand(1), integer_marker(module), copy);
+                continue;
+            }
+            let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
             let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),
                 "integer" => integer_marker(module),
-                _ => match element(&sides) {
+                _ => match Some(&sides).filter(|_| is_copy(copy)).and_then(|sides| element(sides)) {
                     Some(dtype) => type_marker(module, dtype),
                     None => continue,
                 },
@@ -59,12 +65,17 @@ pub fn run(module: &Module<'_>) {
     }
 }
 
-/// Notes what the C++ library's functions and Eigen's copy, by their names. Before LLVM's pipeline, which inlines them.
+/// Notes what is copied and set, by the types of the pointers to it, or by the name of a function of the C++ library or of Eigen. Before LLVM's
+/// pipeline, which inlines functions and joins pointers.
 pub fn note(module: &Module<'_>) {
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy();
-        let Some(element) = copied_by(&name) else { continue };
-        for copy in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i)) {
+        let by_name = copied_by(&name);
+        let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
+        for copy in all.filter(|i| is_copy(*i) || is_set(*i)) {
+            let sides = if is_copy(copy) { 2 } else { 1 };
+            let by_pointer = (0..sides).find_map(|side| pointed_to(copy.operand(side)));
+            let Some(element) = by_name.filter(|_| is_copy(copy)).or(by_pointer) else { continue };
             // SAFETY: a live copy of the module, and a node of its context.
             unsafe {
                 let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -74,6 +85,24 @@ pub fn note(module: &Module<'_>) {
                 LLVMSetMetadata(copy.0, kind, node);
             }
         }
+    }
+}
+
+/// What a pointer in memory leads to, by the type that clang gave its load for TBAA: `p1 int` is one pointer to integers.
+fn pointed_to(mut pointer: Value) -> Option<&'static str> {
+    while pointer.is(Op::LLVMGetElementPtr) && pointer.operands().len() == 2 {
+        pointer = pointer.operand(0);
+    }
+    if !pointer.is(Op::LLVMLoad) {
+        return None;
+    }
+    let access = operands(attached(pointer, c"tbaa")).get(1).copied()?;
+    let name = operands(access).first().map(|name| text(*name))?;
+    match name.strip_prefix("p1 ")? {
+        "double" => Some("double"),
+        "float" => Some("float"),
+        "int" | "long" | "long long" | "short" | "bool" => Some("integer"),
+        _ => None,
     }
 }
 
@@ -93,6 +122,28 @@ fn copied_by(symbol: &str) -> Option<&'static str> {
         // Not `char`: that may be bytes of anything.
         ["int" | "unsigned int" | "long" | "unsigned long" | "short" | "unsigned short" | "bool"] => Some("integer"),
         _ => None,
+    }
+}
+
+/// Whether it sets memory to a byte.
+fn is_set(i: Value) -> bool {
+    i.is(Op::LLVMCall) && i.callee().is_some_and(|name| name.starts_with("llvm.memset."))
+}
+
+/// Whether a pointer leads into a constant array of integers, as texts are.
+fn is_integer_table(pointer: Value) -> bool {
+    // SAFETY: asked of live values; the initialiser is that of a live global.
+    unsafe {
+        let mut place = pointer.0;
+        while !LLVMIsAConstantExpr(place).is_null() || !LLVMIsAGetElementPtrInst(place).is_null() {
+            place = LLVMGetOperand(place, 0);
+        }
+        let is_constant = !LLVMIsAGlobalVariable(place).is_null() && LLVMIsGlobalConstant(place) != 0;
+        let initialiser = if is_constant { LLVMGetInitializer(place) } else { std::ptr::null_mut() };
+        // Arrays of other elements, and structures, are no such sequences.
+        let sequence = if initialiser.is_null() { initialiser } else { LLVMIsAConstantDataSequential(initialiser) };
+        !sequence.is_null()
+            && LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(sequence))) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
     }
 }
 
