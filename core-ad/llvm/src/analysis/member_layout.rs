@@ -3,6 +3,8 @@
 //! Neither is enough alone. `tbaa.struct` calls an array "omnipotent char", as it does a union, and clang gives none to classes with bases
 //! (`std::pair`). An LLVM type is known where memory is allocated or indexed only; of a union it has one member.
 
+use crate::analysis::type_names;
+use crate::analysis::virtual_tables::symbol;
 use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{Block, Op, Value, all_instructions};
 use inkwell::module::Module;
@@ -80,10 +82,16 @@ impl Layouts {
     /// The members that a copy of one structure moves; none where they are not known.
     pub fn copied(&self, copy: Value) -> Option<Vec<Part>> {
         let size = u64::try_from(copy.operand(2).constant()?).ok()?;
-        let sides = [copy.operand(0), copy.operand(1)].map(|side| self.behind(side, size));
+        let [to, from] = [copy.operand(0), copy.operand(1)].map(|side| self.behind(side, size));
+        let sides = [to, from, self.named(copy, size)];
         let mut parts = self.described(copy).or_else(|| sides.iter().flatten().next().cloned())?;
         if !sides.iter().flatten().all(|side| refine(&mut parts, side)) {
             return None;
+        }
+        if parts.iter().any(|p| p.ty.is_none())
+            && let Some(beside) = self.handled_beside(copy, size)
+        {
+            refine(&mut parts, &beside);
         }
         if parts.iter().any(|p| p.ty.is_none()) {
             parts = self.only_fitting(size, &parts)?;
@@ -102,6 +110,17 @@ impl Layouts {
         };
         let parts: Option<Vec<Part>> = entries.chunks_exact(3).map(part).collect();
         parts.filter(|parts| !parts.is_empty())
+    }
+
+    /// The members of a type of this size that the function around a copy has among its parameters, by its name.
+    fn named(&self, copy: Value, size: u64) -> Option<Vec<Part>> {
+        let function = symbol(function_around(copy));
+        let members = type_names::pointed_to(&function, size)?;
+        let part = |m: &type_names::Member| {
+            let ty = self.scalar(copy, m.kind.tbaa(), m.size);
+            Part { offset: m.offset, size: m.size, ty, tag: None }
+        };
+        Some(members.iter().map(part).collect())
     }
 
     /// The LLVM type of a scalar type of TBAA with a size.
@@ -145,7 +164,10 @@ impl Layouts {
         loop {
             // SAFETY: sized types of a live module.
             unsafe {
-                if LLVMABISizeOfType(self.data, ty) == size {
+                // A base class is copied without the padding behind its last member, where a derived class may have members.
+                let is_base = |s: u64| s > size && s < size + 8 && self.members(ty).is_some_and(|m| ends_at(&m, size));
+                let full = LLVMABISizeOfType(self.data, ty);
+                if full == size || is_base(full) {
                     break;
                 }
                 ty = match LLVMGetTypeKind(ty) {
@@ -213,6 +235,10 @@ impl Layouts {
     }
 }
 
+fn ends_at(parts: &[Part], size: u64) -> bool {
+    parts.iter().map(Part::end).max() == Some(size)
+}
+
 fn kinds(parts: &[Part]) -> Vec<(u64, Option<LLVMTypeRef>)> {
     parts.iter().map(|p| (p.offset, p.ty)).collect()
 }
@@ -264,12 +290,18 @@ fn is_union(ty: LLVMTypeRef) -> bool {
     }
 }
 
+/// The function that an instruction stands in.
+fn function_around(i: Value) -> Value {
+    // SAFETY: a live instruction of a function.
+    Value(unsafe { LLVMGetBasicBlockParent(i.parent().0) })
+}
+
 /// The instructions of the function that an instruction stands in.
 fn function_of(i: Value) -> Vec<Value> {
     let mut all = Vec::new();
     // SAFETY: a live instruction of a function.
     unsafe {
-        let mut block = LLVMGetFirstBasicBlock(LLVMGetBasicBlockParent(i.parent().0));
+        let mut block = LLVMGetFirstBasicBlock(function_around(i).0);
         while !block.is_null() {
             all.extend(Block(block).instructions());
             block = LLVMGetNextBasicBlock(block);

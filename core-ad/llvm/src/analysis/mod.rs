@@ -13,5 +13,6 @@ pub mod member_layout;
 pub mod memory_objects;
 pub mod reachable;
 pub mod stack_use;
+pub mod type_names;
 pub mod value_paths;
 pub mod virtual_tables;
