@@ -250,6 +250,9 @@ void *ffgrad_realloc(void *block, size_t size) {
   return grown;
 }
 
+/* Bytes that a block may hold: as many in a block's shadow, which was asked for with the same size. */
+size_t ffgrad_block_size(void *block) { return header(block)->mark == OURS ? header(block)->capacity : 0; }
+
 /* operator new: throws where memory is short, through the library's own. */
 extern void *library_new(size_t) __asm__("_Znwm") __attribute__((weak));
 

@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 45] = [
+pub const PASSES: [PassInfo; 47] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -212,6 +212,20 @@ pub const PASSES: [PassInfo; 45] = [
         file: "workarounds/pointer_differences.rs",
         why: "Enzyme refuses sums of addresses, which LLVM makes of distances; takes distances by a function",
         test: "cases/enzyme_bugs/resized_views.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "reallocations",
+        file: "workarounds/reallocations.rs",
+        why: "in the pipeline `apart`: Enzyme refuses `realloc` of a block whose address comes from memory; allocates, copies and releases",
+        test: "real/programs/eigen_groundwater.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "opaque-addresses",
+        file: "workarounds/opaque_addresses.rs",
+        why: "in the pipeline `apart`: Enzyme has one type for all memory that an address may lead to; passes addresses in memory through a function",
+        test: "cases/enzyme_bugs/list_sort.cpp",
         ..WORKAROUND
     },
     PassInfo {

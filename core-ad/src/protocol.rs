@@ -87,6 +87,8 @@ pub enum Pipeline {
     Outlined,
     /// `-O1`, with element types from the debug information at every load and store of a parameter.
     Typed,
+    /// A few passes that keep the types of memory, with all addresses in memory opaque to type analysis.
+    Apart,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
     /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
@@ -95,12 +97,13 @@ pub enum Pipeline {
 
 impl Pipeline {
     /// Every pipeline, in the order in which they are tried.
-    pub const ALL: [Pipeline; 7] = [
+    pub const ALL: [Pipeline; 8] = [
         Pipeline::Inlined,
         Pipeline::O1,
         Pipeline::O2,
         Pipeline::Outlined,
         Pipeline::Typed,
+        Pipeline::Apart,
         Pipeline::Serial,
         Pipeline::Loose,
     ];
@@ -113,6 +116,7 @@ impl Pipeline {
             Pipeline::O2 => "o2",
             Pipeline::Outlined => "outlined",
             Pipeline::Typed => "typed",
+            Pipeline::Apart => "apart",
             Pipeline::Serial => "serial",
             Pipeline::Loose => "loose",
         }

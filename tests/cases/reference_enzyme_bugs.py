@@ -311,6 +311,13 @@ def closures(x: Array) -> Array:
     return np.array(y)
 
 
+def list_sort(x: Array) -> Array:
+    keys = np.array(sorted(np.sin(x), key=lambda key: key.real))
+    y = keys * keys * np.arange(len(keys))
+    y[0] += np.prod(keys + 2) * keys[0]
+    return y
+
+
 def nested_owners(x: Array) -> Array:
     def flat(rate: complex) -> Term:
         return lambda at: np.exp(-rate * at)

@@ -23,6 +23,8 @@ pub struct Job<'a> {
     pub math: Math,
     /// Guess types that cannot be deduced.
     pub loose_types: bool,
+    /// Whether another pipeline, in which type analysis is quick, is tried where it takes too long in this one.
+    pub may_give_up: bool,
     /// Further options, without dashes.
     pub options: &'a [String],
     /// Time limit of this run.
@@ -69,7 +71,7 @@ pub trait Engine {
 
     /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
     /// mesh) can go on for ever. So a run that takes a twentieth of the limit is ended, and another one looks at the first
-    /// bytes of each structure only. Where that is refused, all the rest is for a run that looks at everything.
+    /// bytes of each structure only. Where that is refused, all the rest is for a run that looks at everything, or for another pipeline.
     ///
     /// # Errors
     ///
@@ -79,9 +81,12 @@ pub trait Engine {
             return self.run(job);
         }
         let is_late = |d: &Diagnosis| d.code == TIMED_OUT;
-        match self.run(&Job { timeout: job.timeout / 20, ..*job }) {
-            Err(Error::Differentiation(d)) if is_late(&d) => {}
+        let late = match self.run(&Job { timeout: job.timeout / 20, ..*job }) {
+            Err(Error::Differentiation(d)) if is_late(&d) => d,
             outcome => return outcome,
+        };
+        if job.may_give_up {
+            return Err(Error::Differentiation(late));
         }
         let options = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
         match self.run(&Job { timeout: job.timeout / 4, options: &options, ..*job }) {

@@ -253,6 +253,7 @@ impl<'a> Build<'a> {
             math: self.manifest.math,
             options: &options.engine_options,
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
+            may_give_up: pipeline == Pipeline::Inlined && options.pipeline.is_none(),
             timeout: Duration::from_secs(options.timeout),
             limit: Duration::from_secs(options.timeout),
         }

@@ -170,6 +170,7 @@ impl Build<'_> {
             math: self.manifest.math,
             options: &spec.options.engine_options,
             loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
+            may_give_up: false,
             timeout: Duration::from_secs(spec.options.timeout),
             limit: Duration::from_secs(spec.options.timeout),
         });

@@ -8,6 +8,7 @@ pub(crate) mod eval;
 pub(crate) mod faulty_rule;
 pub mod gpu;
 pub(crate) mod opened;
+mod pipeline_queue;
 pub(crate) mod select;
 pub(crate) mod tape;
 pub(crate) mod trust;

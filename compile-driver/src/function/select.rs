@@ -7,6 +7,7 @@ use crate::build::{self, enzyme};
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
 use crate::function::faulty_rule;
+use crate::function::pipeline_queue::Queue;
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
@@ -16,7 +17,6 @@ use crate::options::Verify;
 use crate::os::process::clock;
 use crate::os::progress::Step;
 use crate::prover;
-use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
 use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
@@ -28,17 +28,6 @@ use std::time::Duration;
 
 /// Code of the refusal to return a gradient that failed its check.
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
-
-/// Problems that no other preparation can remedy: searching on would only take time.
-const FINAL: [&str; 7] = [
-    DEPENDS_ON_EARLIER_CALLS,
-    "engine-version",
-    "missing-derivative",
-    "inline-assembly",
-    enzyme::TIMED_OUT,
-    "engine-failed",
-    core_ad::diagnostics::worker::TIMED_OUT,
-];
 
 /// What a search has met.
 #[derive(Default)]
@@ -77,13 +66,13 @@ impl Search {
         !self.retryable
     }
 
-    /// Notes what Enzyme refused; `true` where to search on would only take time.
-    fn refuse(&mut self, pipeline: Pipeline, diagnosis: Box<Diagnosis>) -> bool {
-        let is_final = FINAL.contains(&diagnosis.code.as_str());
+    /// Notes what Enzyme refused. A pipeline that gave up early tells less than the next one.
+    fn refuse(&mut self, pipeline: Pipeline, diagnosis: Box<Diagnosis>) {
         self.rejected.push(format!("{}: {}", pipeline.name(), diagnosis.headline));
         self.retryable |= status::is_passing(&diagnosis);
-        self.refusal.get_or_insert((pipeline, diagnosis));
-        is_final
+        if self.refusal.as_ref().is_none_or(|(_, first)| first.code == enzyme::TIMED_OUT) {
+            self.refusal = Some((pipeline, diagnosis));
+        }
     }
 
     /// Notes a gradient that failed its check.
@@ -217,20 +206,22 @@ impl Selection<'_> {
         let begun = clock::spent();
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
-        let pipelines = self.opened.pipelines(wanted);
-        for (tried, &pipeline) in pipelines.iter().enumerate() {
+        let mut queue = Queue::of(self.opened.pipelines(wanted));
+        while let Some(pipeline) = queue.next() {
             if self.opened.has_artifact(wanted) {
                 return Ok(());
             }
-            if tried > 0 && clock::spent().saturating_sub(begun) >= limit {
-                search.stop(pipelines.len() - tried);
+            if queue.is_late(begun, limit) {
+                search.stop(1 + queue.waiting());
                 break;
             }
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
             match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, pipeline) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
-                    if search.refuse(pipeline, d) {
+                    let ends = queue.ends_with(&d.code);
+                    search.refuse(pipeline, d);
+                    if ends {
                         break;
                     }
                 }
@@ -303,9 +294,10 @@ impl Selection<'_> {
         let begun = clock::spent();
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
-        for (tried, &pipeline) in pipelines.iter().enumerate() {
-            if tried > 0 && clock::spent().saturating_sub(begun) >= limit {
-                search.stop(pipelines.len() - tried);
+        let mut queue = Queue::of(pipelines);
+        while let Some(pipeline) = queue.next() {
+            if queue.is_late(begun, limit) {
+                search.stop(1 + queue.waiting());
                 break;
             }
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
@@ -314,7 +306,9 @@ impl Selection<'_> {
                 Ok(None) if search.is_inconclusive() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
-                    if search.refuse(pipeline, d) {
+                    let ends = queue.ends_with(&d.code);
+                    search.refuse(pipeline, d);
+                    if ends {
                         break;
                     }
                 }
@@ -469,7 +463,7 @@ mod tests {
     #[test]
     fn a_search_that_ran_out_of_time_is_not_final_and_says_so() {
         let mut search = Search::default();
-        assert!(!search.refuse(Pipeline::Inlined, refused("type")));
+        search.refuse(Pipeline::Inlined, refused("type"));
         search.stop(4);
         assert!(!search.is_final());
         assert_eq!(search.rejected[1], "4 more not tried: those before took all of the option `timeout`");
@@ -478,15 +472,15 @@ mod tests {
     #[test]
     fn a_refusal_lasts_only_if_no_pipeline_failed_for_a_passing_reason() {
         let mut search = Search::default();
-        assert!(!search.refuse(Pipeline::Inlined, refused("allocation")));
+        search.refuse(Pipeline::Inlined, refused("allocation"));
         assert!(!search.retryable);
-        assert!(!search.refuse(Pipeline::O1, refused(OUT_OF_MEMORY)));
+        search.refuse(Pipeline::O1, refused(OUT_OF_MEMORY));
         assert!(search.retryable);
         assert_eq!(
             search.refusal.as_ref().map(|(pipeline, d)| (*pipeline, d.code.as_str())),
             Some((Pipeline::Inlined, "allocation"))
         );
-        assert!(search.refuse(Pipeline::O2, refused(enzyme::TIMED_OUT)), "others would take as long");
+        search.refuse(Pipeline::O2, refused(enzyme::TIMED_OUT));
         assert!(!search.is_inconclusive(), "nothing was checked");
         assert_eq!(search.rejected, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }

@@ -12,10 +12,10 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values,
-    inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_latch,
-    opaque_objects, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, recursive_destructors,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    tree_erase, written_globals, zero_stores,
+    inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_addresses,
+    opaque_latch, opaque_objects, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, reallocations,
+    recursive_destructors, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
+    three_predecessors, tree_erase, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -118,7 +118,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values: their types name the members.
-    Pass { name: "member-copies", run: |m, _| infallible!(member_copies::run(m)), ..ALWAYS },
+    Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
     Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },
@@ -145,8 +145,15 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
     Pass {
+        name: "reallocations",
+        when: |module, job| apart(module, job) && job.arena && arena::may_serve(module),
+        run: |m, _| reallocations::run(m),
+        ..ALWAYS
+    },
+    Pass { name: "opaque-addresses", when: apart, run: |m, _| infallible!(opaque_addresses::run(m)), ..ALWAYS },
+    Pass {
         name: "opaque-objects",
-        run: |m, _| infallible!(opaque_objects::run(m)),
+        run: |m, job| infallible!(opaque_objects::run(m, apart(m, job))),
         undo: Some(opaque_objects::undo),
         ..ALWAYS
     },
@@ -294,6 +301,11 @@ fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
     job.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2))
 }
 
+/// Whether the types of memory are kept apart.
+fn apart(_: &Module<'_>, job: &Job<'_>) -> bool {
+    job.pipeline == Some(Pipeline::Apart)
+}
+
 fn not_strict(_: &Module<'_>, job: &Job<'_>) -> bool {
     job.codegen.math != Math::Strict
 }
@@ -303,10 +315,10 @@ fn contracts(job: &Job<'_>) -> bool {
 }
 
 /// Enzyme reallocates in the reverse sweep memory that was freed, and refills it wrongly where allocatables are copied, or
-/// where it is written through phis of pointers.
+/// where it is written through phis of pointers. Of an opaque address it does not know where the memory came from.
 fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
-    let by_phis = || job.arena && phi_pointers::has_heap(module) && arena::may_serve(module);
-    !job.parts_of_rules.is_empty() || job.copies_allocatables || by_phis()
+    let unseen = || phi_pointers::has_heap(module) || apart(module, job);
+    !job.parts_of_rules.is_empty() || job.copies_allocatables || job.arena && unseen() && arena::may_serve(module)
 }
 
 fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use crate::analysis::value_paths;
 use crate::entry;
+use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines};
 use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
@@ -263,7 +264,7 @@ impl<'ctx> Session<'ctx> {
         let inactive = [rules::inactive::symbols(&module, job.inactive), declared_inactive].concat();
         let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
         crash_trace::step("making calls direct");
-        indirect_calls::make_direct(&module)?;
+        indirect_calls::make_direct(&module, job.pipeline == Pipeline::Apart)?;
         crash_trace::step("building entry points");
         let wrapper = entry::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran_runtime::silence(&module)?;
@@ -439,7 +440,7 @@ impl<'ctx> Session<'ctx> {
                 exceptions::guard(module, entry, slots)?;
             }
         }
-        if lifetimes::is_extended(module) {
+        if lifetimes::is_extended(module) || module.get_function(BLOCK_SIZE).is_some() {
             // Only the arena can give all memory back at the end.
             let reason = match arena {
                 Some(_) => arena::obstacle(module, &rules::targets(&self.installed)),

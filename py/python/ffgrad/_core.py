@@ -90,7 +90,7 @@ class Options(TypedDict, total=False):
         Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
     pipeline : str
         The pipeline that is tried first; ``"serial"`` is OpenMP by one thread. The values are ``"inlined"``, ``"o1"``,
-        ``"o2"``, ``"outlined"``, ``"typed"``, ``"serial"``, ``"loose"``.
+        ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"serial"``, ``"loose"``.
     engine : str
         The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
         22 or later).

@@ -64,6 +64,7 @@ enum PipelineName {
     O2,
     Outlined,
     Typed,
+    Apart,
     Serial,
     Loose,
 }
@@ -117,6 +118,7 @@ impl From<PipelineName> for Pipeline {
             PipelineName::O2 => Pipeline::O2,
             PipelineName::Outlined => Pipeline::Outlined,
             PipelineName::Typed => Pipeline::Typed,
+            PipelineName::Apart => Pipeline::Apart,
             PipelineName::Serial => Pipeline::Serial,
             PipelineName::Loose => Pipeline::Loose,
         }

@@ -63,9 +63,19 @@ pub fn slot_of(call: Value) -> Option<usize> {
         }
         _ => (place, 0),
     };
-    let access = operands(attached(table, c"tbaa")).get(1).copied().unwrap_or(std::ptr::null_mut());
-    let is_table = table.is(Op::LLVMLoad) && operands(access).first().is_some_and(|n| text(*n) == "vtable pointer");
-    is_table.then(|| usize::try_from(slot).ok()).flatten()
+    is_loaded_table(table).then(|| usize::try_from(slot).ok()).flatten()
+}
+
+/// Whether a value is the address of a table, loaded from an object.
+pub fn is_loaded_table(value: Value) -> bool {
+    let access = operands(attached(value, c"tbaa")).get(1).copied().unwrap_or(std::ptr::null_mut());
+    value.is(Op::LLVMLoad) && operands(access).first().is_some_and(|n| text(*n) == "vtable pointer")
+}
+
+/// Whether a value is loaded from a table: a function, or an offset.
+pub fn is_from_table(value: Value) -> bool {
+    let place = if value.is(Op::LLVMLoad) { value.operand(0) } else { return false };
+    is_loaded_table(if place.is(Op::LLVMGetElementPtr) { place.operand(0) } else { place })
 }
 
 /// Whether a constant is in virtual tables only.

@@ -149,6 +149,16 @@ pub fn count_writer<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     accessor(module, WRITE_COUNT, without_value(module, &parameters), 1)
 }
 
+/// Name of the function that gives the size of a block of the arena.
+pub const BLOCK_SIZE: &str = "ffgrad.block_size";
+
+/// The function of that name. The arena defines it (`runtime/arena.rs`).
+pub fn block_size<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let function = accessor(module, BLOCK_SIZE, module.get_context().i64_type().fn_type(&[pointer(module)], false), 1);
+    set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
+    function
+}
+
 /// An inactive function that reads and writes memory at its first `pointers` parameters, and keeps none of them.
 ///
 /// A function that only reads is declared so too: Enzyme would call it again in the reverse sweep, where the memory may

@@ -82,17 +82,23 @@ const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-
 
 /// The inlining of that pipeline variant; nothing for the others.
 pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
-    if variant != Pipeline::Inlined {
+    if !matches!(variant, Pipeline::Inlined | Pipeline::Apart) {
         return Ok(());
     }
     run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
 }
+
+/// Passes that join no stores and copies: what they make has no type.
+const KEEP_TYPES: &str = "function(loop-simplify,loop-mssa(loop-rotate,licm),early-cse<memssa>,simplifycfg,\
+    instcombine<no-verify-fixpoint>,loop(indvars,loop-deletion),sroa,adce,simplifycfg),\
+    ipsccp,deadargelim,globalopt,globaldce";
 
 /// LLVM passes before differentiation, for each pipeline variant, behind [`inline`].
 pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     let machine = codegen::target_machine("generic")?;
     let pipeline = match variant {
         Pipeline::O2 => "default<O2>",
+        Pipeline::Apart => KEEP_TYPES,
         Pipeline::Inlined
         | Pipeline::O1
         | Pipeline::Outlined

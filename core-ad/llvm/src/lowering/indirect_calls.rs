@@ -21,8 +21,9 @@ use std::ops::Range;
 /// More targets than this are left indirect: a long chain of comparisons is slower than the call.
 const MOST_TARGETS: usize = 24;
 
-/// Replaces every indirect call in the module whose targets are known.
-pub fn make_direct(module: &Module<'_>) -> Result<()> {
+/// Replaces every indirect call in the module whose targets are known. `apart`: each target has a view of its own of all that it is given, since
+/// functions of several hierarchies may share a slot and a type (`visit` of visitors, `accept` of nodes).
+pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
     let mut has_closures = false;
     // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; instructions
     // are erased only after their uses have been replaced.
@@ -58,6 +59,9 @@ pub fn make_direct(module: &Module<'_>) -> Result<()> {
             if let Some(memory) = ir::Value(call).result_memory() {
                 views = views.start + memory as usize + 1..views.end + memory as usize + 1;
                 fitting.iter().for_each(|f| ir::Value(*f).pass_result_memory_as_argument());
+            }
+            if apart && fitting.len() > 1 {
+                views = 0..LLVMCountParamTypes(ty) as usize;
             }
             let new = || dispatcher(module, builder, ty, &fitting, Name { number, views: views.clone() });
             let dispatcher = *dispatchers.entry((ty, slot)).or_insert_with(new);
@@ -216,7 +220,7 @@ unsafe fn dispatcher(
             LLVMSetUnnamedAddress(target, LLVMUnnamedAddr::LLVMNoUnnamedAddr);
             LLVMPositionBuilderAtEnd(builder, hit);
             let mut arguments = arguments.clone();
-            for object in &mut arguments[name.views.clone()] {
+            for object in arguments[name.views.clone()].iter_mut().filter(|a| ir::Value(**a).is_pointer()) {
                 *object = markers::call_object(module, builder, *object, view as u32 + 1);
             }
             call_and_return(builder, ty, target, &mut arguments);

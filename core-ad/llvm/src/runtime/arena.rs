@@ -5,6 +5,7 @@
 //! could: it knows `malloc`, not the arena.
 
 use crate::ir::Result;
+use crate::ir::markers::BLOCK_SIZE;
 use crate::rules::inactive;
 use core_ad::names;
 use core_ad::protocol::Entry;
@@ -17,7 +18,8 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
 /// Allocation functions and what takes their place.
-const BOUND: [(&str, &str); 20] = [
+const BOUND: [(&str, &str); 21] = [
+    (BLOCK_SIZE, "ffgrad_block_size"),
     ("malloc", "ffgrad_malloc"),
     ("calloc", "ffgrad_calloc"),
     ("realloc", "ffgrad_realloc"),
@@ -159,6 +161,11 @@ fn is_blas(name: &str) -> bool {
 }
 
 fn touches_pointers(function: FunctionValue<'_>) -> bool {
+    // What ends the program, or throws, is not waited for.
+    let kind = Attribute::get_named_enum_kind_id("noreturn");
+    if function.get_enum_attribute(AttributeLoc::Function, kind).is_some() {
+        return false;
+    }
     let ty = function.get_type();
     let returns = ty.get_return_type().is_some_and(|t| t.is_pointer_type());
     let captures = Attribute::get_named_enum_kind_id("captures");

@@ -27,18 +27,24 @@ const MOST_LOADS: usize = 32;
 /// Members of one type in a row from which on they are copied as one.
 const RUN: usize = 8;
 
-/// Replaces them.
-pub fn run(module: &Module<'_>) {
+/// Replaces them. `all`: whatever the members are, and what clears them, too.
+pub fn run(module: &Module<'_>, all: bool) {
     let builder = module.get_context().create_builder();
     let layouts = Layouts::of(module);
-    ir::functions(module).into_iter().for_each(|f| copy_arguments_by_value(module, &layouts, &builder, f));
-    for copy in ir::all_instructions(module).into_iter().filter(|i| is_copy(*i)) {
+    ir::functions(module).into_iter().for_each(|f| copy_arguments_by_value(module, &layouts, &builder, f, all));
+    for copy in ir::all_instructions(module) {
+        if all && is_clearing(copy) {
+            clear(&builder, &layouts, copy);
+        }
+        if !is_copy(copy, all) {
+            continue;
+        }
         let Some(parts) = layouts.copied(copy) else { continue };
         let runs = runs_of(&parts);
         let loads: usize = runs.iter().map(|run| if run.len() > RUN { 1 } else { run.len() }).sum();
         // What memmove moves may overlap: all of it is loaded before anything is stored.
         let by_parts = loads == parts.len() || !copy.callee().is_some_and(|name| name.contains("memmove"));
-        if is_mixed(&parts) && loads <= MOST_LOADS && by_parts {
+        if (all || is_mixed(&parts)) && loads <= MOST_LOADS && by_parts {
             replace(&builder, copy, &runs);
         }
     }
@@ -50,10 +56,11 @@ fn is_mixed(parts: &[Part]) -> bool {
 }
 
 /// Whether it copies a number of bytes that is known, and not volatile.
-fn is_copy(call: Value) -> bool {
+fn is_copy(call: Value, all: bool) -> bool {
     let name = call.callee().unwrap_or_default();
     let copies = name.starts_with("llvm.memcpy.p0.p0.i64") || name.starts_with("llvm.memmove.p0.p0.i64");
-    copies && call.operand(2).constant().is_some_and(|size| size > 8) && call.operand(3).constant() == Some(0)
+    let least = if all { 0 } else { 8 };
+    copies && call.operand(2).constant().is_some_and(|size| size > least) && call.operand(3).constant() == Some(0)
 }
 
 /// Members in a row that have one type and no gap between them.
@@ -89,6 +96,47 @@ fn replace(builder: &Builder<'_>, copy: Value, runs: &[Vec<Part>]) {
         }
     }
     copy.erase();
+}
+
+/// Whether it sets a number of bytes that is known to zero.
+fn is_clearing(call: Value) -> bool {
+    let sets = call.callee().is_some_and(|name| name.starts_with("llvm.memset.p0.i64"));
+    sets && call.operand(1).constant() == Some(0) && call.operand(3).constant() == Some(0)
+}
+
+/// Stores zero to each member, where the members are known; else in words: a zero has any type.
+fn clear(builder: &Builder<'_>, layouts: &Layouts, call: Value) {
+    let size = call.operand(2).constant().and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+    let parts = layouts.copied(call).unwrap_or_else(|| words(call, size));
+    if parts.is_empty() || parts.len() > MOST_LOADS {
+        return;
+    }
+    let side = Side { pointer: call.operand(0), align: ir::stated_alignment(call, 0).max(1) };
+    // SAFETY: a live call, before which its operands are defined; the members lie inside the bytes that it sets.
+    unsafe {
+        LLVMPositionBuilderBefore(builder.as_mut_ptr(), call.0);
+        for part in &parts {
+            if let Some(ty) = part.ty {
+                side.store(builder, part, Value(LLVMConstNull(ty)));
+            }
+        }
+    }
+    call.erase();
+}
+
+/// Integers of eight bytes and less in a row, from the beginning to a size.
+fn words(call: Value, size: u64) -> Vec<Part> {
+    let mut offset = 0;
+    let mut next = || {
+        let left = size.saturating_sub(offset).min(8);
+        let width = if left == 0 { return None } else { 1 << left.ilog2() };
+        // SAFETY: a type of the context of a live instruction.
+        let ty = unsafe { LLVMIntTypeInContext(LLVMGetValueContext(call.0), 8 * width as u32) };
+        let part = Part { offset, size: width, ty: Some(ty), tag: None };
+        offset += width;
+        Some(part)
+    };
+    std::iter::from_fn(&mut next).take(MOST_LOADS + 1).collect()
 }
 
 /// Where a copy reads or writes, and the alignment that it states there.
@@ -187,7 +235,13 @@ unsafe fn described(ty: LLVMTypeRef, size: u64) -> Option<LLVMValueRef> {
 }
 
 /// Has callers copy what they pass by value, where all of them are known: inlining would copy it without a type.
-fn copy_arguments_by_value(module: &Module<'_>, layouts: &Layouts, builder: &Builder<'_>, function: FunctionValue<'_>) {
+fn copy_arguments_by_value(
+    module: &Module<'_>,
+    layouts: &Layouts,
+    builder: &Builder<'_>,
+    function: FunctionValue<'_>,
+    all: bool,
+) {
     let callee = Value(function.as_value_ref());
     let calls = callee.users();
     let only_called = |call: &Value| {
@@ -202,7 +256,7 @@ fn copy_arguments_by_value(module: &Module<'_>, layouts: &Layouts, builder: &Bui
         let Some(by_value) = function.get_enum_attribute(AttributeLoc::Param(i), kind) else { continue };
         // SAFETY: an attribute with a type.
         let ty = unsafe { LLVMGetTypeAttributeValue(by_value.as_mut_ptr()) };
-        if !layouts.members(ty).is_some_and(|parts| is_mixed(&parts)) {
+        if !layouts.members(ty).is_some_and(|parts| all || is_mixed(&parts)) {
             continue;
         }
         calls.iter().for_each(|call| copy_argument(module, builder, *call, i, ty));

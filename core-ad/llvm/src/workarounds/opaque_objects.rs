@@ -12,6 +12,7 @@
 
 use crate::analysis::virtual_tables::is_in_table;
 use crate::ir::{self, Op, Value, markers};
+use crate::workarounds::phi_pointers::set_active;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
@@ -24,8 +25,10 @@ const ZERO: u64 = 0x0b_1ec7;
 /// Calls of constructors inside of constructors that are followed.
 const MOST_CALLS: usize = 6;
 
-/// Marks the addresses of objects that are stored, where virtual calls have views. Gives the function its body for Enzyme.
-pub fn run(module: &Module<'_>) {
+/// Marks the addresses of objects that are stored, where virtual calls have views. Gives the function its body for Enzyme. `active`: the objects
+/// are active, whatever is done with them. Enzyme takes one that is written constants only for inactive, and keeps the adjoints of what was there;
+/// where what is passed has no shadow, only runtime activity finds that out.
+pub fn run(module: &Module<'_>, active: bool) {
     let Some(view) = module.get_function(markers::OBJECT) else { return };
     for new in ir::all_instructions(module).into_iter().filter(|i| i.is(Op::LLVMCall) || i.is(Op::LLVMInvoke)) {
         if new.is_pointer() && new.called() != Some(Value(view.as_value_ref())) {
@@ -33,6 +36,14 @@ pub fn run(module: &Module<'_>) {
         }
     }
     define(module, view);
+    for call in Value(view.as_value_ref()).users().into_iter().filter(|user| user.called().is_some()) {
+        if ir::is_argument(call.operand(0)) {
+            clobber(module, call);
+        }
+        if active {
+            set_active(module, call);
+        }
+    }
     let context = module.get_context();
     for flag in ["noinline", "optnone"] {
         let kind = Attribute::get_named_enum_kind_id(flag);
@@ -54,6 +65,20 @@ fn define(module: &Module<'_>, view: FunctionValue<'_>) {
         let mut offset = LLVMBuildLoad2(builder, context.i64_type().as_type_ref(), zero.as_value_ref(), name);
         let object = LLVMGetParam(view.as_value_ref(), 0);
         LLVMBuildRet(builder, LLVMBuildGEP2(builder, byte, object, &mut offset, 1, name));
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Says that a function may read and write what its argument leads to. Enzyme takes an argument for one that is not accessed where it is given
+/// to a function without effects only, whatever becomes of the result: stores before and loads after the call would not see the object change.
+fn clobber(module: &Module<'_>, call: Value) {
+    let clobber = markers::clobber(module).as_value_ref();
+    // SAFETY: a live call of the module, and a function of it with one pointer.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, call.0);
+        let ty = LLVMGlobalGetValueType(clobber);
+        LLVMBuildCall2(builder, ty, clobber, &mut call.operand(0).0, 1, c"".as_ptr());
         LLVMDisposeBuilder(builder);
     }
 }

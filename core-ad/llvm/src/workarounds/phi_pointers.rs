@@ -181,7 +181,7 @@ fn is_neutral(call: Value) -> bool {
     call.callee().is_some_and(|name| crate::analysis::memory_objects::is_neutral(&name))
 }
 
-fn set_active(module: &Module<'_>, memory: Value) {
+pub fn set_active(module: &Module<'_>, memory: Value) {
     // SAFETY: a live instruction of the module; only metadata is added.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());

@@ -1,0 +1,92 @@
+//! In which order the pipelines of a search are tried, and which refusals end it.
+
+use crate::build::enzyme;
+use crate::os::process::clock;
+use crate::verify::repeatable::DEPENDS_ON_EARLIER_CALLS;
+use core_ad::protocol::Pipeline;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Problems that no other preparation can remedy: searching on would only take time.
+const FINAL: [&str; 7] = [
+    DEPENDS_ON_EARLIER_CALLS,
+    "engine-version",
+    "missing-derivative",
+    "inline-assembly",
+    enzyme::TIMED_OUT,
+    "engine-failed",
+    core_ad::diagnostics::worker::TIMED_OUT,
+];
+
+/// Problems of type analysis. The pipeline that gives it least to do comes next.
+const OF_TYPES: [&str; 5] = ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", enzyme::TIMED_OUT];
+
+/// The pipelines of a search, in the order in which they are tried.
+pub(crate) struct Queue {
+    waiting: VecDeque<Pipeline>,
+    tried: usize,
+}
+
+impl Queue {
+    /// All of them, first to last.
+    pub fn of(pipelines: Vec<Pipeline>) -> Queue {
+        Queue { waiting: pipelines.into(), tried: 0 }
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> Option<Pipeline> {
+        self.tried += 1;
+        self.waiting.pop_front()
+    }
+
+    /// How many are left.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether the time for the search is over. One pipeline is always tried.
+    pub fn is_late(&self, begun: Duration, limit: Duration) -> bool {
+        self.tried > 1 && clock::spent().saturating_sub(begun) >= limit
+    }
+
+    /// Whether a refusal ends the search. One by type analysis has the pipeline come next that gives it least to do.
+    pub fn ends_with(&mut self, code: &str) -> bool {
+        if OF_TYPES.contains(&code)
+            && let Some(at) = self.waiting.iter().position(|pipeline| *pipeline == Pipeline::Apart)
+        {
+            self.waiting.rotate_left(at);
+            self.waiting.make_contiguous()[1..].sort_by_key(|p| Pipeline::ALL.iter().position(|q| q == p));
+            return false;
+        }
+        FINAL.contains(&code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue() -> Queue {
+        let mut queue = Queue::of(Pipeline::ALL.to_vec());
+        queue.next();
+        queue
+    }
+
+    #[test]
+    fn a_refusal_by_type_analysis_has_the_pipeline_without_it_come_next() {
+        let mut queue = queue();
+        assert!(!queue.ends_with("type-conflict"));
+        let rest: Vec<&str> = std::iter::from_fn(|| queue.next()).map(Pipeline::name).collect();
+        assert_eq!(rest, ["apart", "o1", "o2", "outlined", "typed", "serial", "loose"]);
+    }
+
+    #[test]
+    fn time_that_is_over_ends_a_search_unless_types_took_it() {
+        let mut queue = queue();
+        assert!(!queue.ends_with(enzyme::TIMED_OUT));
+        assert_eq!(queue.next(), Some(Pipeline::Apart));
+        assert!(queue.ends_with(enzyme::TIMED_OUT), "others would take as long");
+        assert!(queue.ends_with("missing-derivative"));
+        assert!(!queue.ends_with("allocation"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Makes an allocation, a copy and a release of each `realloc`, in the pipeline `apart`.
+//!
+//! Enzyme wants to see where the old block was allocated, and refuses a block whose address comes from memory ("could not statically determine
+//! size of realloc"): Eigen's permutations and sparse matrices grow so. How large the old block is the arena knows, and a block and its
+//! shadow have one size there, because both were asked for with one size.
+
+use crate::ir::markers::block_size;
+use crate::ir::{self, Result};
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::AsValueRef;
+use llvm_sys::core::*;
+
+const NAME: &str = "ffgrad.realloc";
+
+const BODY: &str = "
+declare noalias ptr @malloc(i64)
+declare void @free(ptr)
+declare i64 @ffgrad.block_size(ptr)
+declare i64 @llvm.umin.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define ptr @ffgrad.realloc(ptr %old, i64 %size) {
+  %new = call ptr @malloc(i64 %size)
+  %is.first = icmp eq ptr %old, null
+  br i1 %is.first, label %end, label %check
+check:
+  %is.short = icmp eq ptr %new, null
+  br i1 %is.short, label %fail, label %move
+move:
+  %had = call i64 @ffgrad.block_size(ptr %old)
+  %bytes = call i64 @llvm.umin.i64(i64 %had, i64 %size)
+  call void @llvm.memcpy.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false)
+  call void @free(ptr %old)
+  br label %fail
+fail:
+  br label %end
+end:
+  ret ptr %new
+}
+";
+
+/// Replaces them. Where the arena will serve, which knows the sizes of blocks.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn run(module: &Module<'_>) -> Result<()> {
+    let is_realloc = |i: &ir::Value| i.callee().is_some_and(|name| name == "realloc");
+    let calls: Vec<ir::Value> = ir::all_instructions(module).into_iter().filter(is_realloc).collect();
+    if calls.is_empty() {
+        return Ok(());
+    }
+    block_size(module);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(BODY.as_bytes(), "reallocation");
+    let body = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
+    // It has none, and a warning would be all that comes of a difference.
+    body.set_triple(&module.get_triple());
+    body.set_data_layout(&module.get_data_layout());
+    module.link_in_module(body).map_err(|e| e.to_string())?;
+    let function = module.get_function(NAME).ok_or("no reallocation")?;
+    function.set_linkage(Linkage::Internal);
+    for call in calls {
+        // SAFETY: a live call; the function takes the same operands and gives a value of the same type.
+        unsafe { LLVMSetOperand(call.0, call.operands().len() as u32 - 1, function.as_value_ref()) };
+    }
+    Ok(())
+}
