@@ -64,7 +64,7 @@ def test_a_crash_without_a_place_is_located_by_bisection(
     """Enzyme names nothing; the error has function, file and line, and says how they were found."""
     module, words = tmp_path / "module.ll", tmp_path / "words"
     words.write_text('Instruction.cpp:170: Assertion `!isa<PHINode>(this) && "Inserting a PHI!"\' failed.\n')
-    crash = f"if grep -q 'call.*@realloc' {module}; then cat {words} >&2; kill -ABRT $$; fi"
+    crash = f"if grep -q 'call.*realloc' {module}; then cat {words} >&2; kill -ABRT $$; fi"
     does = f'cat > {module}; {crash}; exec "{real_engine()}" "$@" < {module}'
     monkeypatch.setenv("FFGRAD_CATALYST", stand_in(tmp_path, does))
     error = refusal("growing.c", "running_sums")

@@ -353,7 +353,8 @@ impl Selection<'_> {
     fn explained(&self, search: &Search, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
         let Some((pipeline, mut diagnosis)) = search.refusal.clone() else { return Ok(None) };
         build::explain(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, &mut diagnosis);
-        if search.untried > 0 {
+        // Time that is over says so by itself.
+        if search.untried > 0 && diagnosis.code != enzyme::TIMED_OUT {
             let seconds = 4 * self.opened.spec.options.timeout.max(1);
             diagnosis.advice.push(format!(
                 "{} more pipelines were not tried: those before took all of the time limit. Raise it, as with timeout={seconds}.",
