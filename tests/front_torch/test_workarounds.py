@@ -77,7 +77,7 @@ UNPROVEN = {
     "bit-tests": "Enzyme takes simple tests of bits; it refuses boost::math::tools::toms748_solve, which tests/real has",
     "reallocations": "Enzyme takes `realloc` of blocks that it sees allocated; it refuses Eigen's permutations, which tests/real has",
     "pointer-differences": "Enzyme takes simple loops over distances; it refuses xtensor's containers of sizes, which tests/real has",
-    "zero-stores": "without it the last pipeline, which guesses types, takes the program: tests/system/test_lean_ir.py",
+    "zero-stores": "without it the pipeline `apart` takes the program: tests/system/test_lean_ir.py",
     "capture-phi-memory": "27 programs are right without it with the present Enzyme",
 }
 
