@@ -297,6 +297,10 @@ def outcome_of(program: Program, env: dict[str, str] | None = None, timed: bool 
     command = [sys.executable, "-m", "support.real_programs", program.name, *(["--timed"] if timed else [])]
     # Two of them, and what else a small machine runs, share its memory.
     whole = {"FFGRAD_MEMORY_LIMIT": "6G", **os.environ, **(env or {})}
+    if ROOT != Path("/"):
+        # For what the libraries need themselves: unpacked ones are not where the loader looks.
+        folders = sorted(str(folder) for part in ("usr/lib", "lib") for folder in (ROOT / part).glob("*-linux-gnu"))
+        whole["LD_LIBRARY_PATH"] = os.pathsep.join([*folders, *filter(None, [whole.get("LD_LIBRARY_PATH")])])
     whole["PYTHONPATH"] = os.pathsep.join([str(FOLDER.parent), *filter(None, [whole.get("PYTHONPATH")])])
     pipe = subprocess.PIPE
     child = subprocess.Popen(command, env=whole, stdout=pipe, stderr=pipe, text=True, start_new_session=True)

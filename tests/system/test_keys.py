@@ -159,6 +159,22 @@ def test_a_library_given_by_name_and_built_again_gives_its_new_values_and_gradie
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_shared_library_is_loaded_from_the_folder_that_it_was_linked_from(
+    tmp_path: Path, write: Write, by_path: bool
+) -> None:
+    """The loader does not know the folder by itself, and the library has another name there (`-soname`)."""
+    built = library(tmp_path / "lib", 2, "libgain.so")
+    named = ["cc", "-shared", "gain.o", "-Wl,-soname,libgain.so.2", "-o", "libgain.so"]
+    subprocess.run(named, cwd=built.parent, check=True)
+    (built.parent / "libgain.so.2").symlink_to("libgain.so")
+    options: dict[str, Any] = {"libraries": ["gain"], "flags": [f"-L{built.parent}"]}
+    if by_path:
+        options = {"libraries": [str(built)]}
+    f = numpy_enzyme(write(SQUARED), "f", derivatives=RULES, **options)
+    assert f.value_and_grad(1.5) == (9.0, 12.0)
+
+
 def test_a_library_that_the_linker_would_take_instead_makes_another_key(tmp_path: Path, write: Write) -> None:
     """One in an earlier folder, and a shared one beside a static one."""
     source = write(GAIN)

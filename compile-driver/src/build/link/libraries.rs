@@ -98,6 +98,29 @@ pub fn folders(spec: &Spec) -> Vec<PathBuf> {
     found
 }
 
+/// The folders that the loader has to be told of: those of the option `-L`, and those of libraries named by path. The loader finds
+/// its own, which hold libc too.
+pub fn loaded_from(spec: &Spec) -> Vec<PathBuf> {
+    let by_path = spec.options.libraries.iter().filter_map(|library| options::as_path(library));
+    let shared = by_path.filter(|path| path.to_string_lossy().contains(".so"));
+    let beside = shared.filter_map(|path| Some(std::path::absolute(path).ok()?.parent()?.to_path_buf()));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in folders(spec).into_iter().chain(beside) {
+        // `-rpath` takes a list, and the loader reads `$ORIGIN` in it.
+        let text = folder.to_string_lossy();
+        let is_plain = !text.contains([',', ':', '$']);
+        if is_plain && !is_of_the_system(&folder) && !found.contains(&folder) && folder.is_dir() {
+            found.push(folder);
+        }
+    }
+    found
+}
+
+fn is_of_the_system(folder: &Path) -> bool {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].iter().any(|own| real.starts_with(own))
+}
+
 /// The user's folders of libraries, in the linker's order.
 fn own_folders(spec: &Spec) -> Vec<PathBuf> {
     let variable = std::env::var_os("LIBRARY_PATH").unwrap_or_default();
@@ -153,6 +176,14 @@ mod tests {
     fn folders_are_given_in_one_word_or_two() {
         let spec = spec(&["-L/a", "-O3", "-L", "/b"], &[]);
         assert_eq!(folders(&spec), [PathBuf::from("/a"), PathBuf::from("/b")]);
+    }
+
+    #[test]
+    fn the_loader_is_told_of_folders_that_are_not_its_own() {
+        let own = tempfile::tempdir().unwrap();
+        let at = |name: &str| own.path().join(name).display().to_string();
+        let spec = spec(&[&format!("-L{}", at("")), "-L/usr/lib", "-L/none"], &["gain", &at("libx.so.2"), &at("liby.a")]);
+        assert_eq!(loaded_from(&spec), [own.path()]);
     }
 
     #[test]
