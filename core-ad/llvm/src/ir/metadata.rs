@@ -48,3 +48,20 @@ pub fn text(operand: LLVMValueRef) -> String {
         String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length as usize)).into_owned()
     }
 }
+
+/// Says of a copy (`tbaa.struct`) that its first bytes are scalars of one type: `double`, `float`, or `long` for all integers.
+pub fn say_what_is_copied(copy: Value, scalar: &str, bytes: u64) {
+    // SAFETY: a live call; every node is of its context.
+    unsafe {
+        let context = LLVMGetValueContext(copy.0);
+        let number = |n: u64| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
+        let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+        let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        let root = node(&mut [text("ffgrad TBAA")]);
+        let byte = node(&mut [text("omnipotent char"), root, number(0)]);
+        let scalar = node(&mut [text(scalar), byte, number(0)]);
+        let tag = node(&mut [scalar, scalar, number(0)]);
+        let described = LLVMMetadataAsValue(context, node(&mut [number(0), number(bytes), tag]));
+        LLVMSetMetadata(copy.0, LLVMGetMDKindIDInContext(context, c"tbaa.struct".as_ptr(), 11), described);
+    }
+}

@@ -23,7 +23,7 @@
 
 use super::local_types::uniform_float;
 use crate::ir::markers::{integer_marker, type_marker};
-use crate::ir::metadata::{attached, operands, text};
+use crate::ir::metadata::{attached, operands, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
 use core_ad::DType;
 use inkwell::module::Module;
@@ -46,7 +46,11 @@ pub fn run(module: &Module<'_>) {
             ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i) || is_set(*i))
         {
             if is_copy(copy) && is_integer_table(copy.operand(1)) {
-                call_before(module, copy.operand(1), integer_marker(module), copy);
+                // A marker of a constant does not reach the copy, where that gets a function of its own.
+                match copy.operand(2).constant().and_then(|bytes| u64::try_from(bytes).ok()) {
+                    Some(bytes) => say_what_is_copied(copy, "long", bytes),
+                    None => call_before(module, copy.operand(1), integer_marker(module), copy),
+                }
                 continue;
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };

@@ -10,6 +10,7 @@
 //! Loads and stores of the members have their types in themselves. A run of numbers (an array) is copied as one, which names its type.
 
 use crate::analysis::member_layout::{Layouts, Part};
+use crate::ir::metadata::say_what_is_copied;
 use crate::ir::{self, Block, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
@@ -17,9 +18,8 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::LLVMTypeRef;
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
-use std::ffi::CStr;
 
 /// Loads of one structure at most.
 const MOST_LOADS: usize = 32;
@@ -206,31 +206,19 @@ unsafe fn copy_run(builder: &Builder<'_>, [to, from]: [&Side; 2], run: &[Part]) 
         let places = [to, from].map(|side| (side.place(builder, offset).0, side.align_at(offset)));
         let [(to, to_align), (from, from_align)] = places;
         let call = LLVMBuildMemCpy(builder.as_mut_ptr(), to, to_align, from, from_align, length);
-        if let Some(node) = run[0].ty.and_then(|ty| described(ty, size)) {
-            let kind = LLVMGetMDKindIDInContext(context, c"tbaa.struct".as_ptr(), 11);
-            LLVMSetMetadata(call, kind, node);
+        if let Some(name) = run[0].ty.and_then(number_name) {
+            say_what_is_copied(Value(call), name, size);
         }
     }
 }
 
-/// `tbaa.struct` for an array of numbers.
-unsafe fn described(ty: LLVMTypeRef, size: u64) -> Option<LLVMValueRef> {
-    // SAFETY: a live type; every node is of its context.
-    unsafe {
-        let name = match LLVMGetTypeKind(ty) {
-            LLVMDoubleTypeKind => c"double",
-            LLVMFloatTypeKind => c"float",
-            _ => return None,
-        };
-        let context = LLVMGetTypeContext(ty);
-        let number = |n: u64| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
-        let text = |text: &CStr| LLVMMDStringInContext2(context, text.as_ptr(), text.count_bytes());
-        let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
-        let root = node(&mut [text(c"ffgrad TBAA")]);
-        let byte = node(&mut [text(c"omnipotent char"), root, number(0)]);
-        let scalar = node(&mut [text(name), byte, number(0)]);
-        let tag = node(&mut [scalar, scalar, number(0)]);
-        Some(LLVMMetadataAsValue(context, node(&mut [number(0), number(size), tag])))
+/// The name of a number's type for TBAA.
+fn number_name(ty: LLVMTypeRef) -> Option<&'static str> {
+    // SAFETY: a live type.
+    match unsafe { LLVMGetTypeKind(ty) } {
+        LLVMDoubleTypeKind => Some("double"),
+        LLVMFloatTypeKind => Some("float"),
+        _ => None,
     }
 }
 
