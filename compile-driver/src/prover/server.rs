@@ -10,7 +10,7 @@ use crate::load::artifact::Artifact;
 use crate::prover::protocol::{HELLO, Reply, Request};
 use crate::verify;
 use crate::verify::sample::Point;
-use crate::verify::stage::{self, Note};
+use crate::verify::stage::{self, Note, Stage};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -187,11 +187,22 @@ fn run(request: &Request, values: Point, note: &'static Note, printed: &File, re
     }
     crash_guard::switch_off();
     stage::watch(note);
-    let mut line = serde_json::to_vec(&reply(request, values)).unwrap_or_default();
+    let mut line = serde_json::to_vec(&of_derivative(reply(request, values), note)).unwrap_or_default();
     line.push(b'\n');
     let is_written = File::from(result).write_all(&line).is_ok();
     // SAFETY: ends the process without the destructors of the user's statics.
     unsafe { libc::_exit(i32::from(!is_written)) }
+}
+
+/// An exception that the derivative throws where the function, which ran before, does not is a fault of the derivative.
+fn of_derivative(reply: Reply, note: &Note) -> Reply {
+    match (reply, note.stage()) {
+        (Reply::Foreign(thrown), stage @ (Stage::Derivative | Stage::OtherDerivative)) => {
+            let how = "threw an exception that the function does not throw".to_owned();
+            Reply::Died { stage, how, printed: thrown.headline }
+        }
+        (reply, _) => reply,
+    }
 }
 
 fn reply(request: &Request, values: Point) -> Reply {
