@@ -12,6 +12,7 @@
  * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
  * frees is reused in the next iteration. The last block of a chunk grows and shrinks in place.
  */
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -251,7 +252,9 @@ void *ffgrad_realloc(void *block, size_t size) {
 }
 
 /* Bytes that a block may hold: as many in a block's shadow, which was asked for with the same size. */
-size_t ffgrad_block_size(void *block) { return header(block)->mark == OURS ? header(block)->capacity : 0; }
+size_t ffgrad_block_size(void *block) {
+  return header(block)->mark == OURS ? header(block)->capacity : malloc_usable_size(block);
+}
 
 /* operator new: throws where memory is short, through the library's own. */
 extern void *library_new(size_t) __asm__("_Znwm") __attribute__((weak));
