@@ -488,10 +488,13 @@ impl<'ctx> Session<'ctx> {
         machine: &inkwell::targets::TargetMachine,
     ) -> Result<()> {
         let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
-        arena::bind(module, runtime, entries)?;
+        let is_inlined = arena::bind(module, runtime, entries)?;
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
         codegen::retarget(module, machine);
-        pipelines::after_arena(module, machine)
+        match is_inlined {
+            true => pipelines::after_arena(module, machine),
+            false => pipelines::drop_unused(module),
+        }
     }
 }

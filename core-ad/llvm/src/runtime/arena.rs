@@ -4,8 +4,8 @@
 //! redirected to it and each entry point runs inside it. This happens after the optimiser has removed the allocations it
 //! could: it knows `malloc`, not the arena.
 
-use crate::ir::Result;
 use crate::ir::markers::BLOCK_SIZE;
+use crate::ir::{Result, Value};
 use crate::rules::inactive;
 use core_ad::names;
 use core_ad::protocol::Entry;
@@ -232,16 +232,33 @@ unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
     }
 }
 
-/// Redirects allocations and runs the entry points inside the arena, whose module is linked in.
-pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry, usize)]) -> Result<()> {
+/// So many calls are inlined. The short path of an allocation has forty instructions: inlined at each of the two thousand calls in the
+/// derivative of a singular value decomposition it would more than double the code.
+const INLINED_CALLS: usize = 300;
+
+/// Redirects allocations and runs the entry points inside the arena, whose module is linked in. Returns whether the calls should be
+/// inlined; where they are too many they stay calls.
+pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry, usize)]) -> Result<bool> {
     let pointer = module.get_context().ptr_type(AddressSpace::default());
+    let mut redirected = Vec::new();
+    let mut calls = 0;
     for (from, to) in BOUND {
         let Some(old) = module.get_function(from).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let new = module.get_function(to).unwrap_or_else(|| module.add_function(to, old.get_type(), None));
+        calls += Value(old.as_value_ref()).users().len();
+        redirected.push(to);
         // SAFETY: both are functions of this module with pointer type.
         unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
     }
     module.link_in_module(arena).map_err(|e| e.to_string())?;
+    let is_inlined = calls <= INLINED_CALLS;
+    if !is_inlined {
+        let noinline = Attribute::get_named_enum_kind_id("noinline");
+        let noinline = module.get_context().create_enum_attribute(noinline, 0);
+        for function in redirected.iter().filter_map(|name| module.get_function(name)) {
+            function.add_attribute(AttributeLoc::Function, noinline);
+        }
+    }
     for fork in crate::lowering::openmp::forks(module) {
         share_out(module, fork)?;
     }
@@ -272,7 +289,7 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
         let status = status.ok_or("the arena returns no status")?;
         builder.build_return(Some(&status)).map_err(|e| e.to_string())?;
     }
-    Ok(())
+    Ok(is_inlined)
 }
 
 /// Lets the threads of a parallel region allocate from arenas of the call.
