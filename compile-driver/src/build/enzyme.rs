@@ -70,8 +70,10 @@ pub trait Engine {
     }
 
     /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
-    /// mesh) can go on for ever. So a run that takes a twentieth of the limit is ended, and another one looks at the first
-    /// bytes of each structure only. Where that is refused, all the rest is for a run that looks at everything, or for another pipeline.
+    /// mesh) can go on for ever. So a run that takes its part of the limit is ended, and another one looks at the first bytes of each
+    /// structure only. Of a large module that is the first run: a template library's views of matrices have few fields, and type
+    /// analysis takes half of the time, and often all of it, otherwise. Where it is refused, all the rest is for a run that
+    /// looks at everything, or for another pipeline.
     ///
     /// # Errors
     ///
@@ -81,15 +83,27 @@ pub trait Engine {
             return self.run(job);
         }
         let is_late = |d: &Diagnosis| d.code == TIMED_OUT;
-        let late = match self.run(&Job { timeout: job.timeout / 20, ..*job }) {
-            Err(Error::Differentiation(d)) if is_late(&d) => d,
-            outcome => return outcome,
-        };
-        if job.may_give_up {
-            return Err(Error::Differentiation(late));
+        let bytes = std::fs::metadata(job.input).map_or(0, |m| m.len());
+        let narrow = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
+        let narrow = Job { options: &narrow, ..*job };
+        if bytes >= LARGE {
+            let share = job.timeout / 20 * u32::try_from(bytes / LARGE).unwrap_or(u32::MAX).min(5);
+            let limit = if job.may_give_up { share } else { job.limit };
+            match self.run(&Job { timeout: share, limit, ..narrow }) {
+                Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => return Err(Error::Differentiation(d)),
+                Err(Error::Differentiation(_)) if job.may_give_up => return self.run(&Job { timeout: share, limit, ..*job }),
+                Err(Error::Differentiation(_)) => return self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
+                outcome => return outcome,
+            }
         }
-        let options = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
-        match self.run(&Job { timeout: job.timeout / 4, options: &options, ..*job }) {
+        let first = job.timeout / 20;
+        let limit = if job.may_give_up { first } else { job.limit };
+        match self.run(&Job { timeout: first, limit, ..*job }) {
+            Err(Error::Differentiation(d)) if is_late(&d) && job.may_give_up => return Err(Error::Differentiation(d)),
+            Err(Error::Differentiation(d)) if is_late(&d) => {}
+            outcome => return outcome,
+        }
+        match self.run(&Job { timeout: job.timeout / 4, ..narrow }) {
             Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
             outcome => outcome,
         }
@@ -102,6 +116,9 @@ const SHARED_LIMIT: Duration = Duration::from_secs(40);
 /// Option of Enzyme: how many bytes of a structure type analysis looks at; and how many where it takes too long.
 const OFFSET: &str = "enzyme-max-type-offset";
 const FIRST_BYTES: u32 = 64;
+
+/// Bytes of IR from which a module counts as large: some three thousand lines.
+const LARGE: u64 = 250_000;
 
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
