@@ -90,8 +90,12 @@ pub trait Engine {
             let share = job.timeout / 20 * u32::try_from(bytes / LARGE).unwrap_or(u32::MAX).min(5);
             let limit = if job.may_give_up { share } else { job.limit };
             match self.run(&Job { timeout: share, limit, ..narrow }) {
-                Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => return Err(Error::Differentiation(d)),
-                Err(Error::Differentiation(_)) if job.may_give_up => return self.run(&Job { timeout: share, limit, ..*job }),
+                Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => {
+                    return Err(Error::Differentiation(d));
+                }
+                Err(Error::Differentiation(_)) if job.may_give_up => {
+                    return self.run(&Job { timeout: share, limit, ..*job });
+                }
                 Err(Error::Differentiation(_)) => return self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
                 outcome => return outcome,
             }

@@ -182,7 +182,8 @@ mod tests {
     fn the_loader_is_told_of_folders_that_are_not_its_own() {
         let own = tempfile::tempdir().unwrap();
         let at = |name: &str| own.path().join(name).display().to_string();
-        let spec = spec(&[&format!("-L{}", at("")), "-L/usr/lib", "-L/none"], &["gain", &at("libx.so.2"), &at("liby.a")]);
+        let spec =
+            spec(&[&format!("-L{}", at("")), "-L/usr/lib", "-L/none"], &["gain", &at("libx.so.2"), &at("liby.a")]);
         assert_eq!(loaded_from(&spec), [own.path()]);
     }
 
