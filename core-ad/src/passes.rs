@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 47] = [
+pub const PASSES: [PassInfo; 48] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -277,6 +277,15 @@ pub const PASSES: [PassInfo; 47] = [
         file: "workarounds/mixed_activity.rs",
         why: "Enzyme makes a constant its own shadow in memory with derivatives, and adds adjoints to it; asks for runtime activity",
         test: "cases/enzyme_bugs/mixed_struct.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "opaque-tables",
+        file: "workarounds/opaque_tables.rs",
+        why: "Enzyme's type analysis goes on for ever over a tree or list whose header is in a global; passes the global's address through a function",
+        test: "cases/enzyme_bugs/named_rates.cpp",
+        // What is inactive stays so; what asks for runtime activity looks at the address itself.
+        after: &["inactive-globals", "mixed-activity"],
         ..WORKAROUND
     },
     PassInfo {

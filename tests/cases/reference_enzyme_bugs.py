@@ -318,6 +318,31 @@ def list_sort(x: Array) -> Array:
     return y
 
 
+def shared_tables(x: Array) -> Array:
+    nodes, weights = np.array([0.1, 0.5, 0.9, 1.4, 2.0]), np.array([0.2, 0.3, 0.1, 0.25, 0.15])
+    gains = np.array([0.7, 0.4])
+
+    def total(a: Array, b: Array, c: Any) -> Any:
+        count = min(len(a), len(b))
+        return np.sum(a[:count] * np.sin(b[:count] * c))
+
+    closures = (lambda c: total(nodes, x, c), lambda c: total(x, nodes, c * c))
+    rules = ((nodes, weights), (x, weights), (nodes, x))
+    chosen = x if x[0].real > 0 else nodes
+    return np.array(
+        [
+            closures[i % 2](v) + total(*rules[i % 3], x[0]) + total(chosen, x, v) + total(x, gains, v) * 1.5
+            for i, v in enumerate(x)
+        ]
+    )
+
+
+def named_rates(x: Array) -> Array:
+    even = np.tanh(x) * (1 + 0.1 * x + 0.01 * x * x)
+    odd = np.log(1 + x * x) * (0.5 + 0.25 * x)
+    return 1.2 * np.sin(x * 0.3) + np.where(np.arange(len(x)) % 2 == 0, even, odd)
+
+
 def nested_owners(x: Array) -> Array:
     def flat(rate: complex) -> Term:
         return lambda at: np.exp(-rate * at)

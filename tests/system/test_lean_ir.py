@@ -89,6 +89,15 @@ def test_members_that_are_cleared_together_keep_their_types(cache: Path) -> None
     assert pipelines(cache) == {"inlined", "apart"}
 
 
+def test_type_analysis_of_trees_at_file_scope_ends(cache: Path) -> None:
+    """Their headers are as large as no node is: without the pass every pipeline reaches the limit."""
+    source = ROOT / "cases/enzyme_bugs/named_rates.cpp"
+    assert len(gradient(source, "named_rates", "x[n] -> y[n]")) == 3
+    with pytest.raises(ffgrad.DifferentiationError) as refused:
+        gradient(source, "named_rates", "x[n] -> y[n]", without=["opaque-tables"], timeout=10)
+    assert refused.value.code == "engine-timeout"
+
+
 def test_a_limit_holds_for_all_pipelines_together(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

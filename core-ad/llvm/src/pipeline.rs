@@ -13,9 +13,9 @@ use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values,
     inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_addresses,
-    opaque_latch, opaque_objects, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, reallocations,
-    recursive_destructors, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
-    three_predecessors, tree_erase, written_globals, zero_stores,
+    opaque_latch, opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences,
+    reallocations, recursive_destructors, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
+    struct_copies, three_predecessors, tree_erase, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -167,6 +167,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         ..ALWAYS
     },
     Pass { name: "mixed-activity", run: |m, _| infallible!(mixed_activity::run(m)), ..ALWAYS },
+    Pass { name: "opaque-tables", run: |m, _| infallible!(opaque_tables::run(m)), ..ALWAYS },
     Pass { name: "copy-types", run: |m, _| infallible!(copy_types::run(m)), ..ALWAYS },
     Pass { name: "wrap-stack-arrays", run: |m, _| infallible!(stack_array_cache::run(m)), ..ALWAYS },
     Pass { name: "activate-phi-memory", run: |m, _| infallible!(phi_pointers::mark_active(m)), ..ALWAYS },

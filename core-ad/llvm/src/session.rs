@@ -1,5 +1,6 @@
 //! Runs the jobs of one build on one linked module.
 
+use crate::analysis::constant_objects;
 use crate::analysis::value_paths;
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
@@ -334,6 +335,7 @@ impl<'ctx> Session<'ctx> {
             }
         }
         let module = linked.ok_or("no modules were given")?;
+        constant_objects::note(&module);
         debug_info::trim_units(&module);
         self.has_lines = true;
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.

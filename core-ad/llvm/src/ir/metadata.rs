@@ -14,6 +14,18 @@ pub fn attached(i: Value, kind: &CStr) -> LLVMValueRef {
     }
 }
 
+/// Gives an instruction a node without operands.
+pub fn mark(i: Value, kind: &CStr) {
+    // SAFETY: a live instruction; the name has the length given.
+    unsafe {
+        let context = LLVMGetValueContext(i.0);
+        let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
+        let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr(), length);
+        LLVMSetMetadata(i.0, kind, LLVMMetadataAsValue(context, node));
+    }
+}
+
 /// The operands of a metadata node; none of anything else.
 pub fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: asked of live metadata.

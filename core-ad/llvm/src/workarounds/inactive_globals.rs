@@ -2,15 +2,17 @@
 //!
 //! A table, or an object built before the first call, holds values that do not depend on the inputs. Enzyme would give it a
 //! shadow of zeros; where it owns memory (a static `std::vector`) that shadow is a null pointer, dereferenced at run time. A
-//! global that no reachable function writes to is therefore marked `enzyme_inactive`. So is what describes a C++ type, wherever its address goes,
-//! and where nothing calls through a pointer, the tables of virtual functions: Enzyme would differentiate each function in them.
+//! global that no reachable function writes to is therefore marked `enzyme_inactive`; one that the source declares `const`
+//! (`analysis/constant_objects.rs`) wherever its address goes. So is what describes a C++ type, and where nothing calls
+//! through a pointer, the tables of virtual functions: Enzyme would differentiate each function in them.
 
+use crate::analysis::constant_objects;
+use crate::analysis::global_uses::is_only_read;
 use crate::analysis::reachable::reachable;
 use crate::analysis::virtual_tables::is_table;
 use crate::ir::{Block, Value};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
-use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use std::collections::HashSet;
@@ -48,7 +50,7 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
                 LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
             } else if is_type_information(global.get_name().to_bytes())
                 || is_table(raw) && !calls_pointers
-                || candidate && is_only_read(raw, &reachable)
+                || candidate && is_only_read(Value(raw), &reachable, constant_objects::is_one(Value(raw)))
             {
                 LLVMGlobalSetMetadata(raw, kind, node);
             }
@@ -90,45 +92,5 @@ pub fn is_marked(module: &Module<'_>, global: &GlobalValue<'_>) -> bool {
         let found = (0..count as u32).any(|i| LLVMValueMetadataEntriesGetKind(all, i) == wanted);
         LLVMDisposeValueMetadataEntries(all);
         found
-    }
-}
-
-/// Whether every use of an address in a reachable function only reads memory.
-///
-/// # Safety
-///
-/// The address and the functions are live ones.
-pub unsafe fn is_only_read(address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
-    // SAFETY: see `run`.
-    unsafe {
-        let mut next = LLVMGetFirstUse(address);
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            let harmless = if LLVMIsAInstruction(user).is_null() {
-                // A constant expression; a global that holds the address may leak it.
-                !LLVMIsAConstantExpr(user).is_null() && is_only_read(user, reachable)
-            } else {
-                let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-                !reachable.contains(&function) || reads(user, address, reachable)
-            };
-            if !harmless {
-                return false;
-            }
-            next = LLVMGetNextUse(next);
-        }
-        true
-    }
-}
-
-unsafe fn reads(user: LLVMValueRef, address: LLVMValueRef, reachable: &HashSet<LLVMValueRef>) -> bool {
-    // SAFETY: see `run`.
-    unsafe {
-        match LLVMGetInstructionOpcode(user) {
-            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMICmp => true,
-            LLVMOpcode::LLVMGetElementPtr => is_only_read(user, reachable),
-            // Copied from, not to.
-            LLVMOpcode::LLVMCall => !LLVMIsAMemIntrinsic(user).is_null() && LLVMGetOperand(user, 0) != address,
-            _ => false,
-        }
     }
 }

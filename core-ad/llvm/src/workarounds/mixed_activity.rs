@@ -14,11 +14,16 @@
 //! call void @phase(double %e, ptr %d)                    ; there: %k' = load ptr, ptr %"d'";  *%k' += adjoint
 //! ```
 //!
+//! A table that owns memory (`static const std::vector<double>`) is inactive, too, and what it leads to has no shadow. So where its address meets
+//! another in a phi, is returned, or is given to a call through a pointer, the same is wrong (`tests/cases/enzyme_bugs/shared_tables.cpp`).
+//!
 //! Enzyme can compare pointer and shadow at run time, and skip memory that is its own shadow: `enzyme_runtime_activity`. It is requested where the address of
-//! a constant input of floating-point numbers, or of a table that no call changes, is stored anywhere. The reverse pass would add adjoints to such a
+//! a constant input of floating-point numbers, or of a table that no call changes, is stored anywhere, and for such an owner. The reverse pass would add adjoints to such a
 //! table, which is in read-only memory: SIGSEGV (`tests/cases/enzyme_bugs/mixed_table.c`).
 
 use super::inactive_globals;
+use crate::analysis::global_uses::is_expression;
+use crate::analysis::memory_objects::holds_numbers_only;
 use crate::ir::markers::is_type_marker;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
@@ -44,7 +49,8 @@ pub fn run(module: &Module<'_>) {
         .collect();
     let mut seen = HashSet::new();
     let given = calls.iter().flat_map(|call| constants(*call)).filter(|c| holds_floats(*c));
-    if given.chain(tables(module)).any(|c| is_stored(c, &mut seen)) {
+    let is_mixed = given.chain(tables(module)).any(|c| is_stored(c, &mut seen, false));
+    if is_mixed || owners(module).any(|c| is_stored(c, &mut seen, true)) {
         calls.into_iter().for_each(|call| ask(module, call));
     }
 }
@@ -84,6 +90,15 @@ fn tables(module: &Module<'_>) -> Vec<Value> {
     // SAFETY: the type of a live global.
     let has_floats = |g: &GlobalValue<'_>| unsafe { contains_floats(LLVMGlobalGetValueType(g.as_value_ref())) };
     module.get_globals().filter(|g| is_inactive(g) && has_floats(g)).map(|g| Value(g.as_value_ref())).collect()
+}
+
+/// The objects with addresses in them that no call changes, but that are filled: at load, or by the first call.
+fn owners(module: &Module<'_>) -> impl Iterator<Item = Value> {
+    let is_inactive = |g: &GlobalValue<'_>| !g.is_constant() && inactive_globals::is_marked(module, g);
+    let all = module.get_globals().filter(is_inactive).map(|g| Value(g.as_value_ref()));
+    // SAFETY: the type of a live global.
+    let has_addresses = |g: &Value| unsafe { !holds_numbers_only(LLVMGlobalGetValueType(g.0)) };
+    all.filter(has_addresses).collect::<Vec<_>>().into_iter()
 }
 
 /// Whether an object of a type has floating-point numbers in it.
@@ -126,8 +141,9 @@ fn holds_floats(parameter: Value) -> bool {
     parameter.users().into_iter().any(is_number_access)
 }
 
-/// Whether an address is stored, here or in a function that it is given to.
-fn is_stored(pointer: Value, seen: &mut HashSet<Value>) -> bool {
+/// Whether an address is stored, here or in a function that it is given to. Of an object that owns memory: or meets another, is
+/// returned, or is given to what is not known.
+fn is_stored(pointer: Value, seen: &mut HashSet<Value>, owns: bool) -> bool {
     let mut open = vec![pointer];
     while let Some(value) = open.pop() {
         if !seen.insert(value) {
@@ -135,6 +151,10 @@ fn is_stored(pointer: Value, seen: &mut HashSet<Value>) -> bool {
         }
         for user in value.users() {
             match user.op() {
+                Some(Op::LLVMPHI | Op::LLVMSelect | Op::LLVMRet) if owns => return true,
+                Some(Op::LLVMCall | Op::LLVMInvoke) if owns && !user.calls_a_body() && user.callee().is_none() => {
+                    return true;
+                }
                 Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) if user.is_pointer() => open.push(user),
                 Some(Op::LLVMStore) if user.operand(0) == value => return true,
                 Some(Op::LLVMInsertValue) => return true,
@@ -145,12 +165,6 @@ fn is_stored(pointer: Value, seen: &mut HashSet<Value>) -> bool {
         }
     }
     false
-}
-
-/// Whether it is an address inside a global.
-fn is_expression(value: Value) -> bool {
-    // SAFETY: asked of a live value.
-    !unsafe { LLVMIsAConstantExpr(value.0) }.is_null()
 }
 
 /// The parameters that a call gives a pointer to.

@@ -18,6 +18,7 @@ pub mod no_gathers;
 pub mod opaque_addresses;
 pub mod opaque_latch;
 pub mod opaque_objects;
+pub mod opaque_tables;
 pub mod outline_memcpy;
 pub mod overlapping_moves;
 pub mod phi_pointers;

@@ -41,18 +41,16 @@ pub fn run(module: &Module<'_>, active: bool) {
             clobber(module, call);
         }
         if active {
-            set_active(module, call);
+            set_active(call);
         }
-    }
-    let context = module.get_context();
-    for flag in ["noinline", "optnone"] {
-        let kind = Attribute::get_named_enum_kind_id(flag);
-        view.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
 }
 
 /// Gives the function its body. Enzyme, too, would pass by a function that just returns its argument.
-fn define(module: &Module<'_>, view: FunctionValue<'_>) {
+pub fn define(module: &Module<'_>, view: FunctionValue<'_>) {
+    if view.count_basic_blocks() > 0 {
+        return;
+    }
     let context = module.get_context();
     let zero = markers::opaque_zero(module, ZERO);
     view.set_linkage(Linkage::Internal);
@@ -66,6 +64,10 @@ fn define(module: &Module<'_>, view: FunctionValue<'_>) {
         let object = LLVMGetParam(view.as_value_ref(), 0);
         LLVMBuildRet(builder, LLVMBuildGEP2(builder, byte, object, &mut offset, 1, name));
         LLVMDisposeBuilder(builder);
+    }
+    for flag in ["noinline", "optnone"] {
+        let kind = Attribute::get_named_enum_kind_id(flag);
+        view.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     }
 }
 

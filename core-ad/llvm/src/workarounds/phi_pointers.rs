@@ -24,7 +24,7 @@
 
 use crate::analysis::memory_objects::origins;
 use crate::ir::markers::capture_marker;
-use crate::ir::{self, Block, Op, Value};
+use crate::ir::{self, Block, Op, Value, metadata};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -133,7 +133,7 @@ fn capture(module: &Module<'_>, memory: Value, before: Value) {
 pub fn mark_active(module: &Module<'_>) {
     for function in ir::functions(module) {
         for memory in written_through_merges(function) {
-            set_active(module, memory);
+            set_active(memory);
         }
     }
 }
@@ -181,12 +181,6 @@ fn is_neutral(call: Value) -> bool {
     call.callee().is_some_and(|name| crate::analysis::memory_objects::is_neutral(&name))
 }
 
-pub fn set_active(module: &Module<'_>, memory: Value) {
-    // SAFETY: a live instruction of the module; only metadata is added.
-    unsafe {
-        let context = LLVMGetModuleContext(module.as_mut_ptr());
-        let kind = LLVMGetMDKindIDInContext(context, c"enzyme_active_val".as_ptr(), 17);
-        let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
-        LLVMSetMetadata(memory.0, kind, LLVMMetadataAsValue(context, node));
-    }
+pub fn set_active(memory: Value) {
+    metadata::mark(memory, c"enzyme_active_val");
 }

@@ -25,8 +25,9 @@
 mod parameters;
 mod uses;
 
-use super::inactive_globals;
 use crate::analysis::barriers::has_barriers;
+use crate::analysis::constant_objects;
+use crate::analysis::global_uses::is_only_read;
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
@@ -88,8 +89,7 @@ fn is_ours(name: &[u8]) -> bool {
 
 /// The globals that are written, and who needs them.
 fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<LLVMValueRef>) -> Locals {
-    // SAFETY: live globals and functions.
-    let is_written = |g: LLVMValueRef| unsafe { !inactive_globals::is_only_read(g, inside) };
+    let is_written = |g: LLVMValueRef| !is_only_read(Value(g), inside, constant_objects::is_one(Value(g)));
     let written: Vec<Value> = module
         .get_globals()
         .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && is_written(g.as_value_ref()))
