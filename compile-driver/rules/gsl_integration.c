@@ -7,11 +7,13 @@
  * "Double exponential formulas for numerical integration" (1974); GSL's reference manual for the names.
  */
 #include <ffgrad/derivatives.h>
+#include <ffgrad/rules/values.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+FFGRAD_NEEDS(values.c)
 FFGRAD_REPLACES(gsl_integration_cquad, ffgrad_gsl_integration_cquad)
 FFGRAD_REPLACES(gsl_integration_cquad_workspace_alloc, ffgrad_gsl_integration_cquad_workspace_alloc)
 FFGRAD_REPLACES(gsl_integration_cquad_workspace_free, ffgrad_gsl_integration_cquad_workspace_free)
@@ -138,24 +140,6 @@ void ffgrad_gsl_copy_found_rev(long address, double *to, double *dto, long count
 }
 FFGRAD_DERIVATIVES(ffgrad_gsl_copy_found, ffgrad_gsl_copy_found_fwd, ffgrad_gsl_copy_found_rev);
 
-/* The number without its derivative. */
-double ffgrad_gsl_constant(double x) { return x; }
-double ffgrad_gsl_constant_fwd(double x, double dx, double *dy) {
-  *dy = 0;
-  return x;
-}
-void ffgrad_gsl_constant_rev(double x, double *dx, double dy) {}
-FFGRAD_DERIVATIVES(ffgrad_gsl_constant, ffgrad_gsl_constant_fwd, ffgrad_gsl_constant_rev);
-
-/* One number with the derivative of another. */
-double ffgrad_gsl_value(double x, double like) { return x; }
-double ffgrad_gsl_value_fwd(double x, double dx, double like, double dlike, double *dy) {
-  *dy = dlike;
-  return x;
-}
-void ffgrad_gsl_value_rev(double x, double *dx, double like, double *dlike, double dy) { *dlike += dy; }
-FFGRAD_DERIVATIVES(ffgrad_gsl_value, ffgrad_gsl_value_fwd, ffgrad_gsl_value_rev);
-
 /* The integrand as a function of the fraction, with the derivative of the place by the fraction. */
 static inline double integrand(int kind, callback *function, void *params, double a, double b, double t) {
   if (kind < QAGI) return (b - a) * function(a + (b - a) * t, params);
@@ -206,8 +190,8 @@ static inline int integrate(int kind, const gsl_function *f, double a, double b,
                             size_t limit, int key, double *result, double *abserr, size_t *evaluations) {
   callback *function = f->function;
   void *params = f->params;
-  long address = ffgrad_gsl_integrate(kind, function, params, ffgrad_gsl_constant(a), ffgrad_gsl_constant(b),
-                                      ffgrad_gsl_constant(epsabs), ffgrad_gsl_constant(epsrel), limit, key);
+  long address = ffgrad_gsl_integrate(kind, function, params, ffgrad_constant(a), ffgrad_constant(b),
+                                      ffgrad_constant(epsabs), ffgrad_constant(epsrel), limit, key);
   long count = ffgrad_gsl_found(address, 0);
   int status = (int)ffgrad_gsl_found(address, 1);
   if (evaluations) *evaluations = ffgrad_gsl_found(address, 2);
@@ -226,7 +210,7 @@ static inline int integrate(int kind, const gsl_function *f, double a, double b,
       }
     }
   }
-  *result = ffgrad_gsl_value(numbers[0], sum);
+  *result = ffgrad_value(numbers[0], sum);
   if (abserr) *abserr = numbers[1];
   free(numbers);
   return status;

@@ -131,27 +131,10 @@ FFGRAD_REPLACES(gsl_vector_view_array_with_stride, ffgrad_gsl_vector_view_array_
 #include <ffgrad/rules/blas_names.h>
 #include <ffgrad/rules/lapack.h>
 #include <ffgrad/rules/blas_loops.h>
-typedef struct {
-  size_t size;
-  double *data;
-} block;
-typedef struct {
-  size_t size, stride;
-  double *data;
-  block *block;
-  int owner;
-} vector;
-typedef struct {
-  size_t size1, size2, tda;
-  double *data;
-  block *block;
-  int owner;
-} matrix;
+#include <ffgrad/rules/gsl_vector.h>
 typedef struct {
   size_t size, *data;
 } permutation;
-#define V(v, i) ((v)->data[(i) * (v)->stride])
-#define M(m, i, j) ((m)->data[(i) * (m)->tda + (j)])
 #define EACH(i, n) for (size_t i = 0; i < (n); i++)
 
 /* Vectors */

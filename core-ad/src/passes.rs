@@ -269,7 +269,7 @@ pub const PASSES: [PassInfo; 48] = [
         name: "inactive-globals",
         file: "workarounds/inactive_globals.rs",
         why: "Enzyme gives globals that are never written a shadow of zeros, a null pointer where they own memory; marks them inactive",
-        test: "cases/memory/static_quadrature.c",
+        test: "cases/enzyme_bugs/shared_tables.cpp",
         ..WORKAROUND
     },
     PassInfo {

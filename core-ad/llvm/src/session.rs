@@ -1,7 +1,6 @@
 //! Runs the jobs of one build on one linked module.
 
-use crate::analysis::constant_objects;
-use crate::analysis::value_paths;
+use crate::analysis::{constant_objects, value_paths};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
@@ -14,11 +13,10 @@ use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
-use core_ad::CallPlan;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::metadata;
 use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
+use core_ad::{CallPlan, metadata};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;

@@ -40,11 +40,15 @@ const FILES: &[File] = files![
     "gsl_integration.c",
     "gsl_interp.c",
     "gsl_linalg.c",
+    "gsl_multiroots.c",
+    "gsl_odeiv2.c",
     "gsl_ran.c",
+    "gsl_roots.c",
     "gsl_sf.c",
     "gsl_stats.c",
     "lists.c",
     "math.c",
+    "values.c",
 ];
 
 /// Headers, by their path below the include folder. The first is for users too.
@@ -57,8 +61,10 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/blas_names.h",
     "include/ffgrad/rules/fftw.h",
     "include/ffgrad/rules/gsl.h",
+    "include/ffgrad/rules/gsl_vector.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
+    "include/ffgrad/rules/values.h",
     "include/stdcxx/bits/std_function.h",
 ];
 
@@ -219,7 +225,8 @@ mod tests {
 
     #[test]
     fn every_rule_says_whence_its_formula_comes_and_what_it_replaces() {
-        for file in FILES {
+        let helpers: Vec<&str> = FILES.iter().flat_map(|f| lines(f.text, "FFGRAD_NEEDS(")).collect();
+        for file in FILES.iter().filter(|f| !helpers.contains(&f.name) || replacements(f.text).count() > 0) {
             assert!(file.text.contains("Source:"), "{} cites nothing", file.name);
             assert!(replacements(file.text).count() > 0, "{} replaces nothing", file.name);
         }

@@ -86,3 +86,8 @@ pub fn is_expression(value: Value) -> bool {
     // SAFETY: asked of a live value.
     !unsafe { LLVMIsAConstantExpr(value.0) }.is_null()
 }
+
+/// Whether a name is LLVM's, Enzyme's or this worker's.
+pub fn is_ours(name: &[u8]) -> bool {
+    [&b"llvm."[..], b"ffgrad", b"enzyme_", b"__enzyme"].iter().any(|p| name.starts_with(p))
+}

@@ -33,16 +33,22 @@ pub fn integer_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     type_statement(module, INTEGER)
 }
 
+/// Enzyme's `__enzyme_pointer`, for memory with addresses in it.
+pub fn pointer_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    type_statement(module, POINTER)
+}
+
 fn type_statement<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
     let ty = without_value(module, &[pointer(module)]);
     declare(module, name, ty, INACCESSIBLE_MEMORY, &["nofree", "nounwind", "willreturn"])
 }
 
 const INTEGER: &str = "__enzyme_integer";
+const POINTER: &str = "__enzyme_pointer";
 
 /// Whether a function only states the type of memory.
 pub fn is_type_marker(name: &str) -> bool {
-    ["__enzyme_float", "__enzyme_double", INTEGER].iter().any(|marker| name.starts_with(marker))
+    ["__enzyme_float", "__enzyme_double", INTEGER, POINTER].iter().any(|marker| name.starts_with(marker))
 }
 
 fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
@@ -336,7 +342,7 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         }
         function.set_linkage(Linkage::Internal);
     }
-    for name in [CLOBBER, CAPTURE, EDGE, INTEGER, "__enzyme_float", "__enzyme_double"] {
+    for name in [CLOBBER, CAPTURE, EDGE, INTEGER, POINTER, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let context = module.get_context();
         let builder = context.create_builder();

@@ -22,7 +22,7 @@
 //! And where a function of the C++ library or of Eigen's own copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
-use crate::ir::markers::{integer_marker, type_marker};
+use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
 use crate::ir::metadata::{attached, operands, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
 use core_ad::DType;
@@ -55,10 +55,12 @@ pub fn run(module: &Module<'_>) {
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
             let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
+            let noted = if noted.is_empty() && is_set(copy) { stored(copy).to_owned() } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),
                 "integer" => integer_marker(module),
+                "pointer" => pointer_marker(module),
                 _ => match Some(&sides).filter(|_| is_copy(copy)).and_then(|sides| element(sides)) {
                     Some(dtype) => type_marker(module, dtype),
                     None => continue,
@@ -92,7 +94,20 @@ pub fn note(module: &Module<'_>) {
     }
 }
 
-/// What a pointer in memory leads to, by the type that clang gave its load for TBAA: `p1 int` is one pointer to integers.
+/// What the stores were that LLVM has made a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
+fn stored(set: Value) -> &'static str {
+    let access = operands(attached(set, c"tbaa")).get(1).copied();
+    let name = access.and_then(|access| operands(access).first().map(|name| text(*name)));
+    match name.as_deref() {
+        Some("double") => "double",
+        Some("float") => "float",
+        Some("int" | "long" | "long long" | "short" | "bool") => "integer",
+        _ => "",
+    }
+}
+
+/// What a pointer in memory leads to, by the type that clang gave its load for TBAA: `p1 int` is one pointer to integers, `p2 int` one to
+/// such pointers.
 fn pointed_to(mut pointer: Value) -> Option<&'static str> {
     while pointer.is(Op::LLVMGetElementPtr) && pointer.operands().len() == 2 {
         pointer = pointer.operand(0);
@@ -102,6 +117,9 @@ fn pointed_to(mut pointer: Value) -> Option<&'static str> {
     }
     let access = operands(attached(pointer, c"tbaa")).get(1).copied()?;
     let name = operands(access).first().map(|name| text(*name))?;
+    if name.starts_with("p2 ") || name.starts_with("p3 ") {
+        return Some("pointer");
+    }
     match name.strip_prefix("p1 ")? {
         "double" => Some("double"),
         "float" => Some("float"),

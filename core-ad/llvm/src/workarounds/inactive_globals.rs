@@ -7,7 +7,7 @@
 //! through a pointer, the tables of virtual functions: Enzyme would differentiate each function in them.
 
 use crate::analysis::constant_objects;
-use crate::analysis::global_uses::is_only_read;
+use crate::analysis::global_uses::{is_only_read, is_ours};
 use crate::analysis::reachable::reachable;
 use crate::analysis::virtual_tables::is_table;
 use crate::ir::{Block, Value};
@@ -43,7 +43,8 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
         let shadow_kind = LLVMGetMDKindIDInContext(context, shadow_name.as_ptr().cast(), shadow_name.len() as u32);
         for global in module.get_globals() {
             let raw = global.as_value_ref();
-            let candidate = LLVMIsDeclaration(raw) == 0 && !global.get_name().to_bytes().starts_with(b"llvm.");
+            // What is only read of a library's objects is a constant, too.
+            let candidate = !is_ours(global.get_name().to_bytes());
             if global.get_name().to_bytes() == REQUESTS.as_bytes()
                 && let Some(shadow) = module.get_global(&format!("{REQUESTS}_shadow"))
             {

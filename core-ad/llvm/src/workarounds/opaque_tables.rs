@@ -21,6 +21,7 @@ use llvm_sys::core::*;
 /// Marks the addresses of globals that are filled at run time and have addresses in them. After `inactive-globals`, which knows whether they are
 /// active.
 pub fn run(module: &Module<'_>) {
+    let mut count = 0;
     for global in module.get_globals().filter(|g| !g.is_constant() && g.get_initializer().is_some()) {
         let value = Value(global.as_value_ref());
         // SAFETY: the type of a live global.
@@ -29,10 +30,10 @@ pub fn run(module: &Module<'_>) {
         }
         let inactive = is_marked(module, &global);
         for address in addresses(value) {
-            mark_uses(module, address, inactive);
+            count += mark_uses(module, address, inactive);
         }
     }
-    if let Some(view) = module.get_function(markers::OBJECT) {
+    if let Some(view) = module.get_function(markers::OBJECT).filter(|_| count > 0) {
         opaque_objects::define(module, view);
     }
 }
@@ -48,8 +49,9 @@ fn addresses(global: Value) -> Vec<Value> {
     all
 }
 
-/// Marks an address where others than the global's members may be meant.
-fn mark_uses(module: &Module<'_>, address: Value, inactive: bool) {
+/// Marks an address where others than the global's members may be meant; returns in how many places.
+fn mark_uses(module: &Module<'_>, address: Value, inactive: bool) -> usize {
+    let mut count = 0;
     let mut users = address.users();
     users.dedup();
     for user in users.into_iter().filter(|user| user.is_instruction()) {
@@ -60,9 +62,11 @@ fn mark_uses(module: &Module<'_>, address: Value, inactive: bool) {
             Some(Op::LLVMCall | Op::LLVMInvoke) if user.calls_a_body() && !is_marker(user) => {
                 replace(module, user, address, inactive);
             }
-            _ => {}
+            _ => continue,
         }
+        count += 1;
     }
+    count
 }
 
 fn is_marker(call: Value) -> bool {

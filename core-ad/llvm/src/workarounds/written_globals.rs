@@ -27,7 +27,7 @@ mod uses;
 
 use crate::analysis::barriers::has_barriers;
 use crate::analysis::constant_objects;
-use crate::analysis::global_uses::is_only_read;
+use crate::analysis::global_uses::{is_only_read, is_ours};
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
@@ -80,11 +80,6 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     let addresses = begin(module, root, &locals);
     parameters::replace(module, root, &moved, &addresses, &locals);
     Ok(())
-}
-
-/// Whether a name is LLVM's, Enzyme's or this worker's.
-fn is_ours(name: &[u8]) -> bool {
-    [&b"llvm."[..], b"ffgrad", b"enzyme_", b"__enzyme"].iter().any(|p| name.starts_with(p))
 }
 
 /// The globals that are written, and who needs them.

@@ -9,13 +9,14 @@
 //! (Eigen's blocks, maps and products) are full of such members.
 //!
 //! Both passes leave non-temporal stores alone, because a `memset` has no such hint. So stores of integers and pointers get the hint before
-//! LLVM's pipeline and lose it behind it; all of them, for which are zeros shows after inlining. Stores of floating-point zeros stay as
-//! they are: loops of them are better a `memset`.
+//! LLVM's pipeline and lose it behind it; all of them, for which are zeros shows after inlining. Stores of floating-point zeros get it where
+//! a block has several. A loop of one is better a `memset`, which keeps the type of the store.
 
-use crate::ir::{self, Op, Value};
+use crate::ir::{self, Block, Op, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
+use std::collections::HashMap;
 
 /// The pass's name in the table.
 pub const NAME: &str = "zero-stores";
@@ -25,7 +26,11 @@ const HINT: &std::ffi::CStr = c"nontemporal";
 
 /// Marks the stores.
 pub fn mark(module: &Module<'_>) {
-    let stores = ir::all_instructions(module).into_iter().filter(|i| is_bare(*i));
+    let all = ir::all_instructions(module);
+    let mut zeros: HashMap<Block, usize> = HashMap::new();
+    all.iter().filter(|i| is_zero(**i)).for_each(|i| *zeros.entry(i.parent()).or_default() += 1);
+    let is_joined = |i: &Value| is_zero(*i) && zeros.get(&i.parent()).is_some_and(|count| *count > 1);
+    let stores = all.iter().filter(|i| is_bare(**i) || is_joined(i));
     // SAFETY: live stores of the module; the node is of its context.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -39,7 +44,7 @@ pub fn mark(module: &Module<'_>) {
 /// Takes the marks away. A user's own hint on such a store goes too.
 pub fn unmark(module: &Module<'_>) {
     let kind = kind(module);
-    for store in ir::all_instructions(module).into_iter().filter(|i| is_bare(*i)) {
+    for store in ir::all_instructions(module).into_iter().filter(|i| is_bare(*i) || is_zero(*i)) {
         // SAFETY: a live store; null takes the metadata away.
         unsafe { LLVMSetMetadata(store.0, kind, std::ptr::null_mut()) };
     }
@@ -50,6 +55,12 @@ fn kind(module: &Module<'_>) -> u32 {
     unsafe {
         LLVMGetMDKindIDInContext(LLVMGetModuleContext(module.as_mut_ptr()), HINT.as_ptr(), HINT.count_bytes() as u32)
     }
+}
+
+/// Whether it stores a floating-point zero.
+fn is_zero(i: Value) -> bool {
+    // SAFETY: asked of a live value.
+    i.is(Op::LLVMStore) && i.operand(0).is_float() && unsafe { LLVMIsNull(i.operand(0).0) } != 0
 }
 
 /// Whether it stores an integer or a pointer.

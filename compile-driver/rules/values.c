@@ -1,0 +1,23 @@
+/* Numbers whose derivative is not that of the operation which made them: constants, and results of a library with the derivative
+ * of a formula.
+ */
+#include <ffgrad/derivatives.h>
+#include <ffgrad/rules/values.h>
+
+/* The number without its derivative. */
+double ffgrad_constant(double x) { return x; }
+double ffgrad_constant_fwd(double x, double dx, double *dy) {
+  *dy = 0;
+  return x;
+}
+void ffgrad_constant_rev(double x, double *dx, double dy) {}
+FFGRAD_DERIVATIVES(ffgrad_constant, ffgrad_constant_fwd, ffgrad_constant_rev);
+
+/* One number with the derivative of another. */
+double ffgrad_value(double x, double like) { return x; }
+double ffgrad_value_fwd(double x, double dx, double like, double dlike, double *dy) {
+  *dy = dlike;
+  return x;
+}
+void ffgrad_value_rev(double x, double *dx, double like, double *dlike, double dy) { *dlike += dy; }
+FFGRAD_DERIVATIVES(ffgrad_value, ffgrad_value_fwd, ffgrad_value_rev);
