@@ -257,6 +257,10 @@ def special_angles(x: Array, y: Array) -> Array:
     return np.tan(0.4 * x) + np.angle(x + 1j * y) * np.arctan(x / 1.5) + np.hypot(x, y) + np.mod(7 * x, 2.0 + y)
 
 
+def locked_sum(x: Array) -> Array:
+    return np.sum(np.array([0.5, 1.5, 2.5])[np.arange(len(x)) % 3] * np.sin(x))
+
+
 def static_local_table(x: Array) -> Array:
     result = 0.0
     for i, v in enumerate(x):

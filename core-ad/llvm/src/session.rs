@@ -273,7 +273,7 @@ impl<'ctx> Session<'ctx> {
             entry::derivative(&module, *entry, wrapper, job.plan, job.mask, job.write_only, has_rules)?;
         }
         rules::inactive::mark(&module, &inactive)?;
-        rules::inactive::mark_text(&module);
+        rules::inactive::mark_text(&module)?;
         if job.pipeline == Pipeline::Typed {
             local_types::run(&module);
         }

@@ -7,11 +7,22 @@ use super::rule::text;
 use crate::ir::{Result, set_string_attribute};
 use core_ad::names;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicValue, FunctionValue};
 
-/// Functions of the C library that only put something out, format it, read a number from text, return the time, or seed random numbers.
-pub const OUTPUT: [&str; 41] = [
+/// Functions of the C library that only put something out, format it, read a number from text, return the time, seed random numbers, wait, or lock.
+pub const OUTPUT: [&str; 52] = [
+    "nanosleep",
+    "pthread_mutex_destroy",
+    "pthread_mutex_init",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_unlock",
+    "pthread_rwlock_wrlock",
+    "sched_yield",
+    "usleep",
     "fflush",
     "snprintf",
     "sprintf",
@@ -141,8 +152,13 @@ pub fn mark(module: &Module<'_>, symbols: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Marks what reads and writes text, as far as Enzyme does not know it. A number that is read from a text has no derivative.
-pub fn mark_text(module: &Module<'_>) {
+/// Marks what reads and writes text, or the processor's state, as far as Enzyme does not know it. A number that is read from a text has no
+/// derivative.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn mark_text(module: &Module<'_>) -> Result<()> {
     let is_text = |f: &FunctionValue<'_>| {
         let symbol = text(f.get_name());
         if !symbol.starts_with("_Z") {
@@ -152,6 +168,36 @@ pub fn mark_text(module: &Module<'_>) {
         TEXT.iter().any(|start| name.starts_with(start))
     };
     module.get_functions().filter(is_text).for_each(|f| mark_one(module, f, true));
+    wrap_processor_state(module)
+}
+
+/// LLVM's functions that read and write the processor's state: rounding, flags, counters. Enzyme knows none of them.
+const PROCESSOR: [&str; 8] = [
+    "llvm.x86.sse.stmxcsr",
+    "llvm.x86.sse.ldmxcsr",
+    "llvm.get.rounding",
+    "llvm.set.rounding",
+    "llvm.readcyclecounter",
+    "llvm.readsteadycounter",
+    "llvm.x86.rdtsc",
+    "llvm.x86.rdtscp",
+];
+
+/// Gives each of them that is called a function around it, which is inactive: of intrinsics themselves Enzyme does not ask that.
+fn wrap_processor_state(module: &Module<'_>) -> Result<()> {
+    for inner in PROCESSOR.iter().filter_map(|name| module.get_function(name)) {
+        let outer = module.add_function(&format!("ffgrad.{}", text(inner.get_name())), inner.get_type(), None);
+        outer.set_linkage(Linkage::Internal);
+        inner.replace_all_uses_with(outer);
+        let builder = module.get_context().create_builder();
+        builder.position_at_end(module.get_context().append_basic_block(outer, ""));
+        let given: Vec<_> = outer.get_params().into_iter().map(Into::into).collect();
+        let call = builder.build_call(inner, &given, "").map_err(|e| e.to_string())?;
+        let result = call.try_as_basic_value().basic();
+        builder.build_return(result.as_ref().map(|r| r as &dyn BasicValue<'_>)).map_err(|e| e.to_string())?;
+        mark_one(module, outer, true);
+    }
+    Ok(())
 }
 
 /// Whether the user, or a rule, says that a function is inactive. What it is given it does not keep.
