@@ -2,6 +2,7 @@
 //! field; those that change the compiled code are part of the cache key.
 
 use core_ad::cuda::Extent;
+use core_ad::implicit::Implicit;
 use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,36 @@ pub enum Mode {
     Tape,
 }
 
+/// A derivative that the user gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum GivenDerivative {
+    /// By functions: forward, reverse and perhaps saving.
+    Functions(Vec<String>),
+    /// By what the function solves: `{"implicit": "residual"}`.
+    Implicit(Implicit),
+}
+
+impl GivenDerivative {
+    /// The functions that it names.
+    pub fn functions(&self) -> Vec<&String> {
+        match self {
+            GivenDerivative::Functions(names) => names.iter().collect(),
+            GivenDerivative::Implicit(rule) => vec![&rule.implicit],
+        }
+    }
+}
+
+/// How the files of a folder belong together that a function reaches. Positions are those of the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Reach {
+    /// Symbols that several of the sources define, and the source whose definition counts.
+    pub chosen: BTreeMap<String, usize>,
+    /// Folders of headers that are in none that the compiler searches, by source. The key has the headers that were read there.
+    #[serde(skip)]
+    pub folders: BTreeMap<usize, Vec<PathBuf>>,
+}
+
 /// Options of a function. Doc comments are in Python's terms: `scripts/option_docs.py` makes the documentation of the Python
 /// package and the README's table from them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,13 +92,17 @@ pub struct Options {
     /// Functions that carry no derivative.
     pub inactive: Vec<String>,
     /// Derivatives of functions in the user's own source: `{"lookup": ("lookup_fwd", "lookup_rev")}`, names of the
-    /// forward and the reverse one and, if need be, of one that saves (`docs/custom-derivatives.md`, which also lists
-    /// the derivatives that BLAS, LAPACK and special functions have).
-    pub derivatives: BTreeMap<String, Vec<String>>,
+    /// forward and the reverse one and, if need be, of one that saves; of a solver `{"solve": implicit("residual")}`, by the
+    /// implicit function theorem (`docs/custom-derivatives.md`, which also lists the derivatives that BLAS, LAPACK and
+    /// special functions have).
+    pub derivatives: BTreeMap<String, GivenDerivative>,
     /// Functions whose given derivative is left aside: their own code is differentiated. Set by ffgrad itself, to find
     /// out which one is wrong.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub ignored_derivatives: Vec<String>,
+    /// Where the sources were found in a folder, how they belong together. Set by ffgrad itself.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// When the gradient is checked against forward mode and finite differences. `"once"`: at the first call with each
     /// of the first eight sizes. `"always"`: at every call. `"strict"`: as `"once"`, and a disagreement with finite
     /// differences alone refuses too. `"off"`: never.
@@ -166,7 +201,7 @@ fn wrong(name: &str, value: &Value) -> String {
         "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
         "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
-        "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}".to_owned(),
+        "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned(),
         "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
@@ -243,6 +278,7 @@ impl Default for Options {
             inactive: Vec::new(),
             derivatives: BTreeMap::new(),
             ignored_derivatives: Vec::new(),
+            reach: None,
             verify: Verify::default(),
             loose_types: false,
             arena: true,

@@ -1,7 +1,7 @@
 //! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
 use crate::path_set::PathSet;
-use crate::protocol::{Entry, GivenRule, Math, Pipeline};
+use crate::protocol::{Entry, GivenRule, Math, Pipeline, Solver};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -53,6 +53,9 @@ pub struct Manifest {
     /// Functions whose derivative the user gave, by option or in the source.
     #[serde(default)]
     pub rules: Vec<GivenRule>,
+    /// Solvers with the implicit function theorem's derivative.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solvers: Vec<Solver>,
     /// Linker arguments for libraries that ffgrad's own rules need.
     pub link: Vec<String>,
 }

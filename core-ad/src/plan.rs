@@ -84,6 +84,19 @@ pub struct Arg {
     pub column_major: bool,
     /// Has the `...` of a signature: leading batch dimensions, for each element of which the function is called.
     pub batched: bool,
+    /// How a text is passed as this array of bytes; `None` where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text>,
+}
+
+/// How a text becomes an array of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Text {
+    /// With a zero at its end.
+    C,
+    /// Filled up with blanks to the length of the dummy, where that has one.
+    Fortran,
 }
 
 impl Arg {

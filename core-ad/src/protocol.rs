@@ -175,6 +175,17 @@ pub struct Derivative {
     pub save: Option<String>,
 }
 
+/// A function that a program of ffgrad's takes the place of in derivatives: symbols.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Solver {
+    /// The user's function.
+    pub symbol: String,
+    /// Takes its place.
+    pub replacement: String,
+    /// The function that calls it all the same.
+    pub inside: String,
+}
+
 /// A derivative that the user gave, as the worker found it in the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenRule {
@@ -222,6 +233,20 @@ pub enum Request {
         /// Functions without a body that are called by another name once all is linked.
         external: Vec<(String, String)>,
     },
+    /// What a bitcode file defines and uses; works on no loaded module.
+    Symbols {
+        /// The file.
+        module: PathBuf,
+    },
+    /// Write a bitcode file in which some definitions give way to those of other files.
+    Weaken {
+        /// The file.
+        module: PathBuf,
+        /// The definitions.
+        symbols: Vec<String>,
+        /// Where it goes.
+        output: PathBuf,
+    },
     /// Check the derivatives given by the user.
     CheckRules {
         /// Those of the options.
@@ -268,6 +293,9 @@ pub enum Request {
         derivatives: Vec<Derivative>,
         /// Symbols of functions whose derivatives are left aside.
         ignored: Vec<String>,
+        /// Solvers in whose place others are differentiated.
+        #[serde(default)]
+        solvers: Vec<Solver>,
         /// Allocations may come from the tape arena.
         arena: bool,
         /// Code generation.
@@ -314,6 +342,8 @@ impl Request {
     pub const fn name(&self) -> &'static str {
         match self {
             Request::Load { .. } => "load",
+            Request::Symbols { .. } => "symbols",
+            Request::Weaken { .. } => "weaken",
             Request::CheckRules { .. } => "checkrules",
             Request::Describe { .. } => "describe",
             Request::Primal { .. } => "primal",
@@ -339,6 +369,17 @@ pub struct Place {
     pub removable: bool,
 }
 
+/// A symbol that a bitcode file defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    /// Its name; empty for what is needed wherever the file is: constructors, marks of derivatives.
+    pub name: String,
+    /// Whether two files may define it (`inline`, templates, COMMON).
+    pub shared: bool,
+    /// Names of other files' or shared symbols that its code mentions, by way of the file's own static functions too.
+    pub uses: Vec<String>,
+}
+
 /// The worker's answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "answer")]
@@ -349,6 +390,11 @@ pub enum Response {
         functions: Vec<String>,
         /// Symbols that are used and not defined, LLVM's intrinsics among them.
         undefined: Vec<String>,
+    },
+    /// After `Symbols`.
+    Symbols {
+        /// Every symbol that other files can see.
+        symbols: Vec<Symbol>,
     },
     /// After `CheckRules`: the functions that have a derivative of their own.
     Checked {

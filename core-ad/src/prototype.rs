@@ -1,7 +1,7 @@
 //! The discovered C prototype of a function: what its debug information and LLVM's inferred
 //! attributes describe, the same for every source language.
 
-use crate::DType;
+use crate::{DType, Text};
 use crate::adapter::{Adapted, Object};
 use crate::fortran::{self, Procedure};
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,17 @@ impl fmt::Display for Prototype {
 }
 
 impl Param {
+    /// How a text can be passed as this parameter.
+    pub fn text(&self) -> Option<Text> {
+        let ParamType::Pointer { dtype: DType::I8, .. } = self.ty else { return None };
+        let spelled = self.spelled.trim_start_matches("const ");
+        match () {
+            () if spelled.starts_with("character") => Some(Text::Fortran),
+            () if spelled.starts_with("char ") || spelled.starts_with("char*") => Some(Text::C),
+            () => None,
+        }
+    }
+
     fn declaration(&self) -> String {
         if self.spelled.ends_with(['*', '&']) {
             let (base, mark) = self.spelled.split_at(self.spelled.len() - 1);

@@ -75,14 +75,19 @@ impl Function {
     }
 
     /// Digests of source files: the manifest's where it has them, else of their content now. A pack that is a folder is
-    /// identified by its index, which has the digests of all else.
+    /// identified by its index, which has the digests of all else; a folder of sources by the files in it that were read.
     fn source_digests(&self, files: Vec<PathBuf>) -> PyResult<Vec<String>> {
         let known = &self.inner.manifest().sources;
         let digest = |file: &PathBuf| {
             let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-            let own = known.iter().find(|source| Path::new(&source.path) == absolute);
-            let file = if file.is_dir() { file.join("pack.json") } else { file.clone() };
-            own.map_or_else(|| cache::digest_file(&file), |source| Ok(source.digest.clone()))
+            if let Some(own) = known.iter().find(|source| Path::new(&source.path) == absolute) {
+                return Ok(own.digest.clone());
+            }
+            let index = file.join("pack.json");
+            match file.is_dir() && !index.is_file() {
+                true => Ok(cache::digest_of_sources(known, &absolute)),
+                false => cache::digest_file(if file.is_dir() { &index } else { file }),
+            }
         };
         files.iter().map(digest).collect::<Result<_, _>>().map_err(|e| PyOSError::new_err(e.to_string()))
     }

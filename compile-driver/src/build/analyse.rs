@@ -1,12 +1,14 @@
 //! Analyses a function: compiles its sources, finds the prototype, makes the call plan, publishes the cache entry.
 
 use crate::build::context::Context;
-use crate::build::frontend::language;
+use crate::build::frontend::adapter::Adapter;
+use crate::build::frontend::language::{self, Compiled};
 use crate::build::link::libraries;
 use crate::build::refusal::crash::Scene;
 use crate::build::rules::bundled;
+use crate::build::rules::implicit::{self, Program};
 use crate::build::worker::Worker;
-use crate::build::{frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
+use crate::build::{folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
 use crate::cache::{self, Lock, Staging, entry};
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::Spec;
@@ -17,7 +19,7 @@ use core_ad::manifest::{FORMAT, Manifest};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{OpenMp, Request, Response};
 use core_ad::{Prototype, signature};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// An entry that was made, or found to be what would be made.
@@ -78,10 +80,10 @@ fn described(
     staging: &Staging,
     worker: &mut Worker,
 ) -> Result<(Manifest, Option<Vec<PathBuf>>)> {
-    let Context { spec, tools, cache } = context;
+    let Context { spec, tools, cache } = *context;
     let headers = bundled::include_folder(cache)?;
     let step = Step::begin("compiling the source".to_owned());
-    let mut compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, false, None)?;
+    let mut compiled = compile(context, staging, &headers, false, None)?;
     drop(step);
     let _step = Step::begin("finding out the prototype".to_owned());
     let openmp = openmp::around_engine(context)?;
@@ -90,21 +92,32 @@ fn described(
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
         // An inline or static function that nothing uses is emitted on request only.
-        if let Ok(all) = frontend::compile(tools, spec, cache, staging.path(), &headers, true, None) {
+        if let Ok(all) = compile(context, staging, &headers, true, None) {
             compiled = all;
             all_declarations = true;
             loaded = load(worker, &compiled.modules, openmp.clone())?;
         }
     }
     let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
+    let programs =
+        implicit::compile(context, worker, &loaded.functions, &compiled.procedures, &headers, staging.path())?;
+    let mut solvers = Vec::new();
+    if !programs.is_empty() {
+        loaded = add_programs(context, worker, &mut compiled, &programs)?;
+        compiled.commands.extend(programs.iter().map(|program| program.command.clone()));
+        solvers.extend(programs.iter().map(|program| program.solver.clone()));
+    }
     let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
     let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
     if let Some(adapter) = frontend::adapter::write(spec, &prototype, staging.path())? {
         let step = Step::begin("compiling the adapter".to_owned());
-        compiled = frontend::compile(tools, spec, cache, staging.path(), &headers, all_declarations, Some(&adapter))
+        compiled = compile(context, staging, &headers, all_declarations, Some(&adapter))
             .map_err(|e| frontend::adapter::rejected(spec, &prototype, e))?;
         drop(step);
-        loaded = load(worker, &compiled.modules, openmp)?;
+        loaded = match programs.is_empty() {
+            true => load(worker, &compiled.modules, openmp)?,
+            false => add_programs(context, worker, &mut compiled, &programs)?,
+        };
         rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
         let found;
         (found, single_precision) = describe(worker, spec, core_ad::adapter::SYMBOL)?;
@@ -153,10 +166,26 @@ fn described(
         renamed: rules.renamed,
         external: rules.external,
         rules: rules.given,
+        solvers,
         link: rules.link,
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
     Ok((manifest, absent))
+}
+
+/// Compiles the sources, those of a folder from what the search for them has left.
+fn compile(
+    context: &Context<'_>,
+    staging: &Staging,
+    headers: &Path,
+    all_declarations: bool,
+    adapter: Option<&Adapter>,
+) -> Result<Compiled> {
+    let Context { spec, tools, cache } = *context;
+    match &spec.options.reach {
+        Some(reach) => folder::compile(context, reach, staging.path(), all_declarations, adapter),
+        None => frontend::compile(tools, spec, cache, staging.path(), headers, all_declarations, adapter),
+    }
 }
 
 /// What the sources define and what they use without defining it.
@@ -173,6 +202,19 @@ fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Res
         Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
         _ => Ok(Loaded::default()),
     }
+}
+
+/// Loads the sources together with the programs that take the places of solvers.
+fn add_programs(
+    context: &Context<'_>,
+    worker: &mut Worker,
+    compiled: &mut Compiled,
+    programs: &[Program],
+) -> Result<Loaded> {
+    compiled.modules.extend(programs.iter().map(|program| program.module.clone()));
+    let loaded = load(worker, &compiled.modules, openmp::around_engine(context)?)?;
+    implicit::check_visible(context.spec, programs, &loaded.undefined)?;
+    Ok(loaded)
 }
 
 fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype, bool)> {

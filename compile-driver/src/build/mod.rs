@@ -6,6 +6,7 @@
 mod analyse;
 pub mod context;
 pub mod enzyme;
+pub mod folder;
 pub mod frontend;
 pub mod kept_worker;
 pub mod key;
@@ -231,6 +232,7 @@ impl<'a> Build<'a> {
             inactive: [&self.context.spec.options.inactive[..], &self.also_inactive].concat(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
+            solvers: self.manifest.solvers.clone(),
             arena: self.context.spec.options.arena,
             codegen: self.codegen()?,
             lines,

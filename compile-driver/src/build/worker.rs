@@ -247,7 +247,7 @@ fn lines_of(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
 /// What a job does, for a message about a worker that did not survive it.
 fn stage(request: &Request) -> &'static str {
     match request {
-        Request::Load { .. } => "reading the compiled sources",
+        Request::Load { .. } | Request::Symbols { .. } | Request::Weaken { .. } => "reading the compiled sources",
         Request::CheckRules { .. } => "checking the derivatives given",
         Request::Describe { .. } => "finding out the prototype",
         Request::Primal { .. } => "compiling the function",

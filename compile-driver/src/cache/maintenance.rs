@@ -96,6 +96,7 @@ pub fn prune(cache: &Cache, limit: u64, unused: Option<Duration>) -> Result<Remo
     remove_leftovers(cache, Duration::ZERO, &mut removed);
     let entries = list(cache);
     let mut total: u64 = entries.iter().map(|e| e.bytes).sum::<u64>() + size(&cache.root().join("runtime"));
+    total += remove_units(cache, limit.saturating_sub(total), unused, &mut removed)?;
     for entry in entries.iter().rev() {
         let is_old = unused.is_some_and(|limit| Duration::from_secs(entry.unused_seconds) > limit);
         if total <= limit && !is_old {
@@ -200,6 +201,27 @@ fn claim(cache: &Cache, key: &str) -> Option<Lock> {
     locked(&path, try_lock).ok().map(|file| Lock { file })
 }
 
+/// Removes compiled files of folders, the oldest first: what was made of them is in the entries. What they still take.
+fn remove_units(cache: &Cache, limit: u64, unused: Option<Duration>, removed: &mut Removed) -> Result<u64> {
+    let mut units: Vec<(Duration, u64, PathBuf)> = folders(&cache.root().join("units"))
+        .into_iter()
+        .map(|unit| (age(&unit).unwrap_or_default(), size(&unit), unit))
+        .collect();
+    let mut total: u64 = units.iter().map(|(_, bytes, _)| bytes).sum();
+    // Builds hold it while they read units.
+    let Some(_lock) = claim(cache, crate::cache::UNITS) else { return Ok(total) };
+    units.sort();
+    for (age, bytes, unit) in units.into_iter().rev() {
+        if total <= limit && unused.is_none_or(|limit| age <= limit) {
+            continue;
+        }
+        cache.set_aside(&unit)?;
+        total -= bytes.min(total);
+        removed.bytes += bytes;
+    }
+    Ok(total)
+}
+
 fn remove_entry(cache: &Cache, key: &str) -> Result<bool> {
     let Some(_lock) = claim(cache, key) else { return Ok(false) };
     cache.set_aside(&cache.entry(key))?;
@@ -241,7 +263,8 @@ fn remove_traces(cache: &Cache) {
             continue;
         }
         let record: Option<crate::cache::request::Record> = crate::cache::read_json(&request);
-        if !record.is_some_and(|r| r.found.iter().any(|f| cache.entry(&f.key).is_dir())) {
+        let leads = |key: &str| cache.entry(key).is_dir() || cache.unit(key).is_dir();
+        if !record.is_some_and(|r| r.found.iter().any(|f| leads(&f.key))) {
             let _ = fs::remove_file(&request);
         }
     }
@@ -320,6 +343,21 @@ mod tests {
         drop(held);
         assert_eq!(clear(&cache).unwrap().entries, 1);
         assert!(!cache.entry("k").exists());
+    }
+
+    #[test]
+    fn compiled_files_of_folders_go_before_entries_unless_a_build_reads_them() {
+        let (_folder, cache) = cache();
+        entry(&cache, "k", 100);
+        fs::create_dir(cache.unit("u")).unwrap();
+        fs::write(cache.unit("u").join("source0.bc"), vec![0; 8192]).unwrap();
+        let one = size(&cache.entry("k")) + size(&cache.root().join("runtime"));
+        let reading = cache.hold(crate::cache::UNITS);
+        prune(&cache, one, None).unwrap();
+        assert!(cache.unit("u").is_dir());
+        drop(reading);
+        let removed = prune(&cache, one, None).unwrap();
+        assert!(!cache.unit("u").exists() && removed.bytes >= 8192);
     }
 
     #[test]

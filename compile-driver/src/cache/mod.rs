@@ -3,6 +3,7 @@
 //! ```text
 //! <cache>/v6/
 //!   requests/<digest>.json     what was asked for -> which headers it read, and the key they gave
+//!   units/<key>/               one file of a folder of sources, compiled
 //!   entries/<key>/
 //!     manifest.json            prototype, call plan, commands
 //!     source0.bc ...           the compiled sources, so that later entry points need no compiler
@@ -162,6 +163,11 @@ impl Cache {
         self.root.join("entries").join(key)
     }
 
+    /// The folder of one file of a folder of sources, compiled.
+    pub fn unit(&self, key: &str) -> PathBuf {
+        self.root.join("units").join(key)
+    }
+
     /// The file of a request.
     pub fn request(&self, digest: &str) -> PathBuf {
         self.root.join("requests").join(format!("{digest}.json"))
@@ -286,7 +292,10 @@ impl Cache {
     }
 }
 
-const PLACES: [&str; 5] = ["requests", "entries", "locks", "runtime", "staging"];
+/// The name that builds hold while they read compiled files of folders, see [`Cache::hold`].
+pub const UNITS: &str = "units";
+
+const PLACES: [&str; 6] = ["requests", "entries", "units", "locks", "runtime", "staging"];
 
 /// Refuses what others could change: then they could have this process run their code.
 fn must_be_ours(folder: &Path, metadata: &fs::Metadata) -> Result<()> {
@@ -385,6 +394,14 @@ pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> C
 pub fn digest_file(path: &Path) -> Result<String> {
     let bytes = fs::read(path).map_err(io("read", path))?;
     Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+/// One digest of the files that were read below a folder.
+pub fn digest_of_sources(sources: &[core_ad::manifest::Source], folder: &Path) -> String {
+    let below = sources.iter().filter_map(|s| Some((Path::new(&s.path).strip_prefix(folder).ok()?, &s.digest)));
+    let mut below: Vec<String> = below.map(|(path, digest)| format!("{}\0{digest}\0", path.display())).collect();
+    below.sort();
+    blake3::hash(below.concat().as_bytes()).to_hex().to_string()
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ mod tests {
             flat: false,
             column_major: false,
             batched: false,
+            text: None,
         };
         let args = vec![arg("x", Role::Input), arg("y", Role::Output)];
         CallPlan { args, inputs: vec![0], outputs: vec![1], drops_return: false, signature: "x[n] -> y[n]".to_owned() }

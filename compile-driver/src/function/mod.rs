@@ -18,7 +18,7 @@ pub(crate) mod watch;
 
 use crate::build::context::Context;
 use crate::build::frontend::language;
-use crate::build::{self, Analysed, key};
+use crate::build::{self, Analysed, folder, key};
 use crate::cache::request::{Found, Record, Vacancy};
 use crate::cache::{Cache, Lock, entry, maintenance};
 use crate::call::arguments::{self, Input, Results};
@@ -26,7 +26,7 @@ use crate::call::launch::{Chooser, Launcher};
 use crate::call::shape_cache::ShapeCache;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
-use crate::function::opened::{InitWith, Opened, tools_for};
+use crate::function::opened::{InitWith, Opened, toolchain_of, tools_for};
 use crate::function::trust::{Selection, Trust};
 use crate::function::variants::Variants;
 use crate::function::variants::packed::PackedVariant;
@@ -36,6 +36,7 @@ use crate::options::Spec;
 use crate::os::cpu;
 use crate::pack;
 use crate::source_text;
+use crate::toolchain;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{Manifest, Source};
@@ -74,6 +75,14 @@ impl Function {
         if let Some(path) = pack::read::source(&spec) {
             let path = path.to_owned();
             return Self::of_pack(pack::read::open(spec, &path)?, chooser);
+        }
+        if folder::is_wanted(&spec) {
+            let cache = Cache::open()?;
+            let with_flang = |fortran: bool| {
+                let tools = toolchain_of(&spec)?;
+                Ok(if fortran { toolchain::with_fortran(tools.clone()).unwrap_or(tools) } else { tools })
+            };
+            spec = folder::expand(&spec, &cache, with_flang)?;
         }
         if language::is_fortran(&spec) {
             // As every name in Fortran.

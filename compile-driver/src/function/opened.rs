@@ -352,8 +352,13 @@ impl PlanFlags {
 
 /// The tools that a function's sources need.
 pub(crate) fn tools_for(spec: &Spec) -> std::result::Result<Tools, ToolchainError> {
-    let tools = toolchain::find(&choice(&spec.options.engine))?;
+    let tools = toolchain_of(spec)?;
     if language::is_fortran(spec) { toolchain::with_fortran(tools) } else { Ok(tools) }
+}
+
+/// The tools that every build needs.
+pub(crate) fn toolchain_of(spec: &Spec) -> std::result::Result<Tools, ToolchainError> {
+    toolchain::find(&choice(&spec.options.engine))
 }
 
 /// The packaging of Enzyme meant by the option's text.

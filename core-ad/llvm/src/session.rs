@@ -4,7 +4,7 @@ use crate::analysis::{constant_objects, value_paths};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
-use crate::llvm::{codegen, debug_info, linkage, pipelines};
+use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
@@ -15,7 +15,7 @@ use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
+use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response, Solver};
 use core_ad::{CallPlan, metadata};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -41,6 +41,7 @@ pub struct Session<'ctx> {
 /// What a derivative job is about.
 struct Derive<'a> {
     symbol: &'a str,
+    solvers: &'a [Solver],
     plan: &'a CallPlan,
     mask: u64,
     write_only: &'a [usize],
@@ -103,6 +104,8 @@ impl<'ctx> Session<'ctx> {
                 linkage::rename_declarations(self.module()?, &external);
                 self.loaded()
             }
+            Request::Symbols { module } => Ok(symbols::list(&self.read(&module)?)),
+            Request::Weaken { module, symbols, output } => symbols::weaken(&self.read(&module)?, &symbols, &output),
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
             Request::Primal { symbol, plan, codegen, output } => {
@@ -127,13 +130,16 @@ impl<'ctx> Session<'ctx> {
                 inactive,
                 derivatives,
                 ignored,
+                solvers,
                 arena,
                 codegen,
                 lines,
                 output,
             } => {
+                let solvers: Vec<Solver> = solvers.into_iter().filter(|s| !ignored.contains(&s.symbol)).collect();
                 let job = Derive {
-                    symbol: &symbol,
+                    symbol: solvers.iter().find(|s| s.symbol == symbol).map_or(&symbol, |s| &s.replacement),
+                    solvers: &solvers,
                     plan: &plan,
                     mask,
                     write_only: &write_only,
@@ -254,6 +260,7 @@ impl<'ctx> Session<'ctx> {
         notes: &mut Notes,
     ) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
+        rules::solvers::replace(&module, job.solvers)?;
         cuda_threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));

@@ -9,7 +9,7 @@ mod scan;
 mod symbols;
 
 pub use bounds::open_symbol;
-pub use scan::{Scan, order, scan};
+pub use scan::{Scan, looks_free, order, scan};
 pub use symbols::{Entity, Found, procedures};
 
 use crate::names::{Lookup, closest};
@@ -124,7 +124,9 @@ pub fn prototype(base: Prototype, found: &Found) -> Result<Prototype, String> {
 
 impl Entity {
     fn param(&self, intent: Option<Intent>, inferred: Option<Access>) -> Param {
-        let dtype = self.dtype().filter(|_| !self.is_beyond_reach());
+        let is_input_text = self.text_length().is_some() && !matches!(intent, Some(Intent::Out | Intent::InOut));
+        let text = is_input_text.then_some(DType::I8);
+        let dtype = self.dtype().filter(|_| !self.is_beyond_reach()).or(text);
         let ty = match dtype {
             None => ParamType::Unsupported,
             Some(dtype) if self.by_value => ParamType::Value { dtype },
@@ -144,7 +146,10 @@ impl Entity {
     }
 
     fn dummy(&self, intent: Option<Intent>, inferred: Option<Access>) -> Dummy {
-        let extents = self.shape.iter().map(|bounds| bounds::extent(bounds)).collect();
+        let extents = match self.text_length() {
+            Some(length) => vec![length],
+            None => self.shape.iter().map(|bounds| bounds::extent(bounds)).collect(),
+        };
         let descriptor = self.is_descriptor();
         let unread = !descriptor && inferred == Some(Access::Write);
         Dummy { intent, extents, descriptor, optional: self.optional, unread }
@@ -165,9 +170,25 @@ impl Entity {
         })
     }
 
+    /// The length of one text: `CHARACTER(*,1)` of any, `CHARACTER(8_8,1)` of eight characters.
+    fn text_length(&self) -> Option<Extent> {
+        let inside = self.ty.strip_prefix("CHARACTER(")?.strip_suffix(",1)")?;
+        if self.is_array() || self.is_descriptor() || self.by_value {
+            return None;
+        }
+        match inside {
+            "*" => Some(Extent::Open),
+            number => number.split('_').next()?.parse().ok().map(|n| Extent::Known(Dim::Int(n))),
+        }
+    }
+
     /// The declaration as the source would spell it: `real(8), intent(in)`.
     fn spelled(&self) -> String {
-        let mut text = self.ty.to_lowercase();
+        let mut text = match (self.text_length(), self.ty.to_lowercase()) {
+            (Some(Extent::Open), _) => "character(*)".to_owned(),
+            (Some(Extent::Known(length)), _) => format!("character({length})"),
+            (_, other) => other,
+        };
         for (set, word) in [(self.allocatable, "allocatable"), (self.pointer, "pointer")] {
             if set {
                 text.push_str(", ");
@@ -203,7 +224,8 @@ pub fn declaration(prototype: &Prototype, procedure: &Procedure) -> String {
             Extent::Open => ":".to_owned(),
             Extent::Other(text) => text.clone(),
         };
-        let shape: Vec<String> = dummy.extents.iter().map(extent).collect();
+        let is_text = param.spelled.starts_with("character(");
+        let shape: Vec<String> = dummy.extents.iter().filter(|_| !is_text).map(extent).collect();
         let mut shape = shape.join(",");
         if !dummy.descriptor && shape.ends_with(':') {
             shape.replace_range(shape.len() - 1.., "*");

@@ -12,10 +12,11 @@
 //! ```
 
 use super::Intent;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// A procedure with a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// Modules and host procedures around it, the outermost first, then its own name.
     pub scopes: Vec<String>,
@@ -37,7 +38,7 @@ impl Found {
 }
 
 /// A dummy argument or a function's result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
     /// Its name, in lower case.
     pub name: String,

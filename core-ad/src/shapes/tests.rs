@@ -28,6 +28,7 @@ fn arg(role: Role, dtype: DType, text: &str) -> Arg {
         flat: false,
         column_major: false,
         batched: false,
+        text: None,
     }
 }
 

@@ -431,6 +431,7 @@ pub(super) fn arg(name: &str, role: Role, dtype: DType, passing: Passing) -> Arg
         flat: false,
         column_major: false,
         batched: false,
+        text: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! integer is the number of elements of the first input array, whose shape the outputs have.
 
 use super::check::{self, arg, integer_param, is_integer};
+use super::texts::length_symbol;
 use super::{adapted, normal_form, parser, unsupported, useless_size};
 use crate::adapter::Object;
 use crate::names::closest;
@@ -75,6 +76,8 @@ fn with_matrices(prototype: &Prototype) -> Option<String> {
 fn with_one_size(prototype: &Prototype) -> Option<String> {
     let symbol = count_symbol(prototype, &BTreeMap::new());
     let has_arrays = prototype.params.iter().any(is_array);
+    // Where nothing has a size, results are numbers.
+    let counts_nothing = !prototype.params.iter().any(|param| is_array_input(param) || is_count(param));
     let dims = [Dim::Sym(symbol.to_owned())];
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for param in &prototype.params {
@@ -84,6 +87,7 @@ fn with_one_size(prototype: &Prototype) -> Option<String> {
         let role = default_role(param)?;
         let own = adapted::object(param).map(|object| own_shape(object, symbol));
         let is_number = param.name.contains('.') && param.spelled.ends_with('&');
+        let is_number = is_number || counts_nothing || param.text().is_some();
         let shape: &[Dim] = if is_array(param) && !is_number { own.as_deref().unwrap_or(&dims) } else { &[] };
         // One integer can be the dimension; the others are ambiguous.
         let is_dimension = has_arrays && param.name == symbol;
@@ -107,7 +111,8 @@ fn own_shape(object: &Object, symbol: &str) -> Vec<Dim> {
 /// Whether `text` fits, perhaps with the size of arrays that follows from no input.
 fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     let fits = |sizes: BTreeMap<String, i64>| {
-        parser::parse(text).and_then(|tree| check::plan(prototype, &tree, &sizes)).is_ok()
+        let completed = |tree| super::texts::completed(prototype, tree);
+        parser::parse(text).map(completed).and_then(|tree| check::plan(prototype, &tree, &sizes)).is_ok()
     };
     fits(BTreeMap::new()) || fits(BTreeMap::from([(symbol.to_owned(), 1)]))
 }
@@ -122,7 +127,7 @@ fn is_count(param: &Param) -> bool {
 }
 
 fn is_array_input(param: &Param) -> bool {
-    is_array(param) && matches!(default_role(param), Some(Role::Input | Role::InOut))
+    is_array(param) && param.text().is_none() && matches!(default_role(param), Some(Role::Input | Role::InOut))
 }
 
 fn float_return(prototype: &Prototype) -> Option<crate::DType> {
@@ -164,6 +169,10 @@ fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Op
     if let Some(object) = adapted::object(param).filter(|object| !adapted::is_flat(object)) {
         let constant = role == Role::Input && !dtype.is_float();
         return Some(Arg { shape: adapted::example(object), constant, ..bare });
+    }
+    if param.text().is_some() {
+        let shape = vec![Dim::Sym(length_symbol(&param.name))];
+        return Some(Arg { shape, constant: true, ..bare });
     }
     let shape = if role == Role::Size || is_array(param) { vec![Dim::Sym(symbol.to_owned())] } else { Vec::new() };
     let constant = matches!(role, Role::Input | Role::InOut) && !dtype.is_float();
@@ -257,7 +266,7 @@ fn missing_shapes(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Vec<S
     if prototype.params.iter().any(is_array_input) {
         return Vec::new();
     }
-    let unknown = |p: &&Param| is_array(p) || (is_count(p) && !sizes.contains_key(&p.name));
+    let unknown = |p: &&Param| (is_array(p) && p.text().is_none()) || (is_count(p) && !sizes.contains_key(&p.name));
     let doubt = |p: &Param| {
         let (name, remedy) = (&p.name, "give a signature, and `sizes` for what does not follow from inputs");
         if is_array(p) {

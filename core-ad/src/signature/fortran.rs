@@ -77,7 +77,21 @@ impl Known<'_> {
                 Some(dims) => problems.extend(wrong_rank(&item.name, dummy, dims.len())),
             }
         }
+        self.drop_results(&mut tree);
         if problems.is_empty() { Ok(tree) } else { Err(problems) }
+    }
+
+    /// Scalars that are only written (`ierr`, `neval`) and that the signature does not name are results that nobody wants.
+    fn drop_results(&self, tree: &mut Tree) {
+        let named: BTreeSet<String> =
+            tree.inputs.iter().chain(&tree.outputs).chain(&tree.scratch).map(|item| item.name.clone()).collect();
+        for (param, dummy) in self.params() {
+            let is_scalar = dummy.extents.is_empty() && !dummy.descriptor && !dummy.optional;
+            let is_result = matches!(param.ty, ParamType::Pointer { .. }) && param.access == Some(Access::Write);
+            if is_scalar && is_result && !named.contains(&param.name) {
+                tree.scratch.push(Item { constant: false, batched: false, name: param.name.clone(), dims: None });
+            }
+        }
     }
 
     /// `return` and the result's own name mean the same.
@@ -147,7 +161,7 @@ impl Known<'_> {
             }
             let dims = self.declared(&param.name, dummy, doubts);
             let item = Item { constant: false, batched: false, name: param.name.clone(), dims };
-            let (read, written) = uses(param);
+            let (read, written) = if param.text().is_some() { (true, false) } else { uses(param) };
             if read && !self.is_bound(param) {
                 tree.inputs.push(item.clone());
             }
@@ -245,7 +259,7 @@ impl Known<'_> {
 
     /// Marks how each argument is passed and its layout in memory, and adds the extents of descriptors.
     fn with_layout(&self, mut plan: CallPlan) -> CallPlan {
-        let mut extents = Vec::new();
+        let mut extents = self.lengths(&plan);
         for arg in plan.args.iter_mut().filter(|a| a.role != Role::Return) {
             arg.column_major = arg.shape.len() > 1 && arg.role != Role::Size;
             let Some((position, _)) = self.prototype.param(&arg.name) else { continue };
@@ -261,6 +275,18 @@ impl Known<'_> {
         }
         plan.args.extend(extents);
         plan
+    }
+
+    /// The hidden arguments behind all others: the lengths of texts.
+    fn lengths(&self, plan: &CallPlan) -> Vec<Arg> {
+        let of = |(param, _): (&Param, &Dummy)| {
+            param.text()?;
+            let arg = plan.args.iter().find(|arg| arg.name == param.name)?;
+            let length = arg.shape.first().filter(|_| arg.passing != Passing::Absent).cloned().unwrap_or(Dim::Int(0));
+            let bare = check::arg(&format!("{}.length", param.name), Role::Size, DType::I64, Passing::Value);
+            Some(Arg { shape: vec![length], ..bare })
+        };
+        self.params().filter_map(of).collect()
     }
 }
 

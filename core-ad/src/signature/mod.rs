@@ -12,6 +12,7 @@ mod fortran;
 mod lexer;
 mod parser;
 mod symbols;
+mod texts;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -31,10 +32,13 @@ pub fn plan(
 ) -> Result<CallPlan, SignatureError> {
     let planned = match (signature, &prototype.fortran) {
         (text, Some(procedure)) => fortran::plan(prototype, procedure, text, sizes),
-        (Some(text), None) => parser::parse(text).and_then(|tree| check::plan(prototype, &tree, sizes)),
+        (Some(text), None) => {
+            let completed = |tree| texts::completed(prototype, tree);
+            parser::parse(text).map(completed).and_then(|tree| check::plan(prototype, &tree, sizes))
+        }
         (None, None) => defaults::plan(prototype, sizes),
     };
-    planned.and_then(few_inputs).map_err(|problems| SignatureError {
+    planned.map(|plan| texts::marked(prototype, plan)).and_then(few_inputs).map_err(|problems| SignatureError {
         problems,
         prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
         suggestion: match &prototype.fortran {

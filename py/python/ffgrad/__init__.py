@@ -14,6 +14,8 @@ from typing import Any
 
 from ffgrad import toolchain
 from ffgrad._core import __version__, copies
+from ffgrad._implicit import implicit
+from ffgrad._implicit import implicit
 from ffgrad._packs import export
 from ffgrad.errors import (
     CacheError,
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "copies",
     "export",
+    "implicit",
     "toolchain",
 ]
 

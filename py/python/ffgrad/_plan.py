@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ffgrad import _native
+from ffgrad.errors import DtypeError
 
 DTYPES = {"f32": "float32", "f64": "float64", "bool": "bool"}
 DTYPES |= {f"{name[0]}{width}": f"{name}{width}" for name in ("int", "uint") for width in (8, 16, 32, 64)}
@@ -41,6 +42,8 @@ class Plan:
         Bit i is set where output i carries derivatives.
     sizes : dict
         The option of that name.
+    texts : bool
+        Whether any input can be a text.
     """
 
     def __init__(self, native: _native.Function, sizes: Mapping[str, int], dtype: Callable[[str], Any]) -> None:
@@ -60,11 +63,50 @@ class Plan:
         floats = [position for position, i in enumerate(self.outputs) if self.args[i]["dtype"] in ("f32", "f64")]
         self.floats = mask_of(floats)
         self.sizes = dict(sizes)
+        self.texts = any("text" in self.args[i] for i in self.inputs)
 
     def scalar(self, position: int) -> bool:
         """Whether input ``position`` is a scalar."""
         arg = self.args[self.inputs[position]]
         return not arg["shape"] and not arg["flat"]
+
+
+def text_bytes(plan: Plan, position: int, value: str) -> bytes:
+    """Return a text as the bytes that the parameter takes.
+
+    A C string ends in a zero; a text of Fortran is filled up with blanks where its dummy has a length.
+
+    Parameters
+    ----------
+    plan
+        The function's call plan.
+    position
+        Which input it is.
+    value
+        The text.
+
+    Raises
+    ------
+    DtypeError
+        The parameter takes no text, or the text does not fit.
+    """
+    arg = plan.args[plan.inputs[position]] if position < len(plan.inputs) else {}
+    name = arg.get("name", "an input")
+    if "text" not in arg:
+        raise _no_text(plan, f"`{name}` of `{plan.function}` cannot be given as a text", "Texts are for `char *` and `character` parameters.")
+    content = value.encode()
+    if arg["text"] == "c":
+        if b"\0" in content:
+            raise _no_text(plan, f"the text for `{name}` has a zero character in it, which would end it there", "Leave it out.")
+        return content + b"\0"
+    length = arg["shape"][0].get("int")
+    if length is not None and len(content) > length:
+        raise _no_text(plan, f"the text for `{name}` has {len(content)} bytes, and the dummy has {length}", "Give a shorter one.")
+    return content if length is None else content.ljust(length)
+
+
+def _no_text(plan: Plan, text: str, hint: str) -> DtypeError:
+    return DtypeError(f"{text}\n  {hint}", code="dtype", function=plan.function, hints=[hint])
 
 
 # --- masks --------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from ffgrad._core import Framework, Opened, Operation, Options, Source, document
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
+from ffgrad._plan import text_bytes
 from ffgrad.errors import ChangedInputError, DeviceError, DtypeError, SignatureError
 
 if TYPE_CHECKING:
@@ -140,9 +141,13 @@ class Enzyme(Operation):
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
     def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
+        inputs = [self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs)]
         # One too many is refused by the native side.
         names = itertools.chain(self.inputs, itertools.repeat("an array"))
         return tuple(_viewed(x, name, self._gpu is not None) for x, name in zip(inputs, names, strict=False))
+
+    def _bytes(self, position: int, text: str) -> Any:
+        return np.frombuffer(text_bytes(self._plan, position, text), np.int8)
 
     def _for(self, given: tuple[Any, ...]) -> Any:
         """Return what computes: the native function, or for arrays on a GPU their launches."""

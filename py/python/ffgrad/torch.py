@@ -22,7 +22,7 @@ from torch.compiler import is_dynamo_compiling
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad._core import Opened, Operation, Options, Source, document_options, open_given, open_operation
-from ffgrad._plan import pack, unpack
+from ffgrad._plan import pack, text_bytes, unpack
 from ffgrad._torch import cuda
 from ffgrad._torch.eager import fast_path
 from ffgrad._torch.library import PRIMAL, VJP, typed
@@ -89,6 +89,8 @@ class Enzyme(Operation):
         ForeignError
             The function threw a C++ exception.
         """
+        if self._plan.texts:
+            inputs = tuple(self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs))
         if self._is_kernel and cuda.concerns(inputs):
             if not is_dynamo_compiling():
                 cuda.kernel_of(self._spec).look_at(inputs)
@@ -130,6 +132,10 @@ class Enzyme(Operation):
 
     def _tensors(self, inputs: tuple[Any, ...]) -> list[torch.Tensor]:
         return [x if isinstance(x, torch.Tensor) else self._number(i, x) for i, x in enumerate(inputs)]
+
+    def _bytes(self, i: int, text: str) -> torch.Tensor:
+        """Return a text as the bytes that the parameter takes."""
+        return torch.tensor(list(text_bytes(self._plan, i, text)), dtype=torch.uint8).view(torch.int8)
 
     def _number(self, i: int, value: Any) -> torch.Tensor:
         """Return a number as the 0-d tensor that the parameter takes."""

@@ -1,5 +1,6 @@
 //! Runs a compiler, for every front end: the user's flags, its errors, its list of files read.
 
+use crate::build::frontend::language;
 use crate::build::openmp;
 use crate::error::{Error, Result};
 use crate::options::Spec;
@@ -21,7 +22,10 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
         });
     }
     // Code that clang marks as not to be optimised cannot be prepared for Enzyme.
-    command.args(options.flags.iter().filter(|flag| *flag != "-O0"));
+    let given = options.flags.iter().filter(|flag| *flag != "-O0");
+    // C files beside Fortran ones are given the same flags.
+    let mixed = language::is_fortran(spec) || options.reach.is_some();
+    command.args(given.filter(|flag| !mixed || !language::is_of_flang_alone(flag)));
     command.args(openmp::header_flags(options));
 }
 

@@ -7,7 +7,7 @@
 
 use crate::build::frontend::compiler;
 use crate::build::frontend::inputs::Inputs;
-use crate::build::frontend::language::{Compiled, Language};
+use crate::build::frontend::language::{self, Compiled, Language};
 use crate::build::mpi;
 use crate::error::{CacheError, Error, Result};
 use crate::options::Spec;
@@ -43,34 +43,97 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let scans: Vec<Scan> = sources.iter().map(|(_, _, scan)| scan.clone()).collect();
     for (i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
-        let mut command = flang(fortran, spec, &folders, &modules);
-        // With no LLVM pass run, and no message about each.
-        command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
-        command.args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(source);
-        result.commands.push(process::command_line(&command));
-        execute(spec, source, &mut command)?;
-        let (dump, said) = symbol_dump(fortran, spec, source, &modules, flang(fortran, spec, &folders, &modules))?;
-        result.procedures.extend(procedures(&dump));
+        let one = File { fortran, spec, source, folders: &folders, modules: &modules };
+        result.commands.push(one.compile(&module)?);
+        let (found, said) = one.procedures()?;
+        result.procedures.extend(found);
         printed = said;
         result.modules.push(module);
     }
     if !sources.is_empty() {
         result.modules.extend(mpi::for_fortran(tools, spec, headers, staging)?);
     }
-    let mut wanted = FilesRead { folders: &folders, files: Vec::new(), absent: BTreeSet::new() };
-    for (_, source, scan) in &sources {
+    let scanned: Vec<(PathBuf, Scan)> = sources.into_iter().map(|(_, source, scan)| (source, scan)).collect();
+    let (files, inputs) = files_read(spec, &folders, &scanned, &printed);
+    result.inputs.extend(inputs);
+    result.dependencies.extend(files);
+    Ok(())
+}
+
+/// The files that a compilation of these sources reads, and what else it depends on.
+pub fn files_read(
+    spec: &Spec,
+    folders: &[PathBuf],
+    sources: &[(PathBuf, Scan)],
+    printed: &str,
+) -> (Vec<PathBuf>, Inputs) {
+    let mut wanted = FilesRead { folders, files: Vec::new(), absent: BTreeSet::new() };
+    for (source, scan) in sources {
         wanted.add(source, scan);
     }
-    if !sources.is_empty() {
-        result.inputs.extend(Inputs::of_flang(spec, &printed, &wanted.files, wanted.absent));
+    let inputs = match sources.is_empty() {
+        true => Inputs::default(),
+        false => Inputs::of_flang(spec, printed, &wanted.files, wanted.absent),
+    };
+    (wanted.files, inputs)
+}
+
+/// One source, and where flang looks for what it names.
+pub struct File<'a> {
+    /// The compiler.
+    pub fortran: &'a Fortran,
+    /// The user's wishes.
+    pub spec: &'a Spec,
+    /// Absolute.
+    pub source: &'a Path,
+    /// Folders for included files and module files.
+    pub folders: &'a [PathBuf],
+    /// Where module files are, and where those of this source go.
+    pub modules: &'a Path,
+}
+
+impl File<'_> {
+    /// Compiles it to bitcode; the command line.
+    ///
+    /// # Errors
+    ///
+    /// Compile errors with flang's own words.
+    pub fn compile(&self, module: &Path) -> Result<String> {
+        let mut command = self.command();
+        // With no LLVM pass run, and no message about each.
+        command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
+        command.args(["-c", "-emit-llvm", "-o"]).arg(module).arg(self.source);
+        execute(self.spec, self.source, &mut command)?;
+        Ok(process::command_line(&command))
     }
-    result.dependencies.extend(wanted.files);
-    Ok(())
+
+    /// The procedures that it defines, and what flang's driver said.
+    ///
+    /// # Errors
+    ///
+    /// As [`File::compile`].
+    pub fn procedures(&self) -> Result<(Vec<Found>, String)> {
+        let (dump, said) = symbol_dump(self.fortran, self.spec, self.source, self.modules, self.command())?;
+        Ok((procedures(&dump), said))
+    }
+
+    /// What flang's driver says of where it looks.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be run.
+    pub fn driver(&self) -> Result<String> {
+        asked(self.spec, self.source, self.command())
+    }
+
+    fn command(&self) -> Command {
+        flang(self.fortran, self.spec, self.folders, self.modules)
+    }
 }
 
 /// Folders for files that are included and for module files, absolute: the user's, MPI's where that is wanted, and those of the
 /// sources, where flang itself looks for included files alone.
-fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
+pub fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
     let options = &spec.options;
     let mpi = mpi::wanted(options)?.map(|mpi| mpi.compile).unwrap_or_default();
     let mpi = mpi.iter().filter_map(|flag| flag.strip_prefix("-I")).map(PathBuf::from);
@@ -119,7 +182,7 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
             None => format!("-D{name}"),
         });
     }
-    command.args(by_folder(&options.flags).1);
+    command.args(by_folder(&options.flags).1.into_iter().filter(|flag| !language::is_of_clang_alone(flag)));
     command
 }
 
@@ -130,18 +193,23 @@ fn symbol_dump(
     spec: &Spec,
     source: &Path,
     modules: &Path,
-    mut driver: Command,
+    driver: Command,
 ) -> Result<(String, String)> {
-    let timeout = Duration::from_secs(spec.options.timeout);
-    driver.args(["-###", "-fsyntax-only"]).arg(source);
-    let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = asked(spec, source, driver)?;
     let call = printed.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
     let mut command = fortran.command();
     command.current_dir(modules);
     // The first word is the program.
     command.args(call.iter().skip(1).map(|w| if w == "-fsyntax-only" { "-fdebug-dump-symbols" } else { w }));
     Ok((execute(spec, source, &mut command)?, printed))
+}
+
+/// What flang's driver would run, and where it looks for files of options.
+fn asked(spec: &Spec, source: &Path, mut driver: Command) -> Result<String> {
+    let timeout = Duration::from_secs(spec.options.timeout);
+    driver.args(["-###", "-fsyntax-only"]).arg(source);
+    let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The words of a command line of which each stands in quotes.
@@ -188,7 +256,27 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
         diagnosis.location = Some(source_text::with_text(at));
         return Error::compile(diagnosis);
     }
-    compiler::rejected(spec, stderr)
+    let rejected = compiler::rejected(spec, stderr);
+    match (other_form(spec, source), rejected) {
+        (Some(advice), Error::Compile(diagnosis)) => Error::compile(diagnosis.advise(advice)),
+        (_, rejected) => rejected,
+    }
+}
+
+/// What to try where a source seems to be in the other form than its name says.
+fn other_form(spec: &Spec, source: &Path) -> Option<String> {
+    let is_given = |flag: &&str| spec.options.flags.iter().any(|given| given == flag);
+    if ["-ffree-form", "-ffixed-form"].iter().any(|flag| is_given(&flag)) {
+        return None;
+    }
+    let extension = source.extension()?.to_str()?.to_lowercase();
+    let is_fixed = ["f", "for", "ftn", "f77"].contains(&extension.as_str());
+    let (name, flag) = match (is_fixed, core_ad::fortran::looks_free(&read(source))) {
+        (true, Some(true)) => ("fixed form, and its lines look like free form", "-ffree-form"),
+        (false, Some(false)) => ("free form, and its lines look like fixed form", "-ffixed-form"),
+        _ => return None,
+    };
+    Some(format!("`.{extension}` means {name}: try flags=[\"{flag}\"], or --flag={flag}."))
 }
 
 /// The error for a source whose MPI is not found.

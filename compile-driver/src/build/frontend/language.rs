@@ -48,6 +48,32 @@ impl Language {
 /// Extensions of Fortran sources; which of them are fixed form is flang's to know.
 const FORTRAN: [&str; 9] = ["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "f77"];
 
+/// Whether a flag means something to flang and nothing to clang, so that sources in both languages can be given it.
+pub fn is_of_flang_alone(flag: &str) -> bool {
+    const WHOLE: [&str; 12] = [
+        "-ffree-form",
+        "-ffixed-form",
+        "-fdefault-real-8",
+        "-fdefault-double-8",
+        "-fdefault-integer-8",
+        "-fno-automatic",
+        "-fimplicit-none",
+        "-fimplicit-none-ext",
+        "-fbackslash",
+        "-fxor-operator",
+        "-flogical-abbreviations",
+        "-funsigned",
+    ];
+    WHOLE.contains(&flag)
+        || ["-ffixed-line-length", "-std=f", "-fconvert=", "-frealloc-lhs"].iter().any(|start| flag.starts_with(start))
+}
+
+/// Whether a flag means something to clang and nothing to flang.
+pub fn is_of_clang_alone(flag: &str) -> bool {
+    const STARTS: [&str; 7] = ["-std=c", "-std=gnu", "-stdlib=", "-fno-rtti", "-fno-exceptions", "-include", "-iquote"];
+    STARTS.iter().any(|start| flag.starts_with(start))
+}
+
 /// Whether any of the sources is C++.
 pub fn is_cpp(spec: &Spec) -> Result<bool> {
     let languages = spec.sources.iter().map(|s| Language::of(s, &spec.function));
@@ -72,6 +98,28 @@ pub struct Compiled {
     pub commands: Vec<String>,
     /// Procedures of the Fortran sources.
     pub procedures: Vec<Found>,
+}
+
+/// One source that was compiled.
+pub struct Part {
+    /// Its bitcode.
+    pub module: PathBuf,
+    /// The command line.
+    pub command: String,
+    /// Every file that was read.
+    pub read: Vec<PathBuf>,
+    /// What else the compilation depends on.
+    pub inputs: Inputs,
+}
+
+impl Compiled {
+    /// Adds a source.
+    pub fn add(&mut self, part: Part) {
+        self.modules.push(part.module);
+        self.commands.push(part.command);
+        self.dependencies.extend(part.read);
+        self.inputs.extend(part.inputs);
+    }
 }
 
 #[cfg(test)]

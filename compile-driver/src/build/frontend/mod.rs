@@ -20,8 +20,8 @@ use crate::options::Spec;
 use crate::os::process;
 use crate::toolchain::Tools;
 use inputs::{Inputs, SearchList};
-use language::{Compiled, Language};
-use std::path::Path;
+use language::{Compiled, Language, Part};
+use std::path::{Path, PathBuf};
 
 /// Compiles every source into `staging`. `all_declarations` also emits functions that nothing in the
 /// source uses (inline and static ones). `headers` has `ffgrad/derivatives.h`. `adapter` is compiled in place of the source that it
@@ -42,13 +42,46 @@ pub fn compile(
         if language == Language::Fortran {
             continue;
         }
-        let on_device = language == Language::Cuda;
-        let module = staging.join(format!("source{i}.{}", if on_device { "ll" } else { "bc" }));
-        let deps = staging.join(format!("source{i}.d"));
         let unit = match adapter.filter(|adapter| adapter.source == i) {
             Some(adapter) => adapter.unit.clone(),
             None => clang::translation_unit(spec, source, language, staging, i)?,
         };
+        let job = ClangJob { tools, spec, cache, headers, all_declarations, folders: &[] };
+        result.add(job.compile(&unit, language, staging, i)?);
+    }
+    result.dependencies.extend(result.inputs.files.iter().cloned());
+    result.dependencies.sort();
+    result.dependencies.dedup();
+    Ok(result)
+}
+
+/// How clang compiles the sources of a build.
+pub struct ClangJob<'a> {
+    /// The tools.
+    pub tools: &'a Tools,
+    /// The user's wishes.
+    pub spec: &'a Spec,
+    /// The store.
+    pub cache: &'a Cache,
+    /// The folder of ffgrad's own headers.
+    pub headers: &'a Path,
+    /// Emit functions that nothing in the source uses.
+    pub all_declarations: bool,
+    /// Folders for headers that are nowhere else.
+    pub folders: &'a [PathBuf],
+}
+
+impl ClangJob<'_> {
+    /// Compiles one source to the module of the given number in `staging`.
+    ///
+    /// # Errors
+    ///
+    /// Compile errors with clang's words.
+    pub fn compile(&self, unit: &Path, language: Language, staging: &Path, number: usize) -> Result<Part> {
+        let ClangJob { tools, spec, cache, headers, .. } = *self;
+        let on_device = language == Language::Cuda;
+        let module = staging.join(format!("source{number}.{}", if on_device { "ll" } else { "bc" }));
+        let deps = staging.join(format!("source{number}.d"));
         let mut command =
             if on_device { cuda::clang(tools, spec, cache)? } else { clang::command(tools, spec, language) };
         command.arg("-idirafter").arg(headers);
@@ -56,27 +89,25 @@ pub fn compile(
             command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
         }
         compiler::user_flags(&mut command, spec);
+        for folder in self.folders {
+            command.arg("-idirafter").arg(folder);
+        }
         command.args(mpi::wanted(&spec.options)?.into_iter().flat_map(|mpi| mpi.compile));
-        if all_declarations {
+        if self.all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
         let form = if on_device { "-S" } else { "-c" };
-        command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
-        result.commands.push(process::command_line(&command));
+        command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(unit);
+        let line = process::command_line(&command);
         let printed = compiler::execute_aloud(spec, &mut command)?;
         if on_device {
-            cuda::make_host(spec, &module, i)?;
+            cuda::make_host(spec, &module, number)?;
         }
         let read = compiler::read_dependencies(&deps, staging);
-        match SearchList::parse(&printed) {
-            Some(list) => result.inputs.extend(Inputs::of_clang(spec, &list, &read)),
-            None => result.inputs.open_ended = true,
-        }
-        result.dependencies.extend(read);
-        result.modules.push(module);
+        let inputs = match SearchList::parse(&printed) {
+            Some(list) => Inputs::of_clang(spec, &list, &read),
+            None => Inputs { open_ended: true, ..Inputs::default() },
+        };
+        Ok(Part { module, command: line, read, inputs })
     }
-    result.dependencies.extend(result.inputs.files.iter().cloned());
-    result.dependencies.sort();
-    result.dependencies.dedup();
-    Ok(result)
 }

@@ -177,6 +177,7 @@ pub fn tool_records(tools: &Tools) -> Vec<ToolRecord> {
 /// runtime that it links.
 fn driver() -> String {
     let mut hash = blake3::Hasher::new();
+    hash.update(core_ad::implicit::VERSION.as_bytes());
     hash.update(core_ad::adapter::VERSION.as_bytes()).update(core_ad::adapter::SYMBOL.as_bytes());
     hash.update(enzyme::defaults().as_bytes()).update(clang::NO_VECTORS.concat().as_bytes());
     for text in runtime::SOURCES.iter().chain(&mpi::SOURCES) {

@@ -1,7 +1,7 @@
 //! Every field of a key changes it, and nothing else does. What needs compilers and files is in `tests/system/test_keys.py`.
 
 use super::*;
-use crate::options::{Mode, Options, Verify};
+use crate::options::{GivenDerivative, Mode, Options, Reach, Verify};
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
@@ -43,6 +43,10 @@ fn key_reading(sources: &[Source]) -> String {
     fields_of(&spec(), sources, &tools(), HERE).finish()
 }
 
+fn functions(names: [&str; 2]) -> GivenDerivative {
+    GivenDerivative::Functions(names.map(str::to_owned).to_vec())
+}
+
 type Change = fn(&mut Options);
 
 /// For every option a change of it. A new option does not compile here before it has a row in [`changes`].
@@ -58,6 +62,7 @@ fn every_option(options: Options) -> usize {
         inactive: _,
         derivatives: _,
         ignored_derivatives: _,
+        reach: _,
         verify: _,
         loose_types: _,
         arena: _,
@@ -89,8 +94,9 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("math", |o| o.math = Math::Fast),
         ("cpu", |o| o.cpu = "x86-64-v3".into()),
         ("inactive", |o| o.inactive = vec!["log".into()]),
-        ("derivatives", |o| o.derivatives = [("f".to_owned(), vec!["f_fwd".into(), "f_rev".into()])].into()),
+        ("derivatives", |o| o.derivatives = [("f".to_owned(), functions(["f_fwd", "f_rev"]))].into()),
         ("ignored_derivatives", |o| o.ignored_derivatives = vec!["f".into()]),
+        ("reach", |o| o.reach = Some(Reach { chosen: [("g".to_owned(), 1)].into(), ..Reach::default() })),
         ("verify", |o| o.verify = Verify::Off),
         ("loose_types", |o| o.loose_types = true),
         ("arena", |o| o.arena = false),
@@ -212,6 +218,25 @@ fn the_content_of_each_file_read_and_its_place_below_the_sources_change_the_key(
         key_reading(&[own, header]),
     ];
     assert_eq!(BTreeSet::from(keys).len(), 12);
+}
+
+#[test]
+fn a_derivative_by_what_is_solved_differs_in_each_of_its_parts() {
+    let of = |text: &str| {
+        let given: GivenDerivative = serde_json::from_str(text).unwrap();
+        key_with(|s| s.options.derivatives = [("f".to_owned(), given)].into())
+    };
+    let keys = [
+        r#"["r", "s"]"#,
+        r#"{"implicit": "r"}"#,
+        r#"{"implicit": "s"}"#,
+        r#"{"implicit": "r", "kind": "fixed_point"}"#,
+        r#"{"implicit": "r", "unknown": "x"}"#,
+        r#"{"implicit": "r", "size": "n"}"#,
+        r#"{"implicit": "r", "size": 3}"#,
+    ]
+    .map(of);
+    assert_eq!(BTreeSet::from(keys).len(), 7);
 }
 
 #[test]

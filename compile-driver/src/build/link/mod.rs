@@ -11,6 +11,7 @@ use crate::source_text;
 use crate::toolchain::Tools;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::names;
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ pub fn linker(tools: &Tools, exceptions: bool) -> Command {
     let mut command = Command::new(if exceptions { &tools.clangxx.path } else { &tools.clang.path });
     command.arg("-shared");
     if let Some(linker) = &tools.linker {
-        command.arg(format!("--ld-path={}", linker.display()));
+        // All that is undefined at once.
+        command.arg(format!("--ld-path={}", linker.display())).arg("-Wl,--error-limit=0");
     }
     if exceptions {
         command.args(&tools.stdlib_flags).args(&tools.stdlib_link_flags);
@@ -79,17 +81,34 @@ pub fn defined_twice(spec: &Spec, error: Error) -> Error {
     )
 }
 
+/// Symbols in one message.
+const MOST_NAMED: usize = 40;
+
 /// The error for an artifact that does not link, from its output.
 fn unlinked(spec: &Spec, stderr: &str) -> Error {
     // A linker that cannot be loaded itself speaks of symbols too.
     let of_the_program = |l: &&str| !l.contains("symbol lookup error");
-    let undefined = stderr.lines().filter(of_the_program).find_map(|l| {
-        let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
-        Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
-    });
-    let diagnosis = match undefined {
+    let undefined: BTreeSet<String> = stderr
+        .lines()
+        .filter(of_the_program)
+        .filter_map(|l| {
+            let (_, rest) = l.split_once("undefined symbol: ").or_else(|| l.split_once("undefined reference to "))?;
+            Some(rest.trim_matches(|c| "`'".contains(c)).to_owned())
+        })
+        .collect();
+    let diagnosis = match undefined.first() {
         Some(symbol) => {
-            let headline = format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function);
+            let named: Vec<String> = undefined.iter().take(MOST_NAMED).map(|symbol| format!("`{symbol}`")).collect();
+            let more = undefined.len().saturating_sub(MOST_NAMED);
+            let headline = match (named.len(), more) {
+                (1, _) => format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function),
+                (_, 0) => format!("`{}` needs {}, which have no body in the sources given", spec.function, named.join(", ")),
+                _ => format!(
+                    "`{}` needs {} and {more} more, which have no body in the sources given",
+                    spec.function,
+                    named.join(", ")
+                ),
+            };
             Diagnosis::new("undefined-symbol", &spec.function, headline)
                 .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
                 .advise("or the library that has it: libraries=[\"NAME\"].")

@@ -4,13 +4,14 @@
 //! built; the worker (`core-ad/llvm/src/rules/`) puts them in place.
 
 pub mod bundled;
+pub mod implicit;
 
 use crate::build::context::Context;
 use crate::build::openmp;
 use crate::build::worker::Worker;
 use crate::cache;
 use crate::error::{Error, OUT_OF_MEMORY, Result};
-use crate::options::Spec;
+use crate::options::{GivenDerivative, Spec};
 use crate::toolchain;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Derivative, GivenRule, Request, Response};
@@ -36,7 +37,11 @@ pub struct Prepared {
 /// # Errors
 ///
 /// A compile error where it names fewer than two or more than three functions.
-pub fn given(spec: &Spec) -> Result<Vec<Derivative>> {
+pub fn given<'a>(spec: &'a Spec) -> Result<Vec<Derivative>> {
+    let functions = |(function, given): (&'a String, &'a GivenDerivative)| match given {
+        GivenDerivative::Functions(parts) => Some((function, parts)),
+        GivenDerivative::Implicit(_) => None,
+    };
     let derivative = |(function, parts): (&String, &Vec<String>)| match parts.as_slice() {
         [forward, reverse] => Ok(Derivative {
             function: function.clone(),
@@ -62,7 +67,7 @@ pub fn given(spec: &Spec) -> Result<Vec<Derivative>> {
             ))
         }
     };
-    spec.options.derivatives.iter().map(derivative).collect()
+    spec.options.derivatives.iter().filter_map(functions).map(derivative).collect()
 }
 
 /// Checks what the user gave and adds what the library has for functions without a body.

@@ -287,7 +287,9 @@ impl Opened {
 /// What the function was made from, without the places of this machine.
 fn without_folders(spec: &Spec) -> Spec {
     let name = |path: &PathBuf| path.file_name().map(PathBuf::from).unwrap_or_else(|| path.clone());
-    Spec { sources: spec.sources.iter().map(name).collect(), ..spec.clone() }
+    let mut named = Spec { sources: spec.sources.iter().map(name).collect(), ..spec.clone() };
+    named.options.reach = None;
+    named
 }
 
 /// Copies a file into the pack and notes its digest.

@@ -69,7 +69,8 @@ fn internalise(module: &Module<'_>, kept: &[&str]) {
     }
 }
 
-fn aliases<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
+/// Other names of functions and variables.
+pub fn aliases<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
     let mut all = Vec::new();
     // SAFETY: iterates over the live module's list of aliases; GlobalValue is a view of any global, aliases
     // included.
@@ -88,6 +89,17 @@ fn make_internal(global: GlobalValue<'_>) {
     global.set_visibility(GlobalVisibility::Default);
     global.set_dll_storage_class(DLLStorageClass::Default);
     global.set_linkage(Linkage::Internal);
+}
+
+/// Lets definitions give way to those that other modules have by the same names.
+pub fn weaken(module: &Module<'_>, symbols: &[String]) {
+    for name in symbols {
+        let function = module.get_function(name).filter(|f| f.count_basic_blocks() > 0);
+        let variable = module.get_global(name).filter(|g| !g.is_declaration());
+        for value in function.map(|f| f.as_global_value()).into_iter().chain(variable) {
+            value.set_linkage(Linkage::WeakAny);
+        }
+    }
 }
 
 fn drop_comdat(global: GlobalValue<'_>) {

@@ -4,3 +4,4 @@ pub mod codegen;
 pub mod debug_info;
 pub mod linkage;
 pub mod pipelines;
+pub mod symbols;

@@ -25,6 +25,7 @@ mod validate;
 
 pub mod inactive;
 pub mod lifetimes;
+pub mod solvers;
 
 pub use collect::{collect, forget, parts};
 pub use refusals::no_arena;

@@ -13,6 +13,7 @@ from ffgrad._core import Framework, Opened, Operation, Options, Source, document
 from ffgrad._jax import compat
 from ffgrad._jax.call import Array, Foreign
 from ffgrad._jax.primitive import bind, require_type
+from ffgrad._plan import text_bytes
 from ffgrad.errors import DtypeError, SignatureError
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Enzyme(Operation):
         dtype = self._foreign.input_dtypes[i]
         if isinstance(value, bool | int | float):
             return self._number(i, value)
+        if isinstance(value, str):
+            return np.frombuffer(text_bytes(self._plan, i, value), np.int8)
         if not isinstance(value, jax.Array | np.ndarray | np.generic):
             found = type(value).__name__
             raise TypeError(f"`{self.inputs[i]}` must be an array or a number, not {found}")

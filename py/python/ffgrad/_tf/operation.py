@@ -10,6 +10,7 @@ import tensorflow as tf
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
 from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
+from ffgrad._plan import text_bytes
 from ffgrad._tf import library
 from ffgrad._tf.library import misfit, open_now
 from ffgrad._tf.shapes import output_shapes
@@ -96,6 +97,8 @@ class Enzyme(Operation):
         tensors: list[tf.Tensor] = []
         mask = self.differentiable
         for i, value in enumerate(inputs):
+            if isinstance(value, str):
+                value = np.frombuffer(text_bytes(self._plan, i, value), np.int8)
             if not isinstance(value, tf.Tensor):
                 if isinstance(value, _PLAIN):
                     mask &= ~(1 << i)

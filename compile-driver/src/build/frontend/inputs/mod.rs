@@ -13,6 +13,7 @@ use crate::options::Spec;
 use directives::{Directives, Kind, Lookup};
 use named::Named;
 pub use search_list::SearchList;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
@@ -29,7 +30,7 @@ pub const VARIABLES: [&str; 8] = [
 ];
 
 /// What a compilation depends on beside what the compiler listed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Inputs {
     /// Further files, by content.
     pub files: BTreeSet<PathBuf>,
@@ -131,6 +132,11 @@ impl Inputs {
         self.open_ended |= other.open_ended;
         self.clock |= other.clock;
     }
+}
+
+/// Names of files that a text includes.
+pub fn included(text: &str) -> Vec<String> {
+    Directives::of(text, &[]).lookups.into_iter().map(|lookup| lookup.name).collect()
 }
 
 /// The flags in the variables that override flags, without the signs for what becomes of them.

@@ -1,0 +1,203 @@
+//! Which files of a folder may define a symbol, by their text: the compiler has the last word.
+
+use crate::build::folder::tree::Tree;
+use crate::build::frontend::inputs;
+use crate::build::frontend::language::Language;
+use core_ad::definitions;
+use core_ad::fortran::{Scan, scan};
+use core_ad::names;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the text of a source says.
+struct Read {
+    names: Vec<String>,
+    scan: Option<Scan>,
+}
+
+/// Files by what they may define.
+pub struct Index {
+    /// By C names and C++ names without their scopes, and by symbols of external Fortran procedures.
+    by_name: HashMap<String, Vec<usize>>,
+    /// By Fortran module, with submodules.
+    by_module: HashMap<String, Vec<usize>>,
+    /// By COMMON block, where a `block data` gives it values.
+    by_block: HashMap<String, Vec<usize>>,
+    scans: Vec<Option<Scan>>,
+    files: Vec<PathBuf>,
+}
+
+impl Index {
+    /// Reads every source of a tree, on several threads.
+    pub fn of(tree: &Tree) -> Self {
+        let files: Vec<PathBuf> = tree.sources.iter().map(|(path, _)| path.clone()).collect();
+        let mut read: Vec<Option<Read>> = files.iter().map(|_| None).collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let share = files.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            for (paths, places) in files.chunks(share).zip(read.chunks_mut(share)) {
+                scope.spawn(move || {
+                    for (path, place) in paths.iter().zip(places) {
+                        *place = Some(read_file(tree, path));
+                    }
+                });
+            }
+        });
+        let mut index =
+            Index { by_name: HashMap::new(), by_module: HashMap::new(), by_block: HashMap::new(), scans: Vec::new(), files };
+        for (at, read) in read.into_iter().enumerate() {
+            index.add(at, read.unwrap_or(Read { names: Vec::new(), scan: None }));
+        }
+        index
+    }
+
+    fn add(&mut self, at: usize, read: Read) {
+        let add = |map: &mut HashMap<String, Vec<usize>>, name: String| {
+            let known = map.entry(name).or_default();
+            if known.last() != Some(&at) {
+                known.push(at);
+            }
+        };
+        read.names.into_iter().for_each(|name| add(&mut self.by_name, name));
+        if let Some(scan) = &read.scan {
+            for name in &scan.procedures {
+                // By `bind(c)` a procedure has its own name.
+                add(&mut self.by_name, format!("{}_", name.to_lowercase()));
+                add(&mut self.by_name, name.clone());
+            }
+            scan.modules.iter().for_each(|name| add(&mut self.by_module, name.clone()));
+            scan.submodule_of.iter().for_each(|name| add(&mut self.by_module, name.clone()));
+            for name in scan.commons.iter().filter(|_| scan.block_data) {
+                add(&mut self.by_block, format!("{name}_"));
+            }
+        }
+        self.scans.push(read.scan);
+    }
+
+    /// Files that may define a symbol.
+    pub fn of_symbol(&self, symbol: &str) -> Vec<&Path> {
+        let in_module = fortran_module(symbol).and_then(|module| self.by_module.get(&module));
+        let by_name = || match symbol.starts_with("_Z") {
+            true => self.by_name.get(&last_name(&names::demangle(symbol))),
+            false => self.by_name.get(symbol),
+        };
+        in_module.or_else(by_name).into_iter().chain(self.by_block.get(symbol)).flatten().map(|&i| self.file(i)).collect()
+    }
+
+    /// Files that may define what a user calls so.
+    pub fn of_name(&self, name: &str) -> Vec<&Path> {
+        let plain = name.split(['(', '<']).next().unwrap_or(name);
+        if let Some((module, _)) = plain.split_once("::")
+            && let Some(files) = self.by_module.get(&module.to_lowercase())
+        {
+            return files.iter().map(|&i| self.file(i)).collect();
+        }
+        let own = last_name(plain);
+        let forms = [own.clone(), format!("{}_", own.to_lowercase()), own.to_lowercase()];
+        let mut found: Vec<usize> = forms.iter().filter_map(|form| self.by_name.get(form)).flatten().copied().collect();
+        found.extend(fortran_module(name).and_then(|module| self.by_module.get(&module)).into_iter().flatten());
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|i| self.file(i)).collect()
+    }
+
+    /// Files that define a Fortran module; submodules do not count.
+    pub fn of_module(&self, module: &str) -> Vec<&Path> {
+        let all = self.by_module.get(module).into_iter().flatten();
+        let defines = |i: &&usize| self.scans[**i].as_ref().is_some_and(|scan| scan.modules.iter().any(|m| m == module));
+        all.filter(defines).map(|&i| self.file(i)).collect()
+    }
+
+    /// What a Fortran source mentions.
+    pub fn scan(&self, file: &Path) -> Option<&Scan> {
+        let at = self.files.iter().position(|path| path == file)?;
+        self.scans[at].as_ref()
+    }
+
+    /// Names that are close to one that is nowhere.
+    pub fn closest(&self, name: &str) -> Vec<String> {
+        let plain = name.rsplit("::").next().unwrap_or(name).to_lowercase();
+        let known: BTreeMap<&str, ()> = self.by_name.keys().map(|k| (k.trim_end_matches('_'), ())).collect();
+        names::closest(&plain, known.into_keys())
+    }
+
+    fn file(&self, at: usize) -> &Path {
+        &self.files[at]
+    }
+}
+
+fn read_file(tree: &Tree, path: &Path) -> Read {
+    let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    match Language::of(path, "") {
+        Ok(Language::Fortran) => {
+            let mut own = scan(&text);
+            if own.block_data {
+                // The blocks are often declared in a file that every user of them includes.
+                let included = own.includes.iter().filter_map(|name| tree.included_as(name, path));
+                let texts = included.filter_map(|path| fs::read(path).ok());
+                own.commons.extend(texts.flat_map(|text| scan(&String::from_utf8_lossy(&text)).commons));
+            }
+            Read { names: Vec::new(), scan: Some(own) }
+        }
+        _ => Read { names: definitions::of_c(&text).into_iter().collect(), scan: None },
+    }
+}
+
+/// The module in a symbol of flang's: `_QMgridPstep`, `_QMgridEspacing`, `_QMgridSfineFhostPinner`.
+fn fortran_module(symbol: &str) -> Option<String> {
+    let rest = symbol.strip_prefix("_QM")?;
+    let name: String = rest.chars().take_while(|c| !c.is_ascii_uppercase()).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// `f` of `a::f(double)`, of `vtable for a::f` and of `f<double>`.
+fn last_name(name: &str) -> String {
+    let plain = name.split(['(', '<']).next().unwrap_or(name);
+    plain.rsplit([':', ' ', '~']).next().unwrap_or(plain).to_owned()
+}
+
+/// Folders of the tree with the files that a source includes and no folder of the compiler's has.
+pub fn further_folders(tree: &Tree, searched: &[PathBuf], file: &Path, is_fortran: bool) -> Vec<PathBuf> {
+    let (mut folders, mut open, mut seen) = (Vec::<PathBuf>::new(), vec![file.to_owned()], vec![file.to_owned()]);
+    while let Some(path) = open.pop() {
+        let text = fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let named: Vec<String> = match is_fortran {
+            true => scan(&text).includes,
+            false => inputs::included(&text),
+        };
+        for name in named {
+            let beside = path.parent().map(|folder| folder.join(&name));
+            let places = beside.into_iter().chain(searched.iter().chain(&folders).map(|folder| folder.join(&name)));
+            let found = places.into_iter().find(|place| place.is_file());
+            let in_tree = || {
+                let path = tree.included_as(&name, file)?.clone();
+                let levels = Path::new(&name).components().count();
+                folders.extend(path.ancestors().nth(levels).map(Path::to_owned));
+                Some(path)
+            };
+            if let Some(found) = found.or_else(in_tree)
+                && !seen.contains(&found)
+            {
+                seen.push(found.clone());
+                open.push(found);
+            }
+        }
+    }
+    folders.dedup();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_and_scopes_are_read_from_symbols() {
+        assert_eq!(fortran_module("_QMgrid_2Sfine_oneFhostPinner").as_deref(), Some("grid_2"));
+        assert_eq!(fortran_module("_QMgridEspacing").as_deref(), Some("grid"));
+        assert_eq!(fortran_module("grid_"), None);
+        assert_eq!(last_name("a::b::f(double, int)"), "f");
+        assert_eq!(last_name("vtable for a::Solver"), "Solver");
+    }
+}

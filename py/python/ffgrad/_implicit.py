@@ -1,0 +1,33 @@
+"""The derivative of a solver by what it solves, for the option ``derivatives``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def implicit(
+    function: str, *, kind: str = "root", unknown: str | None = None, size: str | int | None = None
+) -> dict[str, Any]:
+    """Return the implicit function theorem's derivative of a solver: ``derivatives={"solve": implicit("residual")}``.
+
+    The solver is called for its values alone. Its solution x of f(x, p) = 0 has the derivative -(df/dx)^-1 df/dp, in forward and in
+    reverse mode, and second derivatives; ``docs/custom-derivatives.md`` has the prototypes that fit.
+
+    Parameters
+    ----------
+    function
+        Name of the function that says what is solved. It takes parameters of the solver by the same names.
+    kind : {"root", "fixed_point", "minimum"}
+        What holds at the solution: the function is zero; it gives the solution back; it is smallest there.
+    unknown
+        The parameter of the solver with the solution, where several could be.
+    size
+        The integer parameter that counts the unknowns, where several could, or their number.
+
+    Returns
+    -------
+    dict
+        A value of the option, as JSON has it for other languages: ``{"implicit": "residual"}``.
+    """
+    given = {"implicit": function, "kind": kind, "unknown": unknown, "size": size}
+    return {name: value for name, value in given.items() if value is not None and (name, value) != ("kind", "root")}
