@@ -13,7 +13,7 @@ from support.documents import program_of
 from support.fixtures import RunPython
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-LISTED = {"jax_predators/fit.py"}
+LISTED = {"jax_predators/fit.py", "jax_warm_rain/calibrate.py"}
 
 
 def test_the_rates_of_the_predators_are_found(tmp_path: Path) -> None:
@@ -26,6 +26,15 @@ def test_the_rates_of_the_predators_are_found(tmp_path: Path) -> None:
     for rate, error, truth in found:
         assert abs(float(rate) - float(truth)) < 4 * float(error), child.stdout
     assert (tmp_path / "jax_predators.png").stat().st_size > 10_000
+
+
+def test_constants_of_the_rain_are_calibrated(tmp_path: Path) -> None:
+    """The misfit comes down to the noise."""
+    command = [sys.executable, str(EXAMPLES / "jax_warm_rain/calibrate.py")]
+    child = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env={**os.environ})
+    assert child.returncode == 0, child.stdout + child.stderr
+    before, after = re.search(r"misfit (\S+) -> (\S+),", child.stdout).groups()
+    assert float(after) < 1.3 < float(before), child.stdout
 
 
 def test_the_code_of_the_document_runs(tmp_path: Path, run_python: RunPython) -> None:

@@ -19,6 +19,7 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "deblur/deblur.py": (["--steps", "25", "--out", "{out}"], "signal to noise: 23.4 dB -> 2"),
     "soap_film/film.py": (["--size", "10", "--out", "{out}"], "Newton-CG area 1.571426"),
     "gmm/fit_wine.py": (["--steps", "5", "--out", "{out}"], "log-likelihood per bottle"),
+    "warm_rain/calibrate.py": (["--steps", "4"], "mean squared misfit"),
     "cuda_diffusion/invert.py": (["--size", "18", "--steps", "2", "--out", "{out}"], "mean error of the map"),
 }
 

@@ -98,7 +98,7 @@ fn described(
             loaded = load(worker, &compiled.modules, openmp.clone())?;
         }
     }
-    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
+    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions, &compiled.dependencies)?;
     let programs =
         implicit::compile(context, worker, &loaded.functions, &compiled.procedures, &headers, staging.path())?;
     let mut solvers = Vec::new();

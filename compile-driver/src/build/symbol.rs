@@ -6,13 +6,14 @@ use crate::source_text;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::fortran::Found;
 use core_ad::names::{self, Lookup};
+use std::path::{Path, PathBuf};
 
 /// The symbol of the function that is asked for.
 ///
 /// # Errors
 ///
 /// A compile error with what the sources do define.
-pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<String> {
+pub fn find(spec: &Spec, procedures: &[Found], functions: &[String], read: &[PathBuf]) -> Result<String> {
     let function = &spec.function;
     let in_fortran = core_ad::fortran::find(function, procedures, functions);
     let lookup = match (in_fortran, names::find(function, functions)) {
@@ -30,7 +31,9 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<S
         Lookup::Missing { closest } => {
             let headline = format!("there is no function `{function}` in {}", source_text::names(spec));
             let diagnosis = Diagnosis::new("no-such-function", function, headline);
-            if closest.is_empty() {
+            if let Some(macro_name) = renamed(function, read.iter().map(PathBuf::as_path)) {
+                diagnosis.advise(macro_name)
+            } else if closest.is_empty() {
                 let paths = crate::build::frontend::flang::paths(procedures, functions);
                 let names = if paths.is_empty() { visible(functions) } else { paths };
                 match names.is_empty() {
@@ -46,6 +49,31 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String]) -> Result<S
         }
     };
     Err(Error::compile(diagnosis))
+}
+
+/// What to say of a name that a macro turns into another one: `#define rho gsw_rho`.
+pub fn renamed<'p>(name: &str, files: impl Iterator<Item = &'p Path>) -> Option<String> {
+    for file in files {
+        let text = std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        for (number, line) in text.lines().enumerate() {
+            let Some(rest) = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("define"))
+            else {
+                continue;
+            };
+            let Some(value) = rest.trim_start().strip_prefix(name).filter(|v| v.starts_with(char::is_whitespace)) else {
+                continue;
+            };
+            let value = value.split("/*").next().unwrap_or_default().trim();
+            if rest.starts_with(char::is_whitespace) && value.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+                let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                return Some(format!(
+                    "`{name}` is a macro ({file}:{}) and stands for `{value}`: give that name.",
+                    number + 1
+                ));
+            }
+        }
+    }
+    None
 }
 
 /// Whether the sources have a template that seems to have this name: the word `template`, and later the name before a parenthesis.

@@ -377,7 +377,7 @@ impl Selection<'_> {
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
-        diagnosis.advice = unproven::advice(rejected).map(str::to_owned).to_vec();
+        diagnosis.advice = unproven::advice(rejected).into_iter().map(str::to_owned).collect();
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);

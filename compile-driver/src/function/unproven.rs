@@ -1,25 +1,63 @@
 //! What to do where no gradient could be proven right, by the reasons for which those of all pipelines were rejected.
 
+/// How a check's text begins where both modes give nothing at all.
+const ZERO: [&str; 2] = ["agree (0.000000e0)", "agree (-0.000000e0)"];
+
+/// Of a solver's result.
+const SOLVER: [&str; 2] = [
+    "Of a solver that iterates: its derivative by AD is 0 (bisection), or has not converged where the solution has; use the implicit",
+    "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, docs/custom-derivatives.md.",
+];
+
+/// Whether a check says that both modes give zero where finite differences do not.
+pub(crate) fn is_zero(text: &str) -> bool {
+    ZERO.iter().any(|zero| text.contains(zero))
+}
+
 /// The advice, a sentence or a part of one each.
-pub(super) fn advice(rejected: &[String]) -> [&'static str; 3] {
+pub(super) fn advice(rejected: &[String]) -> Vec<&'static str> {
     let all = |words: &str| !rejected.is_empty() && rejected.iter().all(|line| line.contains(words));
-    if all("forward and reverse mode agree") {
-        [
+    let any = |words: &str| rejected.iter().any(|line| line.contains(words));
+    if any("forward and reverse mode agree") && !any("reverse mode gives") {
+        if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
+            return vec![
+                "Its derivative by AD is 0: its result comes from comparisons (bisection), or from numbers that are rounded.",
+                "Of a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
+                "docs/custom-derivatives.md.",
+            ];
+        }
+        let either = [
             "Either the function is chaotic, or jumps or wiggles near these arguments, so that no difference tells its",
             "derivative: try other arguments or fewer steps; verify=\"off\" returns Enzyme's gradient without a check.",
-            "Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.",
-        ]
+        ];
+        let or = "Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.";
+        either.into_iter().chain(SOLVER).chain([or]).collect()
     } else if all("are finite, those of the other are not") {
-        [
+        vec![
             "A part of the function has no finite derivative at these arguments, though the result may not use its value:",
             "the square root or logarithm of zero or less, a division by zero. Give it a harmless argument in the",
             "branch where it is not used: `r = d > 0 ? sqrt(d) : 0`, not `r = sqrt(d); d > 0 ? r : 0`.",
         ]
     } else {
-        [
+        vec![
             "Give the part that Enzyme cannot treat as a function of its own and mark it inactive,",
             "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
             "or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.",
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derivative_of_zero_is_told_from_chaos_and_from_a_bug() {
+        let agree = |value: &str| format!("o1: wrong gradient: forward and reverse mode agree ({value}), finite differences give 1");
+        assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")])[0].starts_with("Its derivative by AD is 0"));
+        let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()]);
+        assert!(chaos[0].starts_with("Either") && chaos.iter().any(|line| line.contains("implicit(")));
+        let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()]);
+        assert!(wrong[2].contains("bug of Enzyme"));
     }
 }

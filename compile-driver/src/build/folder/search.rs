@@ -5,6 +5,7 @@ use crate::build::folder::tree::{Tree, common};
 use crate::build::folder::unit::{Compiler, Order, Unit};
 use crate::build::frontend::flang;
 use crate::build::frontend::language::Language;
+use crate::build::symbol;
 use crate::build::worker::Worker;
 use crate::error::{Error, Result};
 use crate::options::Spec;
@@ -381,6 +382,9 @@ impl<'a> Search<'a> {
         let given: Vec<String> = spec.sources.iter().map(|path| format!("`{}`", path.display())).collect();
         let headline = format!("there is no function `{}` in the {count} sources of {}", spec.function, given.join(", "));
         let mut diagnosis = Diagnosis::new("no-such-function", &spec.function, headline);
+        if let Some(renamed) = symbol::renamed(&spec.function, self.tree.files()) {
+            return Error::compile(diagnosis.advise(renamed));
+        }
         let closest = self.index.closest(&spec.function);
         if !closest.is_empty() {
             let closest: Vec<String> = closest.iter().map(|name| format!("`{name}`")).collect();

@@ -51,6 +51,15 @@ impl Tree {
         self.sources.iter().any(|(path, _)| matches!(Language::of(path, function), Ok(Language::Fortran)))
     }
 
+    /// Every file in C or C++, headers too.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let is_text = |path: &&PathBuf| {
+            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+            ["h", "hpp", "hh", "inc", "def", "c", "cpp", "cc", "cxx"].contains(&extension)
+        };
+        self.included.values().flatten().filter(is_text).map(PathBuf::as_path)
+    }
+
     /// The file of the tree that an `#include` or `include` in `file` may mean, nearest first.
     pub fn included_as(&self, name: &str, file: &Path) -> Option<&PathBuf> {
         let own = Path::new(name).file_name()?.to_str()?;

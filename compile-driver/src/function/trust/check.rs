@@ -2,6 +2,7 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
+use crate::function::unproven;
 use crate::function::select::{Search, UNPROVEN};
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
@@ -121,8 +122,12 @@ impl Selection<'_> {
     pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, place: u64, text: &str) {
         if self.is_first_warning(wanted, place) || self.opened.verifies_always() {
             let function = &self.opened.spec.function;
+            let solver = match unproven::is_zero(text) {
+                true => " The derivative by AD is 0: of a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md.",
+                false => "",
+            };
             self.opened.warn(format!(
-                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason."
+                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason.{solver}"
             ));
         }
     }

@@ -1,0 +1,80 @@
+"""Texts, truth values and integer results of Fortran procedures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ffgrad.errors import DtypeError
+from ffgrad.numpy import enzyme
+
+Write = Callable[..., Path]
+
+SOURCE = """
+subroutine quad(a, b, val, err, neval, ierr)
+  real(8), intent(in) :: a, b
+  real(8), intent(out) :: val, err
+  integer, intent(out) :: neval, ierr
+  val = b**3 - a**3
+  err = 1d-3 * val
+  neval = 21
+  ierr = 0
+end subroutine
+subroutine old(uplo, n, x, trans, y, info)
+  character*1 uplo
+  character*(*) trans
+  integer n, info
+  real(8) x(n), y
+  info = len(trans)
+  if (uplo .eq. 'U') then
+    y = sum(x**2)
+  else
+    y = x(1)
+  end if
+  if (trans .eq. 'no') y = 2 * y
+end subroutine
+real(8) function padded(kind, x, flag) result(y)
+  character(len=8), intent(in) :: kind
+  real(8), intent(in) :: x(:)
+  logical, intent(in) :: flag
+  y = 0
+  if (kind == 'squares') y = sum(x * x)
+  if (flag) y = 3 * y
+end function
+"""
+
+
+@pytest.fixture
+def source(write: Write) -> Path:
+    """Return the file."""
+    return write(SOURCE, "f.f90")
+
+
+def test_results_are_returned_or_dropped(source: Path) -> None:
+    """All without a signature, those that it names with one."""
+    assert [float(y) for y in enzyme(source, "quad")(1.0, 2.0)] == [7.0, 0.007, 21.0, 0.0]
+    f = enzyme(source, "quad", "a, b -> val")
+    assert f(1.0, 2.0) == 7.0
+    assert [float(g) for g in f.value_and_grad(1.0, 2.0, argnums=(0, 1))[1]] == [-3.0, 12.0]
+
+
+def test_texts_of_one_character_and_of_any_length(source: Path) -> None:
+    """Behind the arguments stand their lengths, in order."""
+    x = np.array([1.0, 2.0])
+    f = enzyme(source, "old", "uplo, x, trans -> y, info")
+    assert [float(y) for y in f("U", x, "no")] == [10.0, 2.0]
+    assert [float(y) for y in f("L", x, "other")] == [1.0, 5.0]
+    g = enzyme(source, "old", "uplo, x, trans -> y")
+    assert np.allclose(g.grad("U", x, "no", argnums=1), 4 * x)
+
+
+def test_a_text_is_filled_up_beside_a_descriptor(source: Path) -> None:
+    """And one that is too long is refused."""
+    f = enzyme(source, "padded")
+    x = np.array([1.0, 2.0])
+    assert f("squares", x, True) == 15.0
+    assert np.allclose(f.grad("squares", x, False, argnums=1), 2 * x)
+    with pytest.raises(DtypeError, match="has 9 bytes, and the dummy has 8"):
+        f("squares!!", x, True)
