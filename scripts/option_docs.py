@@ -28,7 +28,7 @@ TYPES = {
     "Vec<PassName>": "list of str",
     "BTreeMap<String, Option<String>>": "dict",
     "BTreeMap<String, i64>": "dict",
-    "BTreeMap<String, Vec<String>>": "dict",
+    "BTreeMap<String, GivenDerivative>": "dict",
     "String": "str",
     "bool": "bool",
     "u64": "int",

@@ -201,7 +201,9 @@ fn wrong(name: &str, value: &Value) -> String {
         "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
         "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
-        "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned(),
+        "derivatives" => {
+            "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned()
+        }
         "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),

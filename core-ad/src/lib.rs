@@ -8,8 +8,8 @@
 pub mod adapter;
 pub mod cpu;
 pub mod cuda;
-pub mod derivative_set;
 pub mod definitions;
+pub mod derivative_set;
 pub mod diagnostics;
 pub mod dtype;
 pub mod fortran;

@@ -1,9 +1,9 @@
 //! The discovered C prototype of a function: what its debug information and LLVM's inferred
 //! attributes describe, the same for every source language.
 
-use crate::{DType, Text};
 use crate::adapter::{Adapted, Object};
 use crate::fortran::{self, Procedure};
+use crate::{DType, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -70,6 +70,22 @@ def test_texts_of_one_character_and_of_any_length(source: Path) -> None:
     assert np.allclose(g.grad("U", x, "no", argnums=1), 4 * x)
 
 
+def test_what_is_updated_in_place_is_named_without_its_shape(write: Write) -> None:
+    """On the right of the arrow, in the style of LAPACK."""
+    text = """
+    subroutine scale(uplo, n, a, lda, info)
+      character uplo
+      integer n, lda, info
+      real(8) a(lda, *)
+      info = 0
+      if (uplo == 'U') a(1:n, 1:n) = 2 * a(1:n, 1:n)
+    end subroutine
+    """
+    f = enzyme(write(text, "f.f90"), "scale", "uplo, a[lda,n] -> a")
+    a = np.arange(6.0).reshape(2, 3, order="F")[:, :2]
+    assert np.allclose(f("U", np.asfortranarray(a)), 2 * a)
+
+
 def test_a_text_is_filled_up_beside_a_descriptor(source: Path) -> None:
     """And one that is too long is refused."""
     f = enzyme(source, "padded")

@@ -222,8 +222,9 @@ impl<'a> Build<'a> {
 
     /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.
     fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, lines: bool, output: &Path) -> Result<()> {
+        let solvers = rules::implicit::in_use(self.context.spec, &self.manifest);
         let derived = self.worker.request(&Request::Derive {
-            symbol: self.manifest.prototype.symbol.clone(),
+            symbol: rules::implicit::differentiated(&solvers, &self.manifest.prototype.symbol),
             plan: self.manifest.plan.clone(),
             mask: wanted.mask,
             write_only: self.write_only(),
@@ -232,7 +233,7 @@ impl<'a> Build<'a> {
             inactive: [&self.context.spec.options.inactive[..], &self.also_inactive].concat(),
             derivatives: rules::given(self.context.spec)?,
             ignored: self.context.spec.options.ignored_derivatives.clone(),
-            solvers: self.manifest.solvers.clone(),
+            solvers,
             arena: self.context.spec.options.arena,
             codegen: self.codegen()?,
             lines,

@@ -56,11 +56,13 @@ pub fn renamed<'p>(name: &str, files: impl Iterator<Item = &'p Path>) -> Option<
     for file in files {
         let text = std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
         for (number, line) in text.lines().enumerate() {
-            let Some(rest) = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("define"))
+            let Some(rest) =
+                line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("define"))
             else {
                 continue;
             };
-            let Some(value) = rest.trim_start().strip_prefix(name).filter(|v| v.starts_with(char::is_whitespace)) else {
+            let Some(value) = rest.trim_start().strip_prefix(name).filter(|v| v.starts_with(char::is_whitespace))
+            else {
                 continue;
             };
             let value = value.split("/*").next().unwrap_or_default().trim();

@@ -13,7 +13,7 @@ use crate::function::trust::checked_shapes::{self, ShapeRecord};
 use crate::function::trust::status;
 use crate::function::unproven;
 use crate::load::artifact::Artifact;
-use crate::options::Verify;
+use crate::options::{GivenDerivative, Verify};
 use crate::os::process::clock;
 use crate::os::progress::Step;
 use crate::prover;
@@ -378,6 +378,17 @@ impl Selection<'_> {
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
         diagnosis.advice = unproven::advice(rejected).into_iter().map(str::to_owned).collect();
+        for (name, given) in &self.opened.spec.options.derivatives {
+            if let GivenDerivative::Implicit(rule) = given {
+                let residual = &rule.implicit;
+                diagnosis.advice.insert(
+                    0,
+                    format!(
+                        "The derivative of `{name}` follows from `{residual}`: does that hold where `{name}` ends?"
+                    ),
+                );
+            }
+        }
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);

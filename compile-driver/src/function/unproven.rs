@@ -53,7 +53,9 @@ mod tests {
 
     #[test]
     fn a_derivative_of_zero_is_told_from_chaos_and_from_a_bug() {
-        let agree = |value: &str| format!("o1: wrong gradient: forward and reverse mode agree ({value}), finite differences give 1");
+        let agree = |value: &str| {
+            format!("o1: wrong gradient: forward and reverse mode agree ({value}), finite differences give 1")
+        };
         assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")])[0].starts_with("Its derivative by AD is 0"));
         let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()]);
         assert!(chaos[0].starts_with("Either") && chaos.iter().any(|line| line.contains("implicit(")));

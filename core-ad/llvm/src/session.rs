@@ -136,9 +136,8 @@ impl<'ctx> Session<'ctx> {
                 lines,
                 output,
             } => {
-                let solvers: Vec<Solver> = solvers.into_iter().filter(|s| !ignored.contains(&s.symbol)).collect();
                 let job = Derive {
-                    symbol: solvers.iter().find(|s| s.symbol == symbol).map_or(&symbol, |s| &s.replacement),
+                    symbol: &symbol,
                     solvers: &solvers,
                     plan: &plan,
                     mask,
@@ -362,12 +361,7 @@ impl<'ctx> Session<'ctx> {
 
     fn loaded(&self) -> Result<Response> {
         let module = self.module()?;
-        let functions = module
-            .get_functions()
-            .filter(|f| f.count_basic_blocks() > 0)
-            .map(|f| f.get_name().to_string_lossy().into_owned())
-            .collect();
-        Ok(Response::Loaded { functions, undefined: linkage::undefined(module) })
+        Ok(Response::Loaded { functions: linkage::defined(module), undefined: linkage::undefined(module) })
     }
 
     fn collect_rules(
@@ -398,9 +392,8 @@ impl<'ctx> Session<'ctx> {
         debug_info::strip(&module);
         pipelines::drop_unused(&module)?;
         pipelines::infer_attributes(&module)?;
-        if let Some(name) = cuda_threads::unset_constant(&module) {
-            return Err(format!("{UNSET_CONSTANT}`{name}`"));
-        }
+        let unset = cuda_threads::unset_constant(&module);
+        unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
         let text = module.print_to_string().to_string();
         let (number, nodes) = description.unwrap_or_default();
         let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;

@@ -131,7 +131,8 @@ pub fn looks_free(text: &str) -> Option<bool> {
         let first = start.next().unwrap_or(' ');
         let sixth = line.chars().nth(5).unwrap_or(' ');
         let is_continuation = line.starts_with("     ") && !sixth.is_whitespace() && sixth != '!';
-        let is_comment = matches!(first, 'c' | 'C' | '*') && !is_free(line) && procedure(&line.to_lowercase()).is_none();
+        let is_comment =
+            matches!(first, 'c' | 'C' | '*') && !is_free(line) && procedure(&line.to_lowercase()).is_none();
         if line.split('!').next().unwrap_or_default().trim_end().ends_with('&') {
             free += 2;
         } else if is_continuation && !line.trim_start().starts_with(char::is_alphabetic) {

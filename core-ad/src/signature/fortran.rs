@@ -66,6 +66,7 @@ impl Known<'_> {
     /// A user's signature in lower case, with declared shapes where it gives none.
     fn completed(&self, mut tree: Tree) -> Result<Tree, Vec<String>> {
         let mut problems = Vec::new();
+        keep_shapes(&mut tree);
         for item in tree.inputs.iter_mut().chain(&mut tree.outputs).chain(&mut tree.scratch) {
             item.name = item.name.to_lowercase();
             item.dims = item.dims.take().map(|dims| dims.into_iter().map(lower).collect());
@@ -287,6 +288,15 @@ impl Known<'_> {
             Some(Arg { shape: vec![length], ..bare })
         };
         self.params().filter_map(of).collect()
+    }
+}
+
+/// What is updated in place has the shape that the signature gives it on the left.
+fn keep_shapes(tree: &mut Tree) {
+    for output in tree.outputs.iter_mut().filter(|output| output.dims.is_none()) {
+        if let Some(input) = tree.inputs.iter().find(|input| input.name.eq_ignore_ascii_case(&output.name)) {
+            (output.dims, output.batched) = (input.dims.clone(), input.batched);
+        }
     }
 }
 

@@ -12,9 +12,9 @@ mod fortran;
 mod lexer;
 mod parser;
 mod symbols;
-mod texts;
 #[cfg(test)]
 pub(crate) mod tests;
+mod texts;
 
 use crate::{Arg, CallPlan, Dim, Param, ParamType, Prototype, Role};
 use std::collections::BTreeMap;

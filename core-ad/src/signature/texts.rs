@@ -21,7 +21,8 @@ pub(super) fn completed(prototype: &Prototype, mut tree: Tree) -> Tree {
 
 /// Marks the inputs that texts can be passed for.
 pub(super) fn marked(prototype: &Prototype, mut plan: CallPlan) -> CallPlan {
-    for arg in plan.args.iter_mut().filter(|arg| matches!(arg.role, Role::Input | Role::InOut) && arg.shape.len() == 1) {
+    for arg in plan.args.iter_mut().filter(|arg| matches!(arg.role, Role::Input | Role::InOut) && arg.shape.len() == 1)
+    {
         arg.text = prototype.param(&arg.name).and_then(|(_, param)| param.text());
     }
     plan

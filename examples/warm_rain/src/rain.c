@@ -56,7 +56,7 @@ void warm_rain(const double *constants, const double *start, double updraft, dou
   p[UPDRAFT] = updraft, p[SURFACE_PRESSURE] = 1e5;
   y[TEMPERATURE] = start[0], y[VAPOUR] = start[1], y[CLOUD] = 0, y[RAIN] = 0;
   for (int k = 0; k < times; k++) {
-    int steps = integrate(parcel, p, STATES, k * interval, (k + 1) * interval, y, 1e-5, scale);
+    int steps = integrate(parcel, p, STATES, k * interval, (k + 1) * interval, y, 1e-7, scale);
     water[2 * k] = steps < 0 ? NAN : 1e3 * y[CLOUD];
     water[2 * k + 1] = steps < 0 ? NAN : 1e3 * y[RAIN];
   }

@@ -4,6 +4,7 @@
  * for the Rosenbrock formula.
  */
 #include "stepper.h"
+#include <ffgrad/derivatives.h>
 #include <math.h>
 
 /* Solves a x = b in place; a is n by n, row by row. */
@@ -79,6 +80,11 @@ static double implicit_step(rates *f, const double *p, int n, double t, double h
   return sqrt(norm);
 }
 
+/* The next step after one of length h with an error of this size. What is differentiated is the solution that these steps give: a
+ * step's own derivative would add nothing but the noise of error estimates, which grows from step to step. */
+double next_step(double h, double size) { return h * fmin(4, fmax(0.2, 0.9 * cbrt(1 / fmax(size, 1e-4)))); }
+FFGRAD_INACTIVE(next_step);
+
 int integrate(rates *f, const double *p, int n, double t, double end, double *y, double accuracy, const double *scale) {
   double next[MOST_STATES], error[MOST_STATES], h = 0.01 * (end - t);
   int is_stiff = 0, count = 0;
@@ -95,7 +101,7 @@ int integrate(rates *f, const double *p, int n, double t, double end, double *y,
       /* Where stability limits the explicit method's steps, the other one is cheaper. */
       is_stiff = is_stiff ? h * stiffness > 0.5 : h * stiffness > 2;
     }
-    h *= fmin(4, fmax(0.2, 0.9 * cbrt(1 / fmax(size, 1e-4))));
+    h = next_step(h, size);
   }
   return count;
 }

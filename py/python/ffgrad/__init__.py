@@ -15,7 +15,6 @@ from typing import Any
 from ffgrad import toolchain
 from ffgrad._core import __version__, copies
 from ffgrad._implicit import implicit
-from ffgrad._implicit import implicit
 from ffgrad._packs import export
 from ffgrad.errors import (
     CacheError,

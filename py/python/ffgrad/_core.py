@@ -57,8 +57,9 @@ class Options(TypedDict, total=False):
         Functions that carry no derivative.
     derivatives : dict
         Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the
-        forward and the reverse one and, if need be, of one that saves (``docs/custom-derivatives.md``, which also lists
-        the derivatives that BLAS, LAPACK and special functions have).
+        forward and the reverse one and, if need be, of one that saves; of a solver ``{"solve": implicit("residual")}``,
+        by the implicit function theorem (``docs/custom-derivatives.md``, which also lists the derivatives that BLAS,
+        LAPACK and special functions have).
     verify : {"once", "always", "strict", "off"}
         When the gradient is checked against forward mode and finite differences. ``"once"``: at the first call with
         each of the first eight sizes. ``"always"``: at every call. ``"strict"``: as ``"once"``, and a disagreement with
@@ -115,7 +116,7 @@ class Options(TypedDict, total=False):
     math: str
     cpu: str
     inactive: Iterable[str]
-    derivatives: Mapping[str, Iterable[str]]
+    derivatives: Mapping[str, Iterable[str] | Mapping[str, Any]]
     verify: str
     loose_types: bool
     arena: bool

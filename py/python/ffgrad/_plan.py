@@ -93,15 +93,23 @@ def text_bytes(plan: Plan, position: int, value: str) -> bytes:
     arg = plan.args[plan.inputs[position]] if position < len(plan.inputs) else {}
     name = arg.get("name", "an input")
     if "text" not in arg:
-        raise _no_text(plan, f"`{name}` of `{plan.function}` cannot be given as a text", "Texts are for `char *` and `character` parameters.")
+        raise _no_text(
+            plan,
+            f"`{name}` of `{plan.function}` cannot be given as a text",
+            "Texts are for `char *` and `character` parameters.",
+        )
     content = value.encode()
     if arg["text"] == "c":
         if b"\0" in content:
-            raise _no_text(plan, f"the text for `{name}` has a zero character in it, which would end it there", "Leave it out.")
+            raise _no_text(
+                plan, f"the text for `{name}` has a zero character in it, which would end it there", "Leave it out."
+            )
         return content + b"\0"
     length = arg["shape"][0].get("int")
     if length is not None and len(content) > length:
-        raise _no_text(plan, f"the text for `{name}` has {len(content)} bytes, and the dummy has {length}", "Give a shorter one.")
+        raise _no_text(
+            plan, f"the text for `{name}` has {len(content)} bytes, and the dummy has {length}", "Give a shorter one."
+        )
     return content if length is None else content.ljust(length)
 
 

@@ -44,10 +44,20 @@ impl Index {
                 });
             }
         });
-        let mut index =
-            Index { by_name: HashMap::new(), by_module: HashMap::new(), by_block: HashMap::new(), scans: Vec::new(), files };
+        let mut index = Index {
+            by_name: HashMap::new(),
+            by_module: HashMap::new(),
+            by_block: HashMap::new(),
+            scans: Vec::new(),
+            files,
+        };
+        let renames = renames(tree);
         for (at, read) in read.into_iter().enumerate() {
-            index.add(at, read.unwrap_or(Read { names: Vec::new(), scan: None }));
+            let mut read = read.unwrap_or(Read { names: Vec::new(), scan: None });
+            let others: Vec<String> =
+                read.names.iter().filter_map(|name| renames.get(name)).flatten().cloned().collect();
+            read.names.extend(others);
+            index.add(at, read);
         }
         index
     }
@@ -82,7 +92,13 @@ impl Index {
             true => self.by_name.get(&last_name(&names::demangle(symbol))),
             false => self.by_name.get(symbol),
         };
-        in_module.or_else(by_name).into_iter().chain(self.by_block.get(symbol)).flatten().map(|&i| self.file(i)).collect()
+        in_module
+            .or_else(by_name)
+            .into_iter()
+            .chain(self.by_block.get(symbol))
+            .flatten()
+            .map(|&i| self.file(i))
+            .collect()
     }
 
     /// Files that may define what a user calls so.
@@ -105,7 +121,8 @@ impl Index {
     /// Files that define a Fortran module; submodules do not count.
     pub fn of_module(&self, module: &str) -> Vec<&Path> {
         let all = self.by_module.get(module).into_iter().flatten();
-        let defines = |i: &&usize| self.scans[**i].as_ref().is_some_and(|scan| scan.modules.iter().any(|m| m == module));
+        let defines =
+            |i: &&usize| self.scans[**i].as_ref().is_some_and(|scan| scan.modules.iter().any(|m| m == module));
         all.filter(defines).map(|&i| self.file(i)).collect()
     }
 
@@ -142,6 +159,25 @@ fn read_file(tree: &Tree, path: &Path) -> Read {
         }
         _ => Read { names: definitions::of_c(&text).into_iter().collect(), scan: None },
     }
+}
+
+/// Names that macros make others: `#define rho gsw_rho`.
+fn renames(tree: &Tree) -> HashMap<String, Vec<String>> {
+    let mut found: HashMap<String, Vec<String>> = HashMap::new();
+    let is_name = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && !word.contains(['(', ')']);
+    for path in tree.files() {
+        let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        for line in text.lines().map(str::trim_start).filter(|line| line.starts_with('#')) {
+            let mut words = line[1..].split_whitespace();
+            let (Some("define"), Some(name), Some(other)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            if is_name(&name) && is_name(&other) && words.next().is_none_or(|next| next.starts_with('/')) {
+                found.entry(name.to_owned()).or_default().push(other.to_owned());
+            }
+        }
+    }
+    found
 }
 
 /// The module in a symbol of flang's: `_QMgridPstep`, `_QMgridEspacing`, `_QMgridSfineFhostPinner`.

@@ -10,16 +10,16 @@ mod tree;
 pub mod unit;
 
 use crate::build::context::Context;
+use crate::build::frontend::inputs;
 use crate::build::frontend::language::{Compiled, Language};
 use crate::build::frontend::{ClangJob, adapter::Adapter, clang, flang};
-use crate::build::frontend::inputs;
 use crate::build::mpi;
 use crate::build::rules::bundled;
 use crate::build::worker::Worker;
 use crate::cache::request::{Found, Record, Vacancy};
 use crate::cache::{self, Cache, UNITS, io};
 use crate::error::Result;
-use crate::options::{Reach, Spec};
+use crate::options::{GivenDerivative, Reach, Spec};
 use crate::os::progress::Step;
 use crate::toolchain::Tools;
 use core_ad::manifest::{FORMAT, Source, ToolRecord};
@@ -233,10 +233,14 @@ impl Build<'_> {
         let modules = self.modules_of(source);
         let is_fortran = Language::of(source, "").is_ok_and(|language| language == Language::Fortran);
         // The function may be in any: the first has it, where the search put it.
-        let order = Order { file: source, folders, modules: &modules, procedures: is_fortran && i == 0, everything: false };
+        // Solvers and residuals may be in any.
+        let given = self.compiler.spec.options.derivatives.values();
+        let procedures = is_fortran && (i == 0 || given.into_iter().any(|d| matches!(d, GivenDerivative::Implicit(_))));
+        let order = Order { file: source, folders, modules: &modules, procedures, everything: false };
         let unit = Arc::new(self.compiler.unit(&order, &mut self.worker)?);
         let module = self.staging.join(format!("source{i}.bc"));
-        let gives_way = |s: &&core_ad::protocol::Symbol| self.reach.chosen.get(&s.name).is_some_and(|&chosen| chosen != i);
+        let gives_way =
+            |s: &&core_ad::protocol::Symbol| self.reach.chosen.get(&s.name).is_some_and(|&chosen| chosen != i);
         let symbols: Vec<String> =
             unit.symbols.iter().filter(|s| !s.shared).filter(gives_way).map(|s| s.name.clone()).collect();
         if symbols.is_empty() {

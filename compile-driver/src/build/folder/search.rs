@@ -130,9 +130,7 @@ impl<'a> Search<'a> {
             (0, Some(error)) => Err(error),
             (0, None) => match candidates.as_slice() {
                 // A static or inline function, or a template: emitted where it is asked for.
-                [file] if !matches!(Language::of(file, function), Ok(Language::Fortran)) => {
-                    Ok((file.clone(), None))
-                }
+                [file] if !matches!(Language::of(file, function), Ok(Language::Fortran)) => Ok((file.clone(), None)),
                 _ => Err(self.missing(&candidates)),
             },
             _ => Err(ambiguous(spec, function, found.iter().map(|(file, _)| file.as_path()))),
@@ -147,7 +145,9 @@ impl<'a> Search<'a> {
         let unit = self.compiler.unit(&order, &mut None)?;
         let symbol = defined(&self.compiler.spec.function, &unit)?;
         // A static function is no symbol of the file's: it may need whatever anything there needs.
-        let fits = |s: &&core_ad::protocol::Symbol| symbol.as_ref().is_none_or(|symbol| s.name == *symbol || s.name.is_empty());
+        let fits = |s: &&core_ad::protocol::Symbol| {
+            symbol.as_ref().is_none_or(|symbol| s.name == *symbol || s.name.is_empty())
+        };
         let uses = unit.symbols.iter().filter(fits).flat_map(|s| &s.uses);
         Ok(uses.map(|name| (name.clone(), Some(file.to_owned()))).collect())
     }
@@ -320,9 +320,10 @@ impl<'a> Search<'a> {
         let (mut units, mut seen, mut open) = (Vec::<Arc<Unit>>::new(), HashSet::new(), vec![file.to_owned()]);
         while let Some(path) = open.pop() {
             for name in self.index.scan(&path).map(|scan| scan.uses.clone()).unwrap_or_default() {
-                let nearest = self.index.of_module(&name).into_iter().min_by_key(|p| {
-                    (self.given(p), p.parent() != path.parent(), std::cmp::Reverse(common(p, &path)))
-                });
+                let nearest =
+                    self.index.of_module(&name).into_iter().min_by_key(|p| {
+                        (self.given(p), p.parent() != path.parent(), std::cmp::Reverse(common(p, &path)))
+                    });
                 let Some(source) = nearest.filter(|p| *p != file && !above.iter().any(|a| a == p)) else { continue };
                 if !seen.insert(source.to_owned()) {
                     continue;
@@ -380,7 +381,8 @@ impl<'a> Search<'a> {
         let spec = self.compiler.spec;
         let count = self.tree.sources.len();
         let given: Vec<String> = spec.sources.iter().map(|path| format!("`{}`", path.display())).collect();
-        let headline = format!("there is no function `{}` in the {count} sources of {}", spec.function, given.join(", "));
+        let headline =
+            format!("there is no function `{}` in the {count} sources of {}", spec.function, given.join(", "));
         let mut diagnosis = Diagnosis::new("no-such-function", &spec.function, headline);
         if let Some(renamed) = symbol::renamed(&spec.function, self.tree.files()) {
             return Error::compile(diagnosis.advise(renamed));

@@ -143,7 +143,9 @@ fn note(state: &mut blake3::Hasher, path: &Path, own: &Metadata) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     if own.ctime().saturating_add(SETTLED) >= i64::try_from(now).unwrap_or(i64::MAX) {
         // Another change in the same tick of the system's clock would not show.
-        state.update(fs::read(path).map(|content| blake3::hash(&content)).unwrap_or_else(|_| blake3::hash(&[])).as_bytes());
+        state.update(
+            fs::read(path).map(|content| blake3::hash(&content)).unwrap_or_else(|_| blake3::hash(&[])).as_bytes(),
+        );
     }
 }
 
@@ -156,7 +158,8 @@ fn unreadable(spec: &Spec, folder: &Path, error: &std::io::Error) -> Error {
 }
 
 fn too_large(spec: &Spec, folder: &Path) -> Error {
-    let headline = format!("the folder of sources has more than {MOST_FILES} files; reading stopped in `{}`", folder.display());
+    let headline =
+        format!("the folder of sources has more than {MOST_FILES} files; reading stopped in `{}`", folder.display());
     let diagnosis = Diagnosis::new("large-folder", &spec.function, headline);
     Error::compile(diagnosis.advise("Give the folder below it that has the sources, or the files themselves."))
 }

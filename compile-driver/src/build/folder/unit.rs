@@ -289,5 +289,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 fn no_fortran(spec: &Spec, file: &Path) -> Error {
     let headline = format!("`{}` needs `{}`, and there is no flang", spec.function, file.display());
-    Error::compile(Diagnosis::new("no-flang", &spec.function, headline).advise("Run `ffgrad toolchain install fortran`."))
+    Error::compile(
+        Diagnosis::new("no-flang", &spec.function, headline).advise("Run `ffgrad toolchain install fortran`."),
+    )
 }

@@ -102,7 +102,9 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
             let more = undefined.len().saturating_sub(MOST_NAMED);
             let headline = match (named.len(), more) {
                 (1, _) => format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function),
-                (_, 0) => format!("`{}` needs {}, which have no body in the sources given", spec.function, named.join(", ")),
+                (_, 0) => {
+                    format!("`{}` needs {}, which have no body in the sources given", spec.function, named.join(", "))
+                }
                 _ => format!(
                     "`{}` needs {} and {more} more, which have no body in the sources given",
                     spec.function,

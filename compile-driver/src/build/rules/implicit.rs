@@ -1,5 +1,5 @@
 //! Derivatives of solvers by the implicit function theorem: compiles the programs that take the solvers' places
-//! (`core-ad/src/implicit.rs` writes them).
+//! (`core-ad/src/implicit/mod.rs` writes them).
 
 use crate::build::context::Context;
 use crate::build::frontend::compiler;
@@ -8,12 +8,13 @@ use crate::cache::io;
 use crate::error::{Error, Result};
 use crate::options::{GivenDerivative, Spec};
 use crate::source_text;
+use core_ad::Prototype;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::fortran::Found;
 use core_ad::implicit::{self, Implicit};
+use core_ad::manifest::Manifest;
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{Request, Response, Solver};
-use core_ad::Prototype;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -42,7 +43,8 @@ pub fn check_visible(spec: &Spec, programs: &[Program], undefined: &[String]) ->
             rest.is_some_and(|rest| rest.trim_start_matches('.').bytes().all(|b| b.is_ascii_digit()))
         };
         if undefined.iter().any(is_hidden) {
-            let headline = format!("`{}` is static: its rule cannot call it from outside its file", names::demangle(name));
+            let headline =
+                format!("`{}` is static: its rule cannot call it from outside its file", names::demangle(name));
             let diagnosis = Diagnosis::new("implicit", &spec.function, headline);
             return Err(Error::compile(diagnosis.advise("Leave out `static`, or the nameless namespace around it.")));
         }
@@ -72,8 +74,10 @@ pub fn compile(
     for (number, (solver, rule)) in rules.enumerate() {
         let own = described(spec, worker, solver, functions, procedures, solver)?;
         let residual = described(spec, worker, &rule.implicit, functions, procedures, solver)?;
-        let text = implicit::program(rule, &own, &residual, number).map_err(|reason| misfit(spec, &own, &residual, rule, &reason))?;
-        let (source, module) = (staging.join(format!("implicit{number}.c")), staging.join(format!("implicit{number}.bc")));
+        let text = implicit::program(rule, &own, &residual, number)
+            .map_err(|reason| misfit(spec, &own, &residual, rule, &reason))?;
+        let (source, module) =
+            (staging.join(format!("implicit{number}.c")), staging.join(format!("implicit{number}.bc")));
         std::fs::write(&source, &text).map_err(io("write", &source))?;
         let mut command = Command::new(&context.tools.clang.path);
         command.args(["-O2", "-fPIC", "-std=gnu17", "-w", "-Xclang", "-disable-llvm-passes", "-fno-math-errno"]);
@@ -85,6 +89,18 @@ pub fn compile(
         programs.push(Program { module, solver, residual: residual.symbol, command: line });
     }
     Ok(programs)
+}
+
+/// The solvers in whose place others are differentiated, without those whose rule is left aside.
+pub fn in_use(spec: &Spec, manifest: &Manifest) -> Vec<Solver> {
+    let ignored = &spec.options.ignored_derivatives;
+    manifest.solvers.iter().filter(|solver| !ignored.contains(&solver.symbol)).cloned().collect()
+}
+
+/// What is differentiated for a function: another one where it is such a solver itself.
+pub fn differentiated(solvers: &[Solver], symbol: &str) -> String {
+    let own = solvers.iter().find(|solver| solver.symbol == symbol);
+    own.map_or(symbol, |solver| &solver.replacement).to_owned()
 }
 
 /// The prototype of a function of the sources.
@@ -105,7 +121,12 @@ fn described(
         },
     };
     match worker.request(&Request::Describe { symbol, function: name.to_owned() })? {
-        Response::Described { prototype, .. } => Ok(prototype),
+        Response::Described { prototype, .. } => match procedures.iter().find(|p| p.symbol == prototype.symbol) {
+            Some(found) => core_ad::fortran::prototype(prototype, found).map_err(|reason| {
+                Error::compile(Diagnosis::new("implicit", &spec.function, format!("`{name}`: {reason}")))
+            }),
+            None => Ok(prototype),
+        },
         _ => Err(unknown(spec, name, functions, solver)),
     }
 }

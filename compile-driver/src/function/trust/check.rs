@@ -2,12 +2,12 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::unproven;
 use crate::function::select::{Search, UNPROVEN};
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
 use crate::function::trust::paths;
 use crate::function::trust::status::Derivative;
+use crate::function::unproven;
 use crate::load::artifact::Artifact;
 use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
@@ -123,7 +123,9 @@ impl Selection<'_> {
         if self.is_first_warning(wanted, place) || self.opened.verifies_always() {
             let function = &self.opened.spec.function;
             let solver = match unproven::is_zero(text) {
-                true => " The derivative by AD is 0: of a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md.",
+                true => {
+                    " The derivative by AD is 0: of a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md."
+                }
                 false => "",
             };
             self.opened.warn(format!(

@@ -107,6 +107,12 @@ fn drop_comdat(global: GlobalValue<'_>) {
     unsafe { llvm_sys::comdat::LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
 }
 
+/// Functions with a body.
+pub fn defined(module: &Module<'_>) -> Vec<String> {
+    let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
+    functions.map(|f| f.get_name().to_string_lossy().into_owned()).collect()
+}
+
 /// Symbols that code of the module uses and does not define; LLVM's intrinsics are among them.
 pub fn undefined(module: &Module<'_>) -> Vec<String> {
     let used = |f: &FunctionValue<'_>| {

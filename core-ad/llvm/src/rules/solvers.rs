@@ -1,5 +1,5 @@
 //! Solvers with the implicit function theorem's derivative: in derivatives a program that ffgrad has made takes the place of the
-//! user's (`core-ad/src/implicit.rs`), which that program calls for its values.
+//! user's (`core-ad/src/implicit/mod.rs`), which that program calls for its values.
 
 use super::rule::text;
 use crate::ir::Result;
