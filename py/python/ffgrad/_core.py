@@ -288,6 +288,32 @@ class Operation:
         manifest: dict[str, Any] = json.loads(self._native.manifest())
         return manifest
 
+    def _in_order(self, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the inputs of a call, those that were given by the parameter's name at their places.
+
+        Raises
+        ------
+        SignatureError
+            A name is no input's, an input is given twice, or one is missing.
+        """
+        names, function = self.inputs, self._plan.function
+        given = dict(zip(names, inputs, strict=False))
+        wrong = [f"there is no input `{name}`" for name in named if name not in names]
+        wrong += [f"`{name}` is given twice" for name in named if name in given]
+        wrong += [f"`{name}` is missing" for name in names if name not in given and name not in named]
+        if len(inputs) > len(names):
+            wrong.append(f"{len(inputs)} are given without a name")
+        if wrong:
+            hint = f"Its inputs are: {', '.join(names)}."
+            raise SignatureError(
+                f"`{function}` takes {len(names)} inputs: {'; '.join(wrong)}\n  {hint}",
+                code="arity",
+                function=function,
+                hints=[hint],
+            )
+        given.update(named)
+        return tuple(given[name] for name in names)
+
     def path_checks(self) -> dict[str, float]:
         """Return how many calls were verified because values took them on a new path, how many were not, and the seconds spent."""
         checked, unchecked, seconds = self._native.path_checks()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,7 +139,9 @@ class Enzyme(Operation):
         outputs = [plan.args[i] for i in plan.outputs]
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
-    def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
+    def _views(self, inputs: Iterable[Any], named: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+        if named:
+            inputs = self._in_order(tuple(inputs), named)
         # One too many is refused by the native side.
         names = itertools.chain(self.inputs, itertools.repeat("an array"))
         return tuple(_viewed(x, name, self._gpu is not None) for x, name in zip(inputs, names, strict=False))
@@ -173,31 +175,31 @@ class Enzyme(Operation):
 
     # --- values ---------------------------------------------------------------------------------------
 
-    def __call__(self, *inputs: Array | float) -> Any:
+    def __call__(self, /, *inputs: Array | float, **named: Array | float) -> Any:
         """Compute the function.
 
         Parameters
         ----------
-        *inputs
-            One array or number an input.
+        *inputs, **named
+            One array or number an input, in order or by the parameter's name.
 
         Returns
         -------
         ndarray, scalar or tuple of them
             The outputs, in the order of the signature.
         """
-        return self._joined(self._for(given := self._views(inputs)).primal(given, 0))
+        return self._joined(self._for(given := self._views(inputs, named)).primal(given, 0))
 
     apply = __call__
 
     # --- first derivatives ----------------------------------------------------------------------------
 
-    def vjp(self, *inputs: Array | float) -> tuple[Any, Callable[..., Any]]:
+    def vjp(self, /, *inputs: Array | float, **named: Array | float) -> tuple[Any, Callable[..., Any]]:
         """Compute the function and return what pulls cotangents back.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call. They must not change until the last pullback, which reads them again: it compares a fingerprint of
             every byte, and raises ``ChangedInputError``. (Arrays on a GPU are not compared.)
 
@@ -209,7 +211,7 @@ class Enzyme(Operation):
             ``pullback(v)``, with one array of the output's shape (several outputs: a tuple, ``None`` is zero), returns the
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         outputs = self._for(given).primal(given, self._differentiable)
         # After the call, which refuses what does not fit: an array that is wrong may be endless to read.
         before = self._fingerprints(given)
@@ -243,12 +245,12 @@ class Enzyme(Operation):
         outputs = self._for(given).primal(given, 0)
         return self._joined(outputs), self._joined(self._for(given).jvp(given, along))
 
-    def grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+    def grad(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
         """Compute the gradient of a function of one output without dimensions.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -258,14 +260,16 @@ class Enzyme(Operation):
         ndarray or tuple of ndarray
             New arrays of the inputs' shapes.
         """
-        return self._gradients(self._views(inputs), argnums)
+        return self._gradients(self._views(inputs, named), argnums)
 
-    def value_and_grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> tuple[Any, Any]:
+    def value_and_grad(
+        self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float
+    ) -> tuple[Any, Any]:
         """Compute the value and the gradient, as SciPy's ``minimize(..., jac=True)`` wants them.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -277,18 +281,18 @@ class Enzyme(Operation):
         gradient : ndarray or tuple of ndarray
             As :meth:`grad` returns it.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         mask = self._mask(argnums)
         self._one_number()
         (value,) = self._for(given).primal(given, mask)
         return _scalar(value), self._gradients(given, argnums)
 
-    def jacobian(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+    def jacobian(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
         """Compute the Jacobian, in one native loop over the rows or columns, whichever are fewer.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -299,7 +303,7 @@ class Enzyme(Operation):
             A new array of the output's shape followed by the input's. Several inputs: a tuple of them; several
             outputs: a tuple of those, ``None`` for integer outputs.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         self._here("Jacobians of", given)
         mask = self._mask(argnums)
         outputs = self._for(given).primal(given, mask)
@@ -390,12 +394,12 @@ class Enzyme(Operation):
         change: np.ndarray = self._for(given).hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
 
-    def hessian(self, *inputs: Array | float, argnum: int = 0) -> np.ndarray:
+    def hessian(self, /, *inputs: Array | float, argnum: int = 0, **named: Array | float) -> np.ndarray:
         """Compute the Hessian of a function of one output without dimensions, in one native loop.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnum
             The input to differentiate twice.
@@ -406,7 +410,7 @@ class Enzyme(Operation):
             A new array of the input's shape, twice.
         """
         self._one_number()
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         self._here("Hessians of", given)
         mask = self._mask(argnum)
         shape = np.shape(given[argnum])

@@ -63,17 +63,17 @@ class Enzyme(Operation):
         self._spec = opened.spec.encode()
         open_now(self._spec)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function; see :meth:`apply`."""
-        return self.apply(*inputs)
+        return self.apply(*inputs, **named)
 
-    def apply(self, *inputs: Any) -> Any:
+    def apply(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function.
 
         Parameters
         ----------
-        *inputs
-            One tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
+        *inputs, **named
+            In order or by the parameter's name, one tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
             are taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
 
         Returns
@@ -93,6 +93,8 @@ class Enzyme(Operation):
         tf.errors.FailedPreconditionError
             A tool is missing, or the cache folder cannot be used.
         """
+        if named:
+            inputs = self._in_order(inputs, named)
         tensors: list[tf.Tensor] = []
         mask = self.differentiable
         for i, value in enumerate(inputs):

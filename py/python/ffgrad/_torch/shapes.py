@@ -186,7 +186,7 @@ def _outputs(
     known = [x.shape for x in inputs]
     shapes = Shapes(plan, known, batch, [x.shape for x in more])
     # Numbers come as tensors of the CPU.
-    device = next((x.device for x in inputs if x.is_cuda), inputs[0].device if inputs else torch.device("cpu"))
+    device = next((x.device for x in inputs if x.is_cuda or x.is_meta), torch.device("cpu"))
     return [
         _empty(plan.args[plan.outputs[p]], shapes.output(p, known), plan.output_dtypes[p], device) for p in bits(wanted)
     ]
