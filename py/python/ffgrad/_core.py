@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -145,6 +146,19 @@ def copies() -> dict[str, int]:
         inputs adds nothing.
     """
     return dict(_native.copies())
+
+
+MASKED = (
+    "is a masked array, and the function would read what is masked too",
+    "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0)).",
+)
+"""What is wrong with one, and the way out."""
+
+
+def is_masked(x: Any) -> bool:
+    """Whether it is a masked array, without an import: ``np.ma`` would import in the first call, which a fork meanwhile does not survive."""
+    loaded = sys.modules.get("numpy.ma") if hasattr(x, "mask") else None
+    return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
 
 
 def _plain(value: Any) -> Any:

@@ -13,14 +13,23 @@ library; see ``docs/cuda.md``.
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ffgrad import _native
-from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
+from ffgrad._core import (
+    MASKED,
+    Framework,
+    Opened,
+    Operation,
+    Options,
+    Source,
+    document_options,
+    is_masked,
+    open_operation,
+)
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
@@ -42,12 +51,6 @@ _READABLE = {1, 3}
 _DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 
 
-def _is_masked(x: Any) -> bool:
-    """Whether it is a masked array, without an import: ``np.ma`` would import in the first call, which a fork meanwhile does not survive."""
-    loaded = sys.modules.get("numpy.ma") if type(x) is not np.ndarray else None
-    return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
-
-
 def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     """Return an object that the native side takes, with the same memory.
 
@@ -57,10 +60,10 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
     if isinstance(x, np.ndarray | float | int) or x is None:
-        if _is_masked(x):
-            hint = "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0))."
+        if type(x) is not np.ndarray and is_masked(x):
+            what, hint = MASKED
             raise DtypeError(
-                f"`{name}` is a masked array, and the function would read what is masked too\n  {hint}",
+                f"`{name}` {what}\n  {hint}",
                 code="dtype",
                 expected="an array",
                 found="a masked array",
