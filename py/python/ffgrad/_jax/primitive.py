@@ -67,6 +67,7 @@ def _types(*operands: Any, call: Call) -> list[Any]:
     foreign, rank = call.foreign, len(call.batch)
     groups = call.split(operands)
     elements = [(str(a.value.dtype), list(a.value.shape[rank * a.mapped :])) for a in groups.inputs.values()]
+    outputs: Sequence[Sequence[Any]]
     if all(isinstance(size, int) for _, shape in elements for size in shape):
         outputs = [shape for _, shape in _native.result_types(foreign.native, elements)]
     else:
