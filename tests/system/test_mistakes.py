@@ -90,7 +90,6 @@ MISTAKES: dict[str, Mistake] = {
     "more numbers than there is memory for": lambda open: open("long.c", "cube", CUBE)(
         np.broadcast_to(X[0], 50_000_000_000)
     ),
-    "PyTorch: an array of NumPy": lambda _: ffgrad.torch.enzyme("cube.c", "cube", CUBE)(X),
     "PyTorch: bfloat16 outside of autocast": lambda _: ffgrad.torch.enzyme("cube.c", "cube", CUBE)(
         torch.ones(3).bfloat16()
     ),

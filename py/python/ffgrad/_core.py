@@ -320,7 +320,7 @@ class Operation:
         if wrong:
             hint = f"Its inputs are: {', '.join(names)}."
             raise SignatureError(
-                f"`{function}` takes {len(names)} inputs: {'; '.join(wrong)}\n  {hint}",
+                f"`{function}` takes {len(names)} input{'s' * (len(names) != 1)}: {'; '.join(wrong)}\n  {hint}",
                 code="arity",
                 function=function,
                 hints=[hint],
