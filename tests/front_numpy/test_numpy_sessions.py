@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,17 +153,6 @@ def test_a_line_that_cannot_be_read_is_refused_with_the_usage(line: str, words: 
     with pytest.raises(ValueError, match=words) as caught:
         shell.run(line, "")
     assert "%%ffgrad [language=c]" in str(caught.value)
-
-
-def test_the_extension_works_in_ipython(cache: Path) -> None:
-    """Where there is one."""
-    testing = pytest.importorskip("IPython.testing.globalipapp")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        shell = testing.start_ipython()
-    shell.run_line_magic("load_ext", "ffgrad")
-    shell.run_cell_magic("ffgrad", "front_end=numpy g x -> return", "double g(double x) { return x * x; }")
-    assert shell.user_ns["g"](3.0) == 9
 
 
 def test_inputs_are_given_by_name_in_calls_and_derivatives(cache: Path, tmp_path: Path) -> None:
