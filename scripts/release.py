@@ -104,6 +104,7 @@ def build(folder: Path, ours: str) -> None:
     programs = build_wheel.build_programs()
     built = build_wheel.build_extension(ROOT / "target" / "wheels")
     build_wheel.put_in(built, programs)
+    build_wheel.audit(built)
     shutil.copy(built, folder)
     pack(folder / f"ffgrad-{ours}.tar.gz", f"ffgrad-{ours}", dict(tracked()))
     c_name = f"ffgrad-c-{ours}-linux-x86_64"

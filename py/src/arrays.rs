@@ -192,10 +192,15 @@ fn wrong_device(name: &str, tensor: &DLTensor) -> Error {
 }
 
 fn unknown_dtype(name: &str, found: &str) -> Error {
-    Error::Dtype(Box::new(
-        Diagnosis::new("dtype", "", format!("`{name}` has an element type that no foreign parameter has"))
-            .mismatch("float32, float64, an integer type or bool", found),
-    ))
+    let diagnosis = Diagnosis::new("dtype", "", format!("`{name}` has an element type that no foreign parameter has"))
+        .mismatch("float32, float64, an integer type or bool", found);
+    let diagnosis = match found {
+        "torch.bfloat16" | "torch.float16" => diagnosis.advise(
+            "Convert the input before the call, x.float(), or call inside of torch.autocast, where ffgrad does that.",
+        ),
+        _ => diagnosis,
+    };
+    Error::Dtype(Box::new(diagnosis))
 }
 
 /// The framework cannot export the elements: text, dates, objects, numbers of the other byte order.

@@ -9,7 +9,7 @@ use crate::handles::Tape;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyTuple, PyType};
+use pyo3::types::{PyBool, PyString, PyTuple, PyType};
 
 /// What a call asks PyTorch, looked up once.
 struct Torch {
@@ -23,6 +23,8 @@ struct Torch {
     count_modes: Py<PyAny>,
     is_mapped: Py<PyAny>,
     forward_ad: Py<PyAny>,
+    is_profiled: Py<PyAny>,
+    record: Py<PyAny>,
 }
 
 impl Torch {
@@ -41,6 +43,8 @@ impl Torch {
                 count_modes: c.getattr("_len_torch_dispatch_stack")?.unbind(),
                 is_mapped: c.getattr("_functorch")?.getattr("is_legacy_batchedtensor")?.unbind(),
                 forward_ad: py.import("torch.autograd.forward_ad")?.into_any().unbind(),
+                is_profiled: c.getattr("_autograd")?.getattr("_profiler_enabled")?.unbind(),
+                record: py.import("torch.profiler")?.getattr("record_function")?.unbind(),
             })
         })
     }
@@ -90,6 +94,8 @@ impl Torch {
 #[pyclass(frozen, module = "ffgrad._native")]
 pub struct Eager {
     function: Py<Function>,
+    /// What profilers call a call.
+    row: Py<PyString>,
     /// The bound `apply` of the operation's `autograd.Function`.
     apply: PyOnceLock<Py<PyAny>>,
 }
@@ -97,8 +103,8 @@ pub struct Eager {
 #[pymethods]
 impl Eager {
     #[new]
-    fn new(function: Py<Function>) -> Self {
-        Eager { function, apply: PyOnceLock::new() }
+    fn new(function: Py<Function>, row: Py<PyString>) -> Self {
+        Eager { function, row, apply: PyOnceLock::new() }
     }
 
     /// Sets the `apply` of the `autograd.Function` whose `forward` this is.
@@ -122,6 +128,8 @@ impl Eager {
         }
         let outputs = match self.apply.get(py) {
             Some(apply) if watched && torch.is_grad_enabled(py)? => apply.bind(py).call1(inputs.clone()),
+            // A row of autograd's own there is only with a gradient.
+            _ if torch.is_profiled.bind(py).call0()?.is_truthy()? => self.recorded(py, torch, &inputs),
             _ => self.function.get().call(py, &inputs, 0),
         };
         match outputs {
@@ -157,6 +165,22 @@ impl Eager {
             mark_integers(py, context, &outputs)?;
         }
         Ok(outputs)
+    }
+}
+
+impl Eager {
+    /// A call that a profiler sees.
+    fn recorded<'py>(
+        &self,
+        py: Python<'py>,
+        torch: &Torch,
+        inputs: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let row = torch.record.bind(py).call1((self.row.bind(py),))?;
+        row.call_method0(intern!(py, "__enter__"))?;
+        let outputs = self.function.get().call(py, inputs, 0);
+        row.call_method1(intern!(py, "__exit__"), (py.None(), py.None(), py.None()))?;
+        outputs
     }
 }
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import ffgrad
 import jax
@@ -247,3 +249,72 @@ def test_compiling_for_another_device_is_refused_by_type(compile_source: Compile
         assert error.value.code == "device"
         exported = jax.export.export(jax.jit(function), platforms=["cpu"], disabled_checks=checks)(X)
         np.testing.assert_allclose(exported.call(X), function(X))
+
+
+# --- symbolic sizes -----------------------------------------------------------------------------------
+
+MATVEC = """
+void matvec(const double* A, const double* x, int m, int n, double* y) {
+  for (int i = 0; i < m; i++) { y[i] = 0; for (int j = 0; j < n; j++) y[i] += A[i * n + j] * x[j] * x[j]; }
+}
+"""
+
+
+def exported(f: Callable[..., Any], *shapes: str, constraints: Sequence[str] = (), dtype: Any = float) -> Any:
+    """Export a function of arrays whose sizes are symbols."""
+    scope = jax.export.SymbolicScope(constraints)
+    given = [jax.ShapeDtypeStruct(jax.export.symbolic_shape(shape, scope=scope), dtype) for shape in shapes]
+    checks = [jax.export.DisabledSafetyCheck.custom_call("ffgrad")]
+    return jax.export.export(jax.jit(f), disabled_checks=checks)(*given)
+
+
+def test_a_program_is_exported_for_all_sizes(compile_source: Compile) -> None:
+    """Values, both modes, second derivatives and maps; one program for several sizes."""
+    f = compile_source(MATVEC, "matvec", "A[m,n], x[n] -> y[m]")
+
+    def total(a: Any, x: Any) -> Any:
+        return (f(a, x) ** 2).sum()
+
+    functions = {
+        "value": f.apply,
+        "reverse": jax.grad(total, (0, 1)),
+        "forward": lambda a, x: jax.jvp(f.apply, (a, x), (a, x)),
+        "second": jax.hessian(total, 1),
+    }
+    for function in functions.values():
+        program = exported(function, "m, n", "n")
+        for m, n in ((2, 3), (4, 1)):
+            a, x = jnp.arange(1.0, m * n + 1).reshape(m, n), jnp.linspace(-1, 1, n)
+            jax.tree.map(np.testing.assert_allclose, program.call(a, x), function(a, x))
+    a, xs = jnp.arange(6.0).reshape(2, 3), jnp.ones((5, 3))
+    mapped = jax.vmap(functions["reverse"], (None, 0))
+    jax.tree.map(np.testing.assert_allclose, exported(mapped, "m, n", "b, n").call(a, xs), mapped(a, xs))
+    assert exported(f.apply, "m, 2*k", "2*k").call(jnp.ones((1, 4)), jnp.ones(4)).tolist() == [4]
+
+
+def test_sizes_that_may_differ_are_refused_with_the_way_to_say_that_they_do_not(compile_source: Compile) -> None:
+    f = compile_source(MATVEC, "matvec", "A[m,n], x[n] -> y[m]")
+    with pytest.raises(ffgrad.ShapeError) as caught:
+        exported(f.apply, "m, n", "k")
+    assert str(caught.value) == (
+        "dimension 0, `n`, of `x` of `matvec` is k, expected n\n"
+        '  Its signature is "A[m,n], x[n] -> y[m]".\n'
+        "  Sizes that the signature makes equal must be one symbol, or be constrained: "
+        'jax.export.symbolic_shape("a, b", constraints=["a == b"]).'
+    )
+    program = exported(f.apply, "m, n", "k", constraints=["k == n"])
+    assert program.call(jnp.ones((2, 3)), jnp.ones(3)).tolist() == [3, 3]
+    with pytest.raises(ffgrad.DtypeError, match="`A` of `matvec`: expected float64, found float32"):
+        exported(f.apply, "m, n", "n", dtype=jnp.float32)
+    with pytest.raises(ffgrad.ShapeError, match=r"`x` of `matvec` has the shape \[n, n\]"):
+        exported(f.apply, "m, n", "n, n")
+
+
+def test_inputs_are_given_by_name(compile_source: Compile) -> None:
+    """In any order; derivatives are of what JAX is given by position."""
+    f = compile_source(MATVEC, "matvec", "A[m,n], x[n] -> y[m]")
+    a, x = jnp.ones((2, 3)), jnp.ones(3)
+    assert f(x=x, A=a).tolist() == f(a, x=x).tolist() == [3, 3]
+    assert jax.jit(jax.grad(lambda x: f(x=x, A=a).sum()))(x).tolist() == [4, 4, 4]
+    with pytest.raises(ffgrad.SignatureError, match="there is no input `B`; `A` is missing"):
+        f(x=x, B=a)

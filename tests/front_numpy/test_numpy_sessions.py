@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,12 +155,17 @@ def test_a_line_that_cannot_be_read_is_refused_with_the_usage(line: str, words: 
     assert "%%ffgrad [language=c]" in str(caught.value)
 
 
-def test_the_extension_works_in_ipython(cache: Path) -> None:
-    """Where there is one."""
-    testing = pytest.importorskip("IPython.testing.globalipapp")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        shell = testing.start_ipython()
-    shell.run_line_magic("load_ext", "ffgrad")
-    shell.run_cell_magic("ffgrad", "front_end=numpy g x -> return", "double g(double x) { return x * x; }")
-    assert shell.user_ns["g"](3.0) == 9
+def test_inputs_are_given_by_name_in_calls_and_derivatives(cache: Path, tmp_path: Path) -> None:
+    """``self`` is a name like any other."""
+    source = tmp_path / "p.c"
+    source.write_text("double p(const double* self, double rate, int n) { return rate * self[0] * self[n - 1]; }")
+    f = enzyme(source, "p", "self[n], rate -> return")
+    x = np.array([2.0, 5.0])
+    assert f(rate=3.0, self=x) == f(x, rate=3.0) == f(x, 3.0) == 30
+    assert f.grad(self=x, rate=3.0, argnums=1) == 10
+    assert f.value_and_grad(x, rate=3.0)[1].tolist() == f.jacobian(x, rate=3.0).tolist() == [15, 6]
+    assert f.hessian(rate=3.0, self=x).tolist() == [[0, 3], [3, 0]]
+    assert f.vjp(rate=3.0, self=x)[1](1.0)[1] == 10
+    with pytest.raises(ffgrad.SignatureError, match="there is no input `x`; `self` is missing") as caught:
+        f(x=x, rate=1.0)
+    assert caught.value.code == "arity"

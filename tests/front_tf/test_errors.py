@@ -32,8 +32,10 @@ def test_a_wrong_element_type_names_the_parameter(compile_source: Compile) -> No
         cube, [tf.constant([1.0])], "`x` of `cube` is `double*`\n  expected an array of float64\n  found    float32"
     )
     refused_everywhere(cube, [tf.constant([1], tf.int32)], "found    int32")
-    with pytest.raises(Invalid, match="found    bfloat16"):
+    with pytest.raises(Invalid, match=r"found    bfloat16\n  Convert the input before the call, tf.cast"):
         cube(tf.constant([1.0], tf.bfloat16))
+    with pytest.raises(Invalid, match=r"`x` of `cube` is a masked array.*\n.*filled"):
+        cube(np.ma.masked_array([1.0, 2.0], mask=[False, True]))
     with pytest.raises(Invalid, match="found    float32"):
         cube(np.ones(3, np.float32))
 
@@ -49,6 +51,17 @@ def test_contradicting_shapes_are_named(compile_source: Compile) -> None:
     with pytest.raises(Invalid) as running:
         tf.function(matvec.apply, input_signature=unknown)(a, x)
     assert text in running.value.message
+
+
+def test_inputs_are_given_by_name(compile_source: Compile) -> None:
+    """Eagerly and in a graph; what is missing or unknown is listed."""
+    matvec = compile_source(MATVEC, "matvec", MATVEC_SIGNATURE)
+    a, x = tf.ones([2, 3], tf.float64), tf.ones([3], tf.float64)
+    by_name = tf.function(lambda a, x: matvec(x=x, A=a))
+    for given, expected in zip(by_name(a, x), matvec(a, x), strict=True):
+        np.testing.assert_array_equal(given, expected)
+    with pytest.raises(ffgrad.SignatureError, match="there is no input `B`; `A` is missing"):
+        matvec(x=x, B=a)
 
 
 def test_a_wrong_number_of_inputs_lists_them(compile_source: Compile) -> None:

@@ -135,3 +135,25 @@ def test_parameters_must_be_inputs_with_a_gradient(source: Path) -> None:
     layer = EnzymeLayer(source, "spring", SIGNATURE, parameters={"k": 1.0})
     with pytest.raises(ValueError, match=r"takes 2 inputs \(x, offset\), 1 were given"):
         layer(np.ones([3, 2]))
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_trains_the_layer_in_its_own_type(policy: str, source: Path) -> None:
+    """Whatever arrives is converted; weights and results have the function's type."""
+    keras.mixed_precision.set_dtype_policy(policy)
+    try:
+        layer = EnzymeLayer(source, "spring", SIGNATURE, parameters={"k": 1.0, "offset": [0.0, 0.0]})
+        model = keras.Sequential([keras.layers.Dense(2), layer, keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        history = model.fit(np.ones((8, 3), np.float32), np.ones((8, 1), np.float32), epochs=3, verbose=0)
+    finally:
+        keras.mixed_precision.set_dtype_policy("float32")
+    losses = history.history["loss"]
+    # In float16 the first steps are left out: they find the scale of the loss.
+    assert np.isfinite(losses).all() and (losses[-1] < losses[0] or policy == "mixed_float16")
+    half = tf.ones([4, 2], tf.bfloat16)
+    assert layer(half).dtype == tf.float64 and all(w.dtype == "float64" for w in layer.weights)
+    with tf.GradientTape() as tape:
+        tape.watch(half)
+        y = tf.reduce_sum(layer(half))
+    assert tape.gradient(y, half).dtype == tf.bfloat16

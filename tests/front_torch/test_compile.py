@@ -9,6 +9,7 @@ from typing import Any
 import ffgrad
 import pytest
 import torch
+import torch._dynamo.testing
 from ffgrad.errors import ForeignError
 from ffgrad.torch import Enzyme
 from support.fixtures import Compile, RunPython, Write
@@ -159,6 +160,7 @@ def test_forward_mode_in_forward_mode_is_compiled_or_beyond_torchs_tracer(write:
     """In a process of its own, because torch leaves a level of forward mode open where it fails."""
     child = run_python(f"""
 import torch
+import torch._dynamo.testing
 from ffgrad.torch import enzyme
 from torch.func import jacfwd, jvp
 cube = enzyme({str(write(CUBE))!r}, "cube")

@@ -139,14 +139,6 @@ def test_an_object_that_is_no_tensor_is_a_type_error(cube: Enzyme, golden: Golde
     golden("no_tensor", caught.value)
 
 
-def test_a_tensor_on_another_device_is_a_device_error(cube: Enzyme, golden: Golden) -> None:
-    """The meta device stands in for the GPU."""
-    with pytest.raises(ffgrad.DeviceError) as caught:
-        cube.apply(torch.ones(3, dtype=torch.float64, device="meta"))
-    assert caught.value.code == "device"
-    golden("meta_device", caught.value)
-
-
 def test_a_sparse_tensor_is_refused_clearly(cube: Enzyme) -> None:
     """Without a C++ stack trace, with the parameter's name."""
     with pytest.raises((ffgrad.Error, TypeError)) as caught:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import ffgrad
+import ffgrad.torch
 import numpy as np
 import pytest
+import torch
 from ffgrad.numpy import enzyme
 from support.goldens import GOLDENS, UPDATE, masked
 
@@ -43,6 +45,7 @@ double reads(const double* x, int n) {
     "random.c": "#include <stdlib.h>\ndouble noisy(double x) { return x * rand(); }\n",
     "chaos.c": "double chaos(double x) { for (int i = 0; i < 300; i++) x = 3.99 * x * (1 - x); return x; }\n",
     "root.c": "#include <math.h>\ndouble root(double x) { double r = sqrt(x - 10); return (x > 10 ? r : 0) + x; }\n",
+    "long.c": "void cube(const double* x, long n, double* y) { for (long i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n",
     "throws.cpp": '#include <stdexcept>\ndouble f(double x) { if (x < 0) throw std::domain_error("negative"); return x; }\n',
 }
 
@@ -79,7 +82,32 @@ MISTAKES: dict[str, Mistake] = {
     "chaos": lambda open: open("chaos.c", "chaos").grad(0.3),
     "no finite derivative in a part that is not used": lambda open: open("root.c", "root").grad(2.0),
     "an exception of C++": lambda open: open("throws.cpp", "f")(-1.0),
+    "a name that no input has": lambda open: open("matvec.c", "matvec", "A[m,n], x[n] -> y[m]")(A=np.ones((2, 4)), b=X),
+    "an input by place and by name": lambda open: open("cube.c", "cube", CUBE)(X, x=X),
+    "a gradient of several numbers": lambda open: open("cube.c", "cube", CUBE).grad(X),
+    "an array that is changed before the pullback": lambda open: changed(open("cube.c", "cube", CUBE)),
+    "more numbers than int can count": lambda open: open("cube.c", "cube", CUBE)(np.broadcast_to(X[0], 3_000_000_000)),
+    "more numbers than there is memory for": lambda open: open("long.c", "cube", CUBE)(
+        np.broadcast_to(X[0], 50_000_000_000)
+    ),
+    "PyTorch: bfloat16 outside of autocast": lambda _: ffgrad.torch.enzyme("cube.c", "cube", CUBE)(
+        torch.ones(3).bfloat16()
+    ),
+    "PyTorch: a sparse tensor": lambda _: ffgrad.torch.enzyme("cube.c", "cube", CUBE)(
+        torch.eye(3, dtype=torch.float64).to_sparse()
+    ),
+    "PyTorch: a trainable input that there is not": lambda _: ffgrad.torch.EnzymeModule(
+        "cube.c", "cube", CUBE, parameters={"w": 1.0}
+    ),
 }
+
+
+def changed(f: Any) -> None:
+    """Write to an array between a call and its pullback."""
+    x = X.copy()
+    _, pullback = f.vjp(x)
+    x[0] = 7
+    pullback(X)
 
 
 def test_there_are_twenty_five() -> None:

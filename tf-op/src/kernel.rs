@@ -292,7 +292,8 @@ fn unknown_type(function: &str, name: &str, code: c_int) -> Error {
             function,
             format!("`{name}` of `{function}` has an element type that no foreign parameter has"),
         )
-        .mismatch("float32, float64, an integer type or bool", type_name(code)),
+        .mismatch("float32, float64, an integer type or bool", type_name(code))
+        .advise("Convert the input before the call, tf.cast(x, tf.float32); a Keras EnzymeLayer does so itself."),
     ))
 }
 

@@ -237,7 +237,8 @@ fn usable(function: &Function, name: &str, seen: &Seen<'_>) -> Result<(), Error>
         let headline = format!("`{name}` of `{function}` has an element type that no foreign parameter has");
         return Err(Error::Dtype(Box::new(
             Diagnosis::new("dtype", function, headline)
-                .mismatch("float32, float64, an integer type or bool", "another"),
+                .mismatch("float32, float64, an integer type or bool", "another")
+                .advise("Convert the input before the call, x.float(); inside of torch.autocast ffgrad does that."),
         )));
     }
     Ok(())

@@ -268,11 +268,41 @@ const LINUX_X86_64: [(Component, &[Pin]); 5] = [
     ),
 ];
 
+/// The wheels that there are for aarch64: LLVM comes from the system there, as Debian's clang-22, lld-22 and libllvm22.
+const LINUX_AARCH64: [(Component, &[Pin]); 2] = [
+    (
+        Component::Catalyst,
+        &[Pin {
+            package: "pennylane-catalyst",
+            version: "0.15.0",
+            file: "pennylane_catalyst-0.15.0-cp311-cp311-manylinux_2_28_aarch64.whl",
+            sha256: "59cba4710637b4af5ac011c4fcdd1a85042ae1e6effe7b973d30c3b8a11cd9d4",
+            download: 88_007_051,
+            unpacked: 320 << 20,
+            platform: "manylinux_2_28_aarch64",
+            python: "3.11",
+        }],
+    ),
+    (
+        Component::Blas,
+        &[Pin {
+            package: "scipy-openblas32",
+            version: "0.3.34.481.3",
+            file: "scipy_openblas32-0.3.34.481.3-py3-none-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl",
+            sha256: "e085dddbc5b9aa130f83def515d31c440e69f387a90c7e63b154a5575b4466bc",
+            download: 9_148_457,
+            unpacked: 25 << 20,
+            platform: "manylinux_2_28_aarch64",
+            python: "3.11",
+        }],
+    ),
+];
+
 /// The wheels of a component for a platform, named as os-architecture-libc.
 pub(super) fn pins(component: Component, platform: &str) -> Result<&'static [Pin], ToolchainError> {
     let table: &'static [(Component, &[Pin])] = match platform {
         "linux-x86_64-gnu" => const { &LINUX_X86_64 },
-        // linux-aarch64-gnu and macos-aarch64: the wheels exist, their digests have to be verified on such a machine.
+        "linux-aarch64-gnu" => const { &LINUX_AARCH64 },
         _ => &[],
     };
     table
@@ -300,8 +330,11 @@ mod tests {
 
     #[test]
     fn every_pin_names_its_file_version_and_a_whole_digest() {
-        for component in Component::ALL.into_iter().chain([Component::OpenMp, Component::Blas]) {
-            for pin in pins(component, "linux-x86_64-gnu").expect("pins") {
+        let everywhere = [Component::Catalyst, Component::Blas].map(|component| (component, "linux-aarch64-gnu"));
+        let here = Component::ALL.into_iter().chain([Component::OpenMp, Component::Blas]);
+        for (component, platform) in here.map(|component| (component, "linux-x86_64-gnu")).chain(everywhere) {
+            for pin in pins(component, platform).expect("pins") {
+                assert!(pin.platform.ends_with(platform.split('-').nth(1).expect("a processor")));
                 assert!(pin.file.starts_with(&format!("{}-{}-", pin.package.replace('-', "_"), pin.version)));
                 assert!(pin.sha256.len() == 64 && pin.sha256.bytes().all(|b| b.is_ascii_hexdigit()));
                 assert_eq!(pin.version, component.version());

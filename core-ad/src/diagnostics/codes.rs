@@ -33,6 +33,8 @@ pub const ALL: &[Code] = codes! {
     "Give it with its parameters, or its symbol."
     "architecture" "DeviceError" "The GPU is too old for the code that is generated."
     "Use a GPU of compute capability 6.0 or later, or CPU tensors."
+    "argnums" "SignatureError" "`argnums` names an input that there is not, or one that has no derivative: an integer, or `const` in the signature."
+    "Choose positions of other inputs, counted from 0 in the order of the signature."
     "arity" "SignatureError" "The call has more or fewer inputs than the function; the message lists them."
     "Give one value for each name left of `->` in the signature, in that order."
     "atomic-update" "DifferentiationError" "The function updates a number atomically by an operation other than addition."
@@ -67,6 +69,8 @@ pub const ALL: &[Code] = codes! {
     "Memory of the process may be damaged: save what matters and start it again. verify=\"always\" checks each call in another process first."
     "derivative-out-of-memory" "DifferentiationError" "The derivative needs more memory than there is: its reverse sweep keeps values of every iteration."
     "Use forward mode (jvp), or let the function do fewer iterations in a call."
+    "device" "DeviceError" "An input is on another device than the function is compiled for, or is not a dense array."
+    "Move it to the CPU before the call, or make a sparse one dense. CUDA kernels (.cu) take arrays on a GPU."
     "driver-version" "DeviceError" "The NVIDIA driver is older than the generated code (PTX 7.5, CUDA 11.5)."
     "Update the driver, or use CPU tensors: the same kernel runs there."
     "dtype" "DtypeError" "An input has another element type than its parameter. Nothing is converted silently."
@@ -85,6 +89,8 @@ pub const ALL: &[Code] = codes! {
     "Raise timeout=SECONDS, or engine_options=[\"enzyme-max-type-offset=64\"], or move the table out of the function."
     "engine-version" "DifferentiationError" "The Enzyme plugin was built for an LLVM that cannot read ffgrad's IR."
     "Build Enzyme against LLVM 22, or use engine=\"catalyst\"."
+    "executable-outdated" "SignatureError" "An executable of JAX was made from another version of the function: its source, a header or a tool has changed since."
+    "Trace and compile the program again; take the executable out of the cache or the file it came from."
     "filled-memory" "DifferentiationError" "The function fills memory with bytes that depend on its inputs."
     "Assign the elements in a loop instead of memset."
     "foreign-crash" "ForeignError" "The function itself crashed at these arguments, in the process that verifies derivatives, before any derivative ran."
@@ -95,6 +101,8 @@ pub const ALL: &[Code] = codes! {
     "Do so component by component, with arrays of numbers (docs/fortran.md)."
     "global-variable" "DifferentiationError" "The function keeps numbers that depend on its inputs in a global variable."
     "Make it a local variable, or a parameter that is passed on."
+    "graph-outdated" "SignatureError" "A graph of TensorFlow was made from another version of the function, which had other outputs."
+    "Make the graph, or save the model, again from this source."
     "illegal-address" "DeviceError" "A kernel read or wrote outside of its arrays. GPUs report this late: it may be one that ran before."
     "Check the kernel's bounds (compute-sanitizer names the line), and start the process again: its GPU context is lost."
     "implicit" "CompileError" "A solver's derivative was to follow from what it solves (`implicit`), and the prototypes of the two functions do not fit each other."
@@ -143,6 +151,8 @@ pub const ALL: &[Code] = codes! {
     "Add mpi=True: gradients are then checked by all ranks together."
     "mpi-requests" "CompileError" "Requests of this MPI are integers, which Enzyme cannot follow."
     "Use OpenMPI, or MPI_Send and MPI_Recv."
+    "nested-batched-gradients" "DifferentiationError" "`is_grads_batched=True` stands inside of another such map, which PyTorch's older way of mapping cannot nest here."
+    "Use torch.func.vmap, which nests."
     "no-device" "DeviceError" "There is no GPU."
     "Use CPU tensors: the same kernel runs there."
     "no-driver" "DeviceError" "NVIDIA's driver cannot be loaded."
@@ -153,12 +163,18 @@ pub const ALL: &[Code] = codes! {
     "Run `ffgrad toolchain install fortran`, or set FFGRAD_FLANG."
     "no-kernel" "DeviceError" "Only CUDA kernels run on a GPU."
     "Kernels stand in .cu files."
+    "no-memory" "DeviceError" "A tensor has a shape but no memory, as meta and fake tensors have, where foreign code needs numbers."
+    "Give a tensor on the CPU; of tensors without data only the shapes of values and gradients can be computed."
     "no-source" "CompileError" "No source file was given."
     "Give at least one."
     "no-such-file" "CompileError" "A source file does not exist."
     "Check the path; the message has names close to it."
     "no-such-function" "CompileError" "The sources define no function of this name."
     "Check the name; the message has names close to it, or what there is."
+    "no-third-derivative" "DifferentiationError" "A third derivative was asked for; values, first and second derivatives exist."
+    "Leave create_graph=True out of the second derivative, or detach it."
+    "not-one-number" "SignatureError" "A gradient or a Hessian is of one number, and the function returns arrays or several outputs."
+    "Use vjp or jacobian, or write a function that sums the outputs up."
     "number-format" "DifferentiationError" "A mathematical function is called in a number format that has no derivatives."
     "Compute in double or float there."
     "opaque-call" "DifferentiationError" "The function calls one that has no body here and could free memory that the derivative needs."
@@ -195,6 +211,8 @@ pub const ALL: &[Code] = codes! {
     "The message quotes it; docs/cuda.md lists what is supported."
     "realloc" "DifferentiationError" "The function calls realloc, on which Enzyme crashes."
     "Allocate the new block with malloc, copy, and free the old one, or use std::vector."
+    "result" "SignatureError" "The memory that a caller of the C ABI gives for a result does not fit it; the message of the call has the reason."
+    "Give memory of the result's type and shape, or let ffgrad allocate it."
     "rule-parts" "CompileError" "A derivative in the option `derivatives` has too few or too many functions."
     "Give the forward and the reverse one and, if need be, one that saves (docs/custom-derivatives.md)."
     "rule-prototype" "CompileError" "A derivative that you gave has the wrong parameters; the message has the ones it needs."
@@ -225,6 +243,8 @@ pub const ALL: &[Code] = codes! {
     "Make room, or set FFGRAD_CACHE_DIR to another disk."
     "syntax" "CompileError" "The source does not compile; the message quotes the compiler's first error, with file and line."
     "Correct the source, or give flags, include_dirs and defines as your build system does."
+    "third-derivative" "DifferentiationError" "A third derivative was asked for in JAX; values, first and second derivatives exist."
+    "Use jax.lax.stop_gradient where a third derivative is not meant."
     "too-many-inputs" "SignatureError" "The function has more inputs than a mask has bits."
     "Put numbers that belong together into an array."
     "toolchain" "ToolchainError" "A compiler or Enzyme is missing or does not work."
@@ -265,6 +285,8 @@ pub const ALL: &[Code] = codes! {
     "Raise timeout=SECONDS where the function is large, or split it."
     "wrong-derivative" "DifferentiationError" "A derivative that you gave disagrees with finite differences; the message names it, with both numbers."
     "Correct it: docs/custom-derivatives.md specifies its arguments and its result."
+    "x64-disabled" "DtypeError" "A parameter has 64 bits, and JAX has no such types while `jax_enable_x64` is off."
+    "Call jax.config.update(\"jax_enable_x64\", True) before JAX is used."
 };
 
 #[cfg(test)]
@@ -282,7 +304,7 @@ mod tests {
             let path = entry.path();
             if path.is_dir() {
                 sources(&path, found);
-            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("codes.rs") {
+            } else if path.extension().is_some_and(|e| e == "rs" || e == "py") && !path.ends_with("codes.rs") {
                 found.push(std::fs::read_to_string(&path).expect("text"));
             }
         }
@@ -292,10 +314,12 @@ mod tests {
     fn every_code_in_the_sources_is_explained() {
         let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut texts = Vec::new();
-        for folder in ["src", "llvm/src", "../compile-driver/src"] {
+        let driver = ["src", "llvm/src", "../compile-driver/src", "../compile-driver/capi/src"];
+        let front_ends = ["../py/src", "../py/python/ffgrad", "../torch-ext/src", "../tf-op/src", "../xla-ffi/src"];
+        for folder in driver.into_iter().chain(front_ends) {
             sources(&here.join(folder), &mut texts);
         }
-        let starts = ["Diagnosis::new(", "refusal(", "code = "];
+        let starts = ["Diagnosis::new(", "refusal(", "code = ", "code="];
         for text in &texts {
             for rest in starts.iter().flat_map(|start| text.split(start).skip(1)) {
                 let Some(name) = rest.trim_start().strip_prefix('"').and_then(|r| r.split_once('"')) else { continue };

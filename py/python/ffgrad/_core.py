@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,6 +149,19 @@ def copies() -> dict[str, int]:
     return dict(_native.copies())
 
 
+MASKED = (
+    "is a masked array, and the function would read what is masked too",
+    "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0)).",
+)
+"""What is wrong with one, and the way out."""
+
+
+def is_masked(x: Any) -> bool:
+    """Whether it is a masked array, without an import: ``np.ma`` would import in the first call, which a fork meanwhile does not survive."""
+    loaded = sys.modules.get("numpy.ma") if hasattr(x, "mask") else None
+    return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
@@ -288,6 +302,32 @@ class Operation:
         """Prototype, call plan, tools and commands, as ``ffgrad show`` prints them."""
         manifest: dict[str, Any] = json.loads(self._native.manifest())
         return manifest
+
+    def _in_order(self, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the inputs of a call, those that were given by the parameter's name at their places.
+
+        Raises
+        ------
+        SignatureError
+            A name is no input's, an input is given twice, or one is missing.
+        """
+        names, function = self.inputs, self._plan.function
+        given = dict(zip(names, inputs, strict=False))
+        wrong = [f"there is no input `{name}`" for name in named if name not in names]
+        wrong += [f"`{name}` is given twice" for name in named if name in given]
+        wrong += [f"`{name}` is missing" for name in names if name not in given and name not in named]
+        if len(inputs) > len(names):
+            wrong.append(f"{len(inputs)} are given without a name")
+        if wrong:
+            hint = f"Its inputs are: {', '.join(names)}."
+            raise SignatureError(
+                f"`{function}` takes {len(names)} input{'s' * (len(names) != 1)}: {'; '.join(wrong)}\n  {hint}",
+                code="arity",
+                function=function,
+                hints=[hint],
+            )
+        given.update(named)
+        return tuple(given[name] for name in names)
 
     def path_checks(self) -> dict[str, float]:
         """Return how many calls were verified because values took them on a new path, how many were not, and the seconds spent."""

@@ -13,14 +13,23 @@ library; see ``docs/cuda.md``.
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ffgrad import _native
-from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
+from ffgrad._core import (
+    MASKED,
+    Framework,
+    Opened,
+    Operation,
+    Options,
+    Source,
+    document_options,
+    is_masked,
+    open_operation,
+)
 from ffgrad._device import Calls, is_on_gpu
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
@@ -43,12 +52,6 @@ _READABLE = {1, 3}
 _DEVICES = {10: "a ROCm device", 8: "a Metal device"}
 
 
-def _is_masked(x: Any) -> bool:
-    """Whether it is a masked array, without an import: ``np.ma`` would import in the first call, which a fork meanwhile does not survive."""
-    loaded = sys.modules.get("numpy.ma") if type(x) is not np.ndarray else None
-    return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
-
-
 def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     """Return an object that the native side takes, with the same memory.
 
@@ -58,10 +61,10 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)
     if isinstance(x, np.ndarray | float | int) or x is None:
-        if _is_masked(x):
-            hint = "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0))."
+        if type(x) is not np.ndarray and is_masked(x):
+            what, hint = MASKED
             raise DtypeError(
-                f"`{name}` is a masked array, and the function would read what is masked too\n  {hint}",
+                f"`{name}` {what}\n  {hint}",
                 code="dtype",
                 expected="an array",
                 found="a masked array",
@@ -140,7 +143,9 @@ class Enzyme(Operation):
         outputs = [plan.args[i] for i in plan.outputs]
         self._is_one_number = len(outputs) == 1 and not outputs[0]["shape"] and not outputs[0]["batched"]
 
-    def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
+    def _views(self, inputs: Iterable[Any], named: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+        if named:
+            inputs = self._in_order(tuple(inputs), named)
         inputs = [self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs)]
         # One too many is refused by the native side.
         names = itertools.chain(self.inputs, itertools.repeat("an array"))
@@ -178,31 +183,31 @@ class Enzyme(Operation):
 
     # --- values ---------------------------------------------------------------------------------------
 
-    def __call__(self, *inputs: Array | float) -> Any:
+    def __call__(self, /, *inputs: Array | float, **named: Array | float) -> Any:
         """Compute the function.
 
         Parameters
         ----------
-        *inputs
-            One array or number an input.
+        *inputs, **named
+            One array or number an input, in order or by the parameter's name.
 
         Returns
         -------
         ndarray, scalar or tuple of them
             The outputs, in the order of the signature.
         """
-        return self._joined(self._for(given := self._views(inputs)).primal(given, 0))
+        return self._joined(self._for(given := self._views(inputs, named)).primal(given, 0))
 
     apply = __call__
 
     # --- first derivatives ----------------------------------------------------------------------------
 
-    def vjp(self, *inputs: Array | float) -> tuple[Any, Callable[..., Any]]:
+    def vjp(self, /, *inputs: Array | float, **named: Array | float) -> tuple[Any, Callable[..., Any]]:
         """Compute the function and return what pulls cotangents back.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call. They must not change until the last pullback, which reads them again: it compares a fingerprint of
             every byte, and raises ``ChangedInputError``. (Arrays on a GPU are not compared.)
 
@@ -214,7 +219,7 @@ class Enzyme(Operation):
             ``pullback(v)``, with one array of the output's shape (several outputs: a tuple, ``None`` is zero), returns the
             vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         outputs = self._for(given).primal(given, self._differentiable)
         # After the call, which refuses what does not fit: an array that is wrong may be endless to read.
         before = self._fingerprints(given)
@@ -248,12 +253,12 @@ class Enzyme(Operation):
         outputs = self._for(given).primal(given, 0)
         return self._joined(outputs), self._joined(self._for(given).jvp(given, along))
 
-    def grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+    def grad(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
         """Compute the gradient of a function of one output without dimensions.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -263,14 +268,16 @@ class Enzyme(Operation):
         ndarray or tuple of ndarray
             New arrays of the inputs' shapes.
         """
-        return self._gradients(self._views(inputs), argnums)
+        return self._gradients(self._views(inputs, named), argnums)
 
-    def value_and_grad(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> tuple[Any, Any]:
+    def value_and_grad(
+        self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float
+    ) -> tuple[Any, Any]:
         """Compute the value and the gradient, as SciPy's ``minimize(..., jac=True)`` wants them.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -282,18 +289,18 @@ class Enzyme(Operation):
         gradient : ndarray or tuple of ndarray
             As :meth:`grad` returns it.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         mask = self._mask(argnums)
         self._one_number()
         (value,) = self._for(given).primal(given, mask)
         return _scalar(value), self._gradients(given, argnums)
 
-    def jacobian(self, *inputs: Array | float, argnums: int | Sequence[int] = 0) -> Any:
+    def jacobian(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
         """Compute the Jacobian, in one native loop over the rows or columns, whichever are fewer.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnums
             The inputs to differentiate.
@@ -304,7 +311,7 @@ class Enzyme(Operation):
             A new array of the output's shape followed by the input's. Several inputs: a tuple of them; several
             outputs: a tuple of those, ``None`` for integer outputs.
         """
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         self._here("Jacobians of", given)
         mask = self._mask(argnums)
         outputs = self._for(given).primal(given, mask)
@@ -395,12 +402,12 @@ class Enzyme(Operation):
         change: np.ndarray = self._for(given).hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
 
-    def hessian(self, *inputs: Array | float, argnum: int = 0) -> np.ndarray:
+    def hessian(self, /, *inputs: Array | float, argnum: int = 0, **named: Array | float) -> np.ndarray:
         """Compute the Hessian of a function of one output without dimensions, in one native loop.
 
         Parameters
         ----------
-        *inputs
+        *inputs, **named
             As in a call.
         argnum
             The input to differentiate twice.
@@ -411,7 +418,7 @@ class Enzyme(Operation):
             A new array of the input's shape, twice.
         """
         self._one_number()
-        given = self._views(inputs)
+        given = self._views(inputs, named)
         self._here("Hessians of", given)
         mask = self._mask(argnum)
         shape = np.shape(given[argnum])

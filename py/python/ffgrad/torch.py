@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
 from torch.compiler import is_dynamo_compiling
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
@@ -27,12 +28,18 @@ from ffgrad._torch import cuda
 from ffgrad._torch.eager import fast_path
 from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import TORCH, register
-from ffgrad.errors import DtypeError, SignatureError
+from ffgrad.errors import DeviceError, DtypeError, SignatureError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["Enzyme", "EnzymeModule", "enzyme"]
+
+# What a parameter's type can hold without a loss.
+_SHORTER = {
+    torch.float32: (torch.bfloat16, torch.float16),
+    torch.float64: (torch.bfloat16, torch.float16, torch.float32),
+}
 
 
 def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
@@ -66,14 +73,16 @@ class Enzyme(Operation):
         self.__name__ = self._plan.function
         self._is_kernel = opened.native.is_kernel
 
-    def apply(self, *inputs: torch.Tensor | float | int | bool) -> Any:
+    def apply(self, /, *inputs: torch.Tensor | float | int | bool, **named: torch.Tensor | float | int | bool) -> Any:
         """Call the function.
 
         Parameters
         ----------
-        *inputs
-            One tensor an input, of exactly the parameter's element type, on the CPU or, for CUDA kernels, on one GPU; numbers for scalars, which are
-            then constant. A 0-d tensor is a scalar with a gradient. Contiguous tensors are not copied.
+        *inputs, **named
+            In order or by the parameter's name, one tensor an input, of exactly the parameter's element type, on the CPU or, for CUDA kernels,
+            on one GPU; numbers for scalars, which are then constant. A 0-d tensor is a scalar with a gradient. Contiguous tensors are not
+            copied. Inside of ``torch.autocast`` tensors of a shorter floating-point type are converted to the parameter's, as
+            ``custom_fwd`` does. Of tensors without data (``device="meta"``, ``FakeTensor``) the shapes are computed.
 
         Returns
         -------
@@ -89,6 +98,8 @@ class Enzyme(Operation):
         ForeignError
             The function threw a C++ exception.
         """
+        if named:
+            inputs = self._in_order(inputs, named)
         if self._plan.texts:
             inputs = tuple(self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs))
         if self._is_kernel and cuda.concerns(inputs):
@@ -97,13 +108,28 @@ class Enzyme(Operation):
             return self._dispatch(inputs)
         # Other tracers than Dynamo are seen by the native side.
         if not is_dynamo_compiling():
-            outputs = self._eager.call(inputs)
+            try:
+                outputs = self._eager.call(inputs)
+            except (DtypeError, DeviceError):
+                # Only now is it worth asking whether these tensors have other ways.
+                outputs = self._call_otherwise(inputs)
             if outputs is not None:
                 return outputs
         return self._dispatch(inputs)
 
     # The same function: one more between would cost as much as what it calls.
     __call__ = apply
+
+    def _call_otherwise(self, inputs: tuple[Any, ...]) -> Any:
+        """Call on tensors that were refused, where autocast converts them; ``None`` where they have no data. Else raise the refusal."""
+        tensors = [(i, x) for i, x in enumerate(inputs) if isinstance(x, torch.Tensor)]
+        if any(x.is_meta for _, x in tensors):
+            return None
+        if not any(self._casts(i, x) for i, x in tensors):
+            raise  # noqa: PLE0704  (called where the refusal is handled)
+        return self._eager.call(
+            tuple(self._tensor(i, x) if isinstance(x, torch.Tensor) else x for i, x in enumerate(inputs))
+        )
 
     def _dispatch(self, inputs: tuple[Any, ...]) -> Any:
         """Call through PyTorch's dispatcher, where transforms and tracers can see the operation."""
@@ -118,6 +144,9 @@ class Enzyme(Operation):
         tensors = self._tensors(inputs)
         if torch.compiler.is_compiling():
             outputs = PRIMAL(tensors, self._spec, 0, 0)
+        elif _C._autograd._profiler_enabled():
+            with torch.profiler.record_function(f"ffgrad::{self.__name__}"):
+                outputs = _typed_primal(tensors, self._spec)
         else:
             outputs = _typed_primal(tensors, self._spec)
         return tuple(outputs) if len(outputs) > 1 else outputs[0]
@@ -131,7 +160,18 @@ class Enzyme(Operation):
         return unpack(VJP(self._tensors(inputs), given, self._spec, 0, mask, present), mask, len(inputs))
 
     def _tensors(self, inputs: tuple[Any, ...]) -> list[torch.Tensor]:
-        return [x if isinstance(x, torch.Tensor) else self._number(i, x) for i, x in enumerate(inputs)]
+        return [self._tensor(i, x) if isinstance(x, torch.Tensor) else self._number(i, x) for i, x in enumerate(inputs)]
+
+    def _tensor(self, i: int, x: torch.Tensor) -> torch.Tensor:
+        """Return a tensor as it is, or converted where autocast asks for that."""
+        return x.to(self._plan.input_dtypes[i]) if self._casts(i, x) else x
+
+    def _casts(self, i: int, x: torch.Tensor) -> bool:
+        """Whether autocast, which has made ``x``, lets it be converted: to a longer type only, which loses nothing."""
+        dtypes = self._plan.input_dtypes
+        if i >= len(dtypes) or x.dtype not in _SHORTER.get(dtypes[i], ()):
+            return False
+        return torch.is_autocast_enabled(x.device.type if x.is_cuda else "cpu")
 
     def _bytes(self, i: int, text: str) -> torch.Tensor:
         """Return a text as the bytes that the parameter takes."""

@@ -30,6 +30,8 @@ class Foreign:
         What names it in executables.
     name : str
         The function's name.
+    plan : Plan
+        Its call plan.
     inputs, outputs : list of str
         Names.
     input_dtypes, output_dtypes : list of numpy.dtype
@@ -41,7 +43,7 @@ class Foreign:
     def __init__(self, opened: Opened) -> None:
         plan = opened.plan
         self.native, self.spec = opened.native, opened.spec
-        self.name = plan.function
+        self.name, self.plan = plan.function, plan
         self.inputs, self.outputs = plan.names, plan.output_names
         self.input_dtypes, self.output_dtypes = plan.input_dtypes, plan.output_dtypes
         self.scalars = [plan.scalar(i) for i in range(len(plan.inputs))]

@@ -43,17 +43,17 @@ class Enzyme(Operation):
         self._foreign = Foreign(opened)
         self._compiled = jax.jit(self._bound)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function; see :meth:`apply`."""
-        return self.apply(*inputs)
+        return self.apply(*inputs, **named)
 
-    def apply(self, *inputs: Any) -> Any:
+    def apply(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function.
 
         Parameters
         ----------
-        *inputs
-            One array an input, of exactly the parameter's element type; NumPy arrays are taken too. Python numbers and
+        *inputs, **named
+            In order or by the parameter's name, one array an input, of exactly the parameter's element type; NumPy arrays are taken too. Python numbers and
             other weakly typed values take the parameter's type. Arrays on the CPU are not copied.
 
         Returns
@@ -72,6 +72,8 @@ class Enzyme(Operation):
         jax.errors.JaxRuntimeError
             When the call runs: the function threw a C++ exception, or no gradient passed verification.
         """
+        if named:
+            inputs = self._in_order(inputs, named)
         expected = len(self.inputs)
         if len(inputs) != expected:
             name, names = self._foreign.name, ", ".join(self.inputs)

@@ -18,6 +18,7 @@ from ffgrad import _native
 from ffgrad._closure import ARGUMENTS, FORWARD, GRADIENTS, NEW, REVERSE, Rule, rule
 from ffgrad._jax import compat
 from ffgrad._jax.call import Array, Call, Foreign, Group, Groups, make
+from ffgrad._jax.symbols import symbolic_results
 from ffgrad._plan import bits, mask_of
 from ffgrad.errors import DeviceError, DifferentiationError, DtypeError
 
@@ -66,8 +67,12 @@ def _types(*operands: Any, call: Call) -> list[Any]:
     foreign, rank = call.foreign, len(call.batch)
     groups = call.split(operands)
     elements = [(str(a.value.dtype), list(a.value.shape[rank * a.mapped :])) for a in groups.inputs.values()]
-    outputs = _native.result_types(foreign.native, elements)
-    for name, (dtype, _) in zip(foreign.outputs, outputs, strict=True):
+    outputs: Sequence[Sequence[Any]]
+    if all(isinstance(size, int) for _, shape in elements for size in shape):
+        outputs = [shape for _, shape in _native.result_types(foreign.native, elements)]
+    else:
+        outputs = symbolic_results(foreign, elements)
+    for name, dtype in zip(foreign.outputs, foreign.output_dtypes, strict=True):
         require_type(foreign, name, dtype)
     types = []
     for i in call.results:
@@ -76,7 +81,7 @@ def _types(*operands: Any, call: Call) -> list[Any]:
             shape = (*call.batch, *elements[i][1]) if call.separate >> i & 1 else like.shape
             element: Any = like.dtype
         else:
-            shape = (*call.batch, *outputs[i][1])
+            shape = (*call.batch, *outputs[i])
             element = foreign.output_dtypes[i]
         types.append(compat.array_type(shape, element, operands))
     return types

@@ -9,7 +9,17 @@ import numpy as np
 import tensorflow as tf
 
 import ffgrad._tf.gradients  # noqa: F401  (registers the gradients)
-from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
+from ffgrad._core import (
+    MASKED,
+    Framework,
+    Opened,
+    Operation,
+    Options,
+    Source,
+    document_options,
+    is_masked,
+    open_operation,
+)
 from ffgrad._plan import text_bytes
 from ffgrad._tf import library
 from ffgrad._tf.library import misfit, open_now
@@ -26,8 +36,21 @@ except ImportError:  # a private name: without it the primal is built apart from
         return False
 
 
+try:
+    from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext as _is_for_xla
+except ImportError:  # a private name: without it XLA refuses, in words of its own
+
+    def _is_for_xla(graph: tf.Graph) -> bool:
+        return False
+
+
 # What no tape can watch: values without a gradient, as numbers are in every front end.
 _PLAIN = (bool, int, float, list, tuple, np.ndarray, np.generic)
+
+_XLA = (
+    "`{name}` cannot be part of a function that XLA compiles (jit_compile=True): it is machine code already\n"
+    "  Leave jit_compile out, call `{name}` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
+)
 
 # The native half is called on NumPy arrays; TensorFlow's operations call it beside Python.
 _TENSORFLOW = Framework(np.ndarray, np.empty, tf.as_dtype)
@@ -64,17 +87,17 @@ class Enzyme(Operation):
         self._spec = opened.spec.encode()
         open_now(self._spec)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function; see :meth:`apply`."""
-        return self.apply(*inputs)
+        return self.apply(*inputs, **named)
 
-    def apply(self, *inputs: Any) -> Any:
+    def apply(self, /, *inputs: Any, **named: Any) -> Any:
         """Call the function.
 
         Parameters
         ----------
-        *inputs
-            One tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
+        *inputs, **named
+            In order or by the parameter's name, one tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
             are taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
 
         Returns
@@ -88,12 +111,14 @@ class Enzyme(Operation):
             The inputs do not fit, with the parameter's name; in a graph already while it is built, as far as types and
             shapes are known then.
         tf.errors.UnimplementedError
-            A gradient is recorded and none can be given.
+            A gradient is recorded and none can be given, or XLA would have to compile the call (``jit_compile=True``).
         tf.errors.UnknownError
             The function threw a C++ exception.
         tf.errors.FailedPreconditionError
             A tool is missing, or the cache folder cannot be used.
         """
+        if named:
+            inputs = self._in_order(inputs, named)
         tensors: list[tf.Tensor] = []
         mask = self.differentiable
         for i, value in enumerate(inputs):
@@ -105,6 +130,8 @@ class Enzyme(Operation):
                 value = self._tensor(i, value)
             tensors.append(value)
         eager = tf.executing_eagerly()
+        if not eager and _is_for_xla(tf.compat.v1.get_default_graph()):
+            raise tf.errors.UnimplementedError(None, None, _XLA.format(name=self._plan.function))
         reason = None if eager else misfit(self._spec, tensors)
         if reason is not None:
             raise tf.errors.InvalidArgumentError(None, None, reason)
@@ -124,6 +151,11 @@ class Enzyme(Operation):
 
     def _tensor(self, i: int, value: Any) -> tf.Tensor:
         """Return the input as a tensor; only what has no type of its own takes the parameter's."""
+        if is_masked(value):
+            name = self.inputs[i] if i < len(self.inputs) else "an input"
+            raise tf.errors.InvalidArgumentError(
+                None, None, f"`{name}` of `{self._plan.function}` {MASKED[0]}\n  {MASKED[1]}"
+            )
         if hasattr(value, "dtype") or i >= len(self.input_dtypes):
             return tf.convert_to_tensor(value)
         return tf.convert_to_tensor(value, dtype_hint=self.input_dtypes[i])

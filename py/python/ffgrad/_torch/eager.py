@@ -23,21 +23,23 @@ def fast_path(native: _native.Function, name: str, gradient: Gradient) -> _nativ
     native
         The function.
     name
-        Its name, which ``grad_fn`` shows.
+        Its name, which ``grad_fn`` and profilers show.
     gradient
         ``gradient(inputs, cotangents, mask)`` by the operators: where a backward is differentiated, mapped or traced.
     """
-    eager = _native.Eager(native)
+    # What profilers call its rows.
+    row = f"ffgrad::{name}"
+    eager = _native.Eager(native, row)
 
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
         mask = sum(1 << i for i, need in enumerate(ctx.needs_input_grad) if need)
         return tuple(gradient(_inputs(ctx, len(native.inputs)), cotangents, mask))
 
     methods = {"forward": staticmethod(eager.forward), "backward": staticmethod(backward)}
-    function: Any = type(name, (torch.autograd.Function,), methods)
+    function: Any = type(row, (torch.autograd.Function,), methods)
     # Autograd calls `apply` of the node's class, which in torch is a Python method that looks for the user's.
     native_apply = {"apply": _native.Backward.apply, "_eager": eager}
-    function._backward_cls = type(f"{name}Backward", (function._backward_cls, _native.Backward), native_apply)
+    function._backward_cls = type(f"{row}Backward", (function._backward_cls, _native.Backward), native_apply)
     eager.bind(function.apply)
     return eager
 
