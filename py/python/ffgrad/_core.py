@@ -105,6 +105,17 @@ class Options(TypedDict, total=False):
         For CUDA kernels: threads of a block along x, y, z; as ``grid``.
     shared : int, str or callable
         For CUDA kernels: bytes of dynamic shared memory of a block.
+    repeat : str
+        The function is one step of a loop: the dimension of the signature over whose indices it is called, ``"t"``
+        (``docs/checkpointing.md``).
+    snapshots : int
+        With ``repeat``: how many states the reverse mode keeps; it computes the others again. As many as ``memory``
+        holds where not given.
+    memory : str
+        With ``repeat``: bytes for snapshots, ``"2G"``; half of what is free where not given.
+    schedule : {"binomial", "periodic"}
+        With ``repeat``: how snapshots are placed. ``"binomial"``: with the fewest steps computed again (revolve).
+        ``"periodic"``: at equal distances; refused where there are too few of them.
     """
 
     flags: Iterable[str]
@@ -132,6 +143,10 @@ class Options(TypedDict, total=False):
     grid: Extents
     block: Extents
     shared: Extent
+    repeat: str
+    snapshots: int
+    memory: str
+    schedule: str
 
 
 def copies() -> dict[str, int]:
@@ -292,6 +307,20 @@ class Operation:
         """Return how many calls were verified because values took them on a new path, how many were not, and the seconds spent."""
         checked, unchecked, seconds = self._native.path_checks()
         return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
+
+    def checkpointing(self) -> dict[str, float] | None:
+        """Return what the last reverse sweep of a loop over steps (``repeat``) did; ``None`` before the first one.
+
+        Returns
+        -------
+        dict or None
+            ``steps`` of the loop; ``snapshots`` that it could hold; ``forward``: steps run forward, beside those that a
+            reversal runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at
+            once; ``seconds``.
+        """
+        last = self._native.checkpointing()
+        counts = ("steps", "snapshots", "forward", "recomputed", "state_bytes", "peak_bytes")
+        return last and {name: last[name] if name == "seconds" else int(last[name]) for name in (*counts, "seconds")}
 
     @property
     def is_stale(self) -> bool:

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::options::{Mode, Options, Verify};
+use core_ad::checkpoint::Placement;
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
@@ -75,8 +76,12 @@ fn every_option(options: Options) -> usize {
         grid: _,
         block: _,
         shared: _,
+        repeat: _,
+        snapshots: _,
+        memory: _,
+        schedule: _,
     } = options;
-    27
+    31
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -108,6 +113,10 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("grid", |o| o.grid = vec![Extent::Number(3)]),
         ("block", |o| o.block = vec![Extent::Number(3)]),
         ("shared", |o| o.shared = Some(Extent::Number(3))),
+        ("repeat", |o| o.repeat = Some("t".into())),
+        ("snapshots", |o| o.snapshots = Some(3)),
+        ("memory", |o| o.memory = Some("2G".into())),
+        ("schedule", |o| o.schedule = Placement::Periodic),
     ]
 }
 
