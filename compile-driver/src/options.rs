@@ -130,6 +130,10 @@ pub struct Options {
     /// With `repeat`: how snapshots are placed. `"binomial"`: with the fewest steps computed again (revolve).
     /// `"periodic"`: at equal distances; refused where there are too few of them.
     pub schedule: Placement,
+    /// With `repeat`: a folder for snapshots that do not fit `memory`. Nothing stays in it.
+    pub snapshot_dir: Option<PathBuf>,
+    /// With `repeat`: show on a terminal how far a reverse sweep is that takes longer than two seconds.
+    pub progress: bool,
 }
 
 impl Options {
@@ -179,11 +183,12 @@ fn wrong(name: &str, value: &Value) -> String {
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
         "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
         "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}".to_owned(),
-        "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
+        "loose_types" | "arena" | "tune" | "specialize" | "mpi" | "progress" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
         "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
         "repeat" => "the name of a dimension: \"t\"".to_owned(),
+        "snapshot_dir" => "a folder".to_owned(),
         "snapshots" => "a whole number".to_owned(),
         "memory" => "a size: \"2G\"".to_owned(),
         "shared" => "a number, or an expression over the dimensions".to_owned(),
@@ -279,6 +284,8 @@ impl Default for Options {
             snapshots: None,
             memory: None,
             schedule: Placement::default(),
+            snapshot_dir: None,
+            progress: false,
         }
     }
 }

@@ -167,6 +167,7 @@ impl Function {
         Some(BTreeMap::from([
             ("steps", last.steps as f64),
             ("snapshots", last.snapshots as f64),
+            ("on_disk", last.on_disk as f64),
             ("forward", last.advanced as f64),
             ("recomputed", last.recomputed() as f64),
             ("state_bytes", last.state as f64),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import ffgrad
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from ffgrad.errors import DifferentiationError, ForeignError, SignatureError
 from ffgrad.numpy import Enzyme, enzyme
-from support.fixtures import Write
+from support.fixtures import RunPython, Write
 
 # A nonlinear stencil with a source that differs from step to step, and the energy of each step.
 HEAT = """\
@@ -137,6 +138,55 @@ def test_more_memory_than_there_is_is_an_error_before_the_sweep(write: Write) ->
     with pytest.raises(DifferentiationError, match=r"999999 snapshots of the state of `first`, .* are free") as error:
         pulled(op, [u], u)
     assert error.value.code == "derivative-out-of-memory"
+
+
+def test_snapshots_on_the_disk_give_the_same_bits_and_leave_no_file(
+    heat: Callable[..., Enzyme], tmp_path: Path
+) -> None:
+    """Also of second derivatives; those beyond ``memory`` are there."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    inputs = arguments(60)
+    tangents, cotangents = like(inputs, 2), like((inputs[0], np.zeros(60)), 1)
+    plain, op = heat(snapshots=9), heat(snapshots=9, memory="512", snapshot_dir=folder)
+    for a, b in zip(pulled(op, inputs, cotangents), pulled(plain, inputs, cotangents), strict=True):
+        assert np.array_equal(a, b)
+    done = op.checkpointing()
+    assert done is not None and (done["snapshots"], done["on_disk"]) == (9, 5)
+    for a, b in zip(op.hvp(inputs, tangents, cotangents), plain.hvp(inputs, tangents, cotangents), strict=True):
+        assert np.array_equal(a, b)
+    assert not list(folder.iterdir())
+
+
+def test_a_killed_process_leaves_no_snapshots(write: Write, tmp_path: Path, run_python: RunPython) -> None:
+    """While they are on the disk."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    source = write(ROTATE)
+    died = run_python(
+        f"""
+import numpy as np, os, signal, threading, time
+from ffgrad.numpy import enzyme
+op = enzyme({str(source)!r}, "rotate", "u[n] -> u[n]", repeat="t", sizes={{"t": 100000}}, snapshots=2, memory="1", verify="off",
+            snapshot_dir={str(folder)!r})
+values, pull = op.vjp(np.ones(64))
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+pull(np.ones(64))
+time.sleep(60)
+""",
+        check=False,
+    )
+    assert died.returncode == -9, died.stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_folder_that_cannot_be_used_is_an_error(heat: Callable[..., Enzyme], tmp_path: Path) -> None:
+    """Of its own code."""
+    inputs = arguments(60)
+    op = heat(snapshots=9, memory="1", snapshot_dir=tmp_path / "none")
+    with pytest.raises(DifferentiationError, match="snapshots of `step` cannot be written to the folder") as error:
+        pulled(op, inputs, (inputs[0], np.zeros(60)))
+    assert error.value.code == "snapshot-disk"
 
 
 # --- values and derivatives -------------------------------------------------------------------------------
@@ -400,7 +450,7 @@ def test_a_kernel_is_repeated_on_the_cpu(write: Write) -> None:
     np.testing.assert_allclose(pulled(op, (u, k), np.ones(10))[0], slope, rtol=1e-12)
 
 
-def test_a_pack_has_the_step_and_is_repeated_where_it_is_opened(heat: Callable[..., Enzyme], tmp_path: Any) -> None:
+def test_a_pack_has_the_step_and_is_repeated_where_it_is_opened(heat: Callable[..., Enzyme], tmp_path: Path) -> None:
     """Without a compiler."""
     op = heat(snapshots=3)
     inputs = arguments(9)

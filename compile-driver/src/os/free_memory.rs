@@ -1,6 +1,8 @@
-//! How much memory this process could still take: the machine's, and that of the control groups that it is in.
+//! How much memory this process could still take, the machine's and that of the control groups that it is in; and how much a disk.
 
+use std::ffi::CString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are free, or can be freed without a swap; `None` where the system does not tell.
@@ -9,6 +11,17 @@ pub fn bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let own = folders(&groups).iter().filter_map(|folder| free_in(folder)).min();
     Some(own.map_or(machine, |own| own.min(machine)))
+}
+
+/// Bytes that this user could still write to the disk of a folder; `None` where the system does not tell.
+pub fn on_disk(folder: &Path) -> Option<u64> {
+    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: plain numbers, for which zeros are values.
+    let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a text with its end, and a struct of ours to write to.
+    let code = unsafe { libc::statvfs(path.as_ptr(), &raw mut found) };
+    #[allow(clippy::unnecessary_cast)]
+    (code == 0).then(|| (found.f_bavail as u64).saturating_mul(found.f_frsize as u64))
 }
 
 /// `MemAvailable` of `/proc/meminfo`.
@@ -54,6 +67,12 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert!(bytes().is_some_and(|free| free > 1 << 20));
         }
+    }
+
+    #[test]
+    fn a_disk_has_room_and_one_that_is_not_there_has_none() {
+        assert!(on_disk(&std::env::temp_dir()).is_some_and(|free| free > 1 << 20));
+        assert_eq!(on_disk(Path::new("/nowhere/at/all")), None);
     }
 
     #[test]

@@ -217,6 +217,8 @@ pub const ALL: &[Code] = codes! {
     "Take first derivatives, or differences of them."
     "signature" "SignatureError" "The signature does not fit the prototype, or leaves a doubt."
     "The message lists every problem and often has a signature to paste."
+    "snapshot-disk" "DifferentiationError" "The folder for snapshots of a loop (`snapshot_dir`) cannot be used, or is full."
+    "Give a folder that can be written to and has room, or fewer snapshots."
     "snapshots" "SignatureError" "So few snapshots do not do for a periodic schedule."
     "Give as many as the message says, or schedule=\"binomial\", which any number of snapshots does for."
     "source-changed" "CompileError" "The source was edited, or a library built again, after the function was opened, and more of it is to be built."

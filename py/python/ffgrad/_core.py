@@ -116,6 +116,10 @@ class Options(TypedDict, total=False):
     schedule : {"binomial", "periodic"}
         With ``repeat``: how snapshots are placed. ``"binomial"``: with the fewest steps computed again (revolve).
         ``"periodic"``: at equal distances; refused where there are too few of them.
+    snapshot_dir : path
+        With ``repeat``: a folder for snapshots that do not fit ``memory``. Nothing stays in it.
+    progress : bool
+        With ``repeat``: show on a terminal how far a reverse sweep is that takes longer than two seconds.
     """
 
     flags: Iterable[str]
@@ -147,6 +151,8 @@ class Options(TypedDict, total=False):
     snapshots: int
     memory: str
     schedule: str
+    snapshot_dir: Source
+    progress: bool
 
 
 def copies() -> dict[str, int]:
@@ -314,12 +320,12 @@ class Operation:
         Returns
         -------
         dict or None
-            ``steps`` of the loop; ``snapshots`` that it could hold; ``forward``: steps run forward, beside those that a
+            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``; ``forward``: steps run forward, beside those that a
             reversal runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at
             once; ``seconds``.
         """
         last = self._native.checkpointing()
-        counts = ("steps", "snapshots", "forward", "recomputed", "state_bytes", "peak_bytes")
+        counts = ("steps", "snapshots", "on_disk", "forward", "recomputed", "state_bytes", "peak_bytes")
         return last and {name: last[name] if name == "seconds" else int(last[name]) for name in (*counts, "seconds")}
 
     @property
@@ -393,6 +399,8 @@ def open_operation(
         files = [os.path.abspath(file) for file in files]
         if "include_dirs" in options:
             options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+        if "snapshot_dir" in options:
+            options["snapshot_dir"] = os.path.abspath(options["snapshot_dir"])
     given = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
     return open_given(framework, given, launch_chooser(options))
 

@@ -80,8 +80,10 @@ fn every_option(options: Options) -> usize {
         snapshots: _,
         memory: _,
         schedule: _,
+        snapshot_dir: _,
+        progress: _,
     } = options;
-    31
+    33
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -117,6 +119,8 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("snapshots", |o| o.snapshots = Some(3)),
         ("memory", |o| o.memory = Some("2G".into())),
         ("schedule", |o| o.schedule = Placement::Periodic),
+        ("snapshot_dir", |o| o.snapshot_dir = Some("snapshots".into())),
+        ("progress", |o| o.progress = true),
     ]
 }
 

@@ -10,6 +10,7 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
+use crate::function::repeat::budget::Plan;
 use crate::function::repeat::evaluate::Evaluation;
 use crate::function::repeat::memory::{Meter, Room};
 use crate::function::repeat::places::Arrays;
@@ -329,8 +330,8 @@ impl Probe<'_> {
     }
 
     fn backward(&self, entry: Entry, arrays: &Arrays, states: &mut States) -> Result<()> {
-        let schedule = Schedule::binomial(self.one.steps, self.snapshots);
+        let plan = Plan::of(Schedule::binomial(self.one.steps, self.snapshots));
         let never = &mut |_: &[Input<'_>]| Ok(Ended::Done);
-        self.one.backward(entry, arrays, states, schedule, (None, never, &Meter::default())).map(drop)
+        self.one.backward(entry, arrays, states, plan, (None, never, &Meter::default())).map(drop)
     }
 }

@@ -206,8 +206,9 @@ impl Evaluation<'_> {
         let parts = if entry == Entry::Hvp { 2 } else { 1 };
         let state = parts * self.layout.bytes;
         let options = &self.whole.opened.spec.options;
-        let schedule = budget::schedule(&self.whole.opened.spec.function, options, one.steps, state)?;
-        let (snapshots, cost) = (schedule.slots(), Cost::of(schedule.clone()));
+        let plan = budget::plan(&self.whole.opened.spec.function, options, one.steps, state)?;
+        let (snapshots, cost) = (plan.schedule.slots(), Cost::of(plan.schedule.clone()));
+        let on_disk = plan.on_disk.map_or(0, |(_, slots)| slots);
         let mut tried = 0;
         let mut check = |inputs: &[Input<'_>]| {
             tried += 1;
@@ -218,10 +219,11 @@ impl Evaluation<'_> {
             let chosen = step.artifact_for(&task, one.wanted, self.one)?;
             Ok(if Arc::ptr_eq(&chosen, one.artifact) { Ended::Done } else { Ended::Again })
         };
-        let ended = one.backward(entry, arrays, states, schedule, (watch, &mut check, self.meter))?;
+        let ended = one.backward(entry, arrays, states, plan, (watch, &mut check, self.meter))?;
         let last = Checkpointing {
             steps: one.steps,
             snapshots,
+            on_disk,
             advanced: cost.advanced,
             state,
             peak: self.meter.peak(),

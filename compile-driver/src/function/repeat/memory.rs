@@ -141,59 +141,6 @@ impl Layout {
     }
 }
 
-/// Snapshots of a state, by slot.
-pub(super) struct Snapshots {
-    bytes: usize,
-    meter: Meter,
-    rooms: Vec<Option<Room>>,
-    /// Rooms that are free again.
-    free: Vec<Room>,
-}
-
-impl Snapshots {
-    /// For states of so many bytes.
-    pub(super) fn new(bytes: usize, meter: &Meter) -> Self {
-        Snapshots { bytes, meter: meter.clone(), rooms: Vec::new(), free: Vec::new() }
-    }
-
-    /// Copies a state into a slot.
-    ///
-    /// # Errors
-    ///
-    /// Where the system has no memory for it.
-    ///
-    /// # Safety
-    ///
-    /// `state` has the bytes of a state.
-    pub(super) unsafe fn store(&mut self, slot: usize, state: *const u8) -> Result<(), NoMemory> {
-        let mut room = match self.free.pop() {
-            Some(room) => room,
-            None => Room::new(self.bytes, &self.meter)?,
-        };
-        // SAFETY: both have the bytes of a state, and the room is nobody else's.
-        unsafe { room.start().copy_from_nonoverlapping(state, self.bytes) };
-        while self.rooms.len() <= slot {
-            self.rooms.push(None);
-        }
-        self.rooms[slot] = Some(room);
-        Ok(())
-    }
-
-    /// Copies a slot into a state; the slot is free afterwards where this is the last time.
-    ///
-    /// # Safety
-    ///
-    /// `state` has room for a state.
-    pub(super) unsafe fn restore(&mut self, slot: usize, state: *mut u8, last: bool) {
-        let Some(room) = self.rooms.get_mut(slot).and_then(Option::as_mut) else { return };
-        // SAFETY: as in `store`.
-        unsafe { state.copy_from_nonoverlapping(room.start(), self.bytes) };
-        if last {
-            self.free.extend(self.rooms[slot].take());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,22 +154,6 @@ mod tests {
         drop(Room::new(1, &meter).expect("memory"));
         assert_eq!(meter.peak(), 128 + 64);
         assert_eq!(Room::new(1 << 60, &meter).err(), Some(NoMemory(1 << 60)));
-    }
-
-    #[test]
-    fn snapshots_come_back_and_their_memory_is_used_again() {
-        let (meter, mut state) = (Meter::default(), [1_u8; 64]);
-        let mut snapshots = Snapshots::new(64, &meter);
-        // SAFETY: the state has 64 bytes.
-        unsafe {
-            snapshots.store(0, state.as_ptr()).expect("memory");
-            state.fill(2);
-            snapshots.store(1, state.as_ptr()).expect("memory");
-            snapshots.restore(1, state.as_mut_ptr(), true);
-            snapshots.store(1, state.as_ptr()).expect("memory");
-            snapshots.restore(0, state.as_mut_ptr(), false);
-        }
-        assert_eq!((state, meter.peak()), ([1; 64], 128));
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod evaluate;
 mod memory;
 pub(super) mod open;
 mod places;
+mod progress;
+mod snapshots;
 mod sweep;
 
 use crate::function::Function;
@@ -38,6 +40,8 @@ pub struct Checkpointing {
     pub steps: usize,
     /// Snapshots that it could hold.
     pub snapshots: usize,
+    /// Of these, those on the disk.
+    pub on_disk: usize,
     /// Steps that ran forward, beside those that a reversal runs itself: revolve's t(n, s).
     pub advanced: u64,
     /// Bytes of a state.

@@ -26,6 +26,8 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
         ("snapshots", options.snapshots.is_some()),
         ("memory", options.memory.is_some()),
         ("schedule", options.schedule != Placement::default()),
+        ("snapshot_dir", options.snapshot_dir.is_some()),
+        ("progress", options.progress),
     ];
     if options.repeat.is_none()
         && let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given)
@@ -91,6 +93,8 @@ fn step_of(spec: &Spec) -> Result<(Step, Spec)> {
         snapshots: None,
         memory: None,
         schedule: Placement::default(),
+        snapshot_dir: None,
+        progress: false,
         // A tape of each step would be all that snapshots save.
         mode: Mode::Recompute,
         ..spec.options.clone()

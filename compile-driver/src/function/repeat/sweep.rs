@@ -8,13 +8,16 @@ use crate::call::batch_loop::CallWatch;
 use crate::call::scratch::{Frame, NoMemory};
 use crate::error::{Error, Result};
 use crate::function::Function;
-use crate::function::repeat::memory::{Layout, Meter, Room, Snapshots};
+use crate::function::repeat::budget::Plan;
+use crate::function::repeat::memory::{Layout, Meter, Room};
 use crate::function::repeat::places::{Arrays, Binding, Place, StateMemory};
+use crate::function::repeat::progress::Progress;
+use crate::function::repeat::snapshots::Snapshots;
 use crate::function::watch::Watch;
 use crate::load::artifact::Artifact;
 use crate::os::interrupt;
 use core_ad::DerivativeSet;
-use core_ad::checkpoint::{Action, Schedule};
+use core_ad::checkpoint::Action;
 use core_ad::protocol::Entry;
 use core_ad::signature::repeat::Share;
 use std::cell::Cell;
@@ -169,7 +172,7 @@ impl Loop<'_> {
         entry: Entry,
         arrays: &Arrays,
         states: &mut States,
-        schedule: Schedule,
+        plan: Plan<'_>,
         (watch, check, meter): (Option<&Watch<'_>>, Check<'_>, &Meter),
     ) -> Result<Ended> {
         let function = &self.step.opened.spec.function;
@@ -180,23 +183,25 @@ impl Loop<'_> {
         let mut advance = self.runner(advancing, &only_inputs, &state, &asked)?;
         let mut reverse = self.runner(entry, arrays, &states.memory, &asked)?;
         let mut watched = self.watched(watch, meter)?;
-        let mut snapshots = Snapshots::new(states.front_bytes, meter);
+        let mut snapshots = Snapshots::new(function, states.front_bytes, plan.on_disk, meter)?;
+        let mut progress = Progress::new(plan.progress, function, self.steps);
         let front = states.front.start();
-        for action in schedule {
+        for action in plan.schedule {
             match action {
                 Action::Store { slot, .. } => {
                     // SAFETY: the state has the bytes that snapshots were made for.
-                    unsafe { snapshots.store(slot, front) }.map_err(|lack| lack.in_call_of(function))?;
+                    unsafe { snapshots.store(slot, front) }?;
                 }
                 Action::Advance { from, to } => (from..to).try_for_each(|index| advance.run(index))?,
                 // SAFETY: as above.
-                Action::Restore { slot, last, .. } => unsafe { snapshots.restore(slot, front, last) },
+                Action::Restore { slot, last, .. } => unsafe { snapshots.restore(slot, front, last) }?,
                 Action::Reverse { step } => {
                     if check(&inputs_at(self.binding, self.strides, arrays, front, step))? == Ended::Again
                         || watched.run(&mut reverse, arrays, front, step)? == Ended::Again
                     {
                         return Ok(Ended::Again);
                     }
+                    progress.reversed();
                 }
             }
         }
