@@ -33,6 +33,8 @@ TYPES = {
     "bool": "bool",
     "u64": "int",
     "Option<usize>": "int",
+    "Option<String>": "str",
+    "Option<PathBuf>": "path",
     "Vec<Extent>": "int, str, sequence of them, or callable",
     "Option<Extent>": "int, str or callable",
 }

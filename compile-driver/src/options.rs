@@ -1,6 +1,7 @@
 //! The options of `enzyme(...)`, the same in every front end. They arrive as JSON or are set field by
 //! field; those that change the compiled code are part of the cache key.
 
+use core_ad::checkpoint::Placement;
 use core_ad::cuda::Extent;
 use core_ad::implicit::Implicit;
 use core_ad::passes::PassName;
@@ -153,6 +154,21 @@ pub struct Options {
     pub block: Vec<Extent>,
     /// For CUDA kernels: bytes of dynamic shared memory of a block.
     pub shared: Option<Extent>,
+    /// The function is one step of a loop: the dimension of the signature over whose indices it is called,
+    /// `"t"` (`docs/checkpointing.md`).
+    pub repeat: Option<String>,
+    /// With `repeat`: how many states the reverse mode keeps; it computes the others again. As many as `memory` holds
+    /// where not given.
+    pub snapshots: Option<usize>,
+    /// With `repeat`: bytes for snapshots, `"2G"`; half of what is free where not given.
+    pub memory: Option<String>,
+    /// With `repeat`: how snapshots are placed. `"binomial"`: with the fewest steps computed again (revolve).
+    /// `"periodic"`: at equal distances; refused where there are too few of them.
+    pub schedule: Placement,
+    /// With `repeat`: a folder for snapshots that do not fit `memory`. Nothing stays in it.
+    pub snapshot_dir: Option<PathBuf>,
+    /// With `repeat`: show on a terminal how far a reverse sweep is that takes longer than two seconds.
+    pub progress: bool,
 }
 
 impl Options {
@@ -204,10 +220,14 @@ fn wrong(name: &str, value: &Value) -> String {
         "derivatives" => {
             "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned()
         }
-        "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
+        "loose_types" | "arena" | "tune" | "specialize" | "mpi" | "progress" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
         "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
+        "repeat" => "the name of a dimension: \"t\"".to_owned(),
+        "snapshot_dir" => "a folder".to_owned(),
+        "snapshots" => "a whole number".to_owned(),
+        "memory" => "a size: \"2G\"".to_owned(),
         "shared" => "a number, or an expression over the dimensions".to_owned(),
         // Those with a few values name them where they are given another one.
         _ => {
@@ -298,6 +318,12 @@ impl Default for Options {
             grid: Vec::new(),
             block: Vec::new(),
             shared: None,
+            repeat: None,
+            snapshots: None,
+            memory: None,
+            schedule: Placement::default(),
+            snapshot_dir: None,
+            progress: false,
         }
     }
 }

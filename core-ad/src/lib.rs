@@ -6,6 +6,7 @@
 //! [`Prototype`], a [`CallPlan`], and the [`Manifest`] every language binding reads.
 
 pub mod adapter;
+pub mod checkpoint;
 pub mod cpu;
 pub mod cuda;
 pub mod definitions;

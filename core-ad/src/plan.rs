@@ -134,7 +134,7 @@ pub struct CallPlan {
 }
 
 /// The part of an argument that is in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The argument itself.
     Primal,

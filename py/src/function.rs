@@ -166,6 +166,21 @@ impl Function {
         (checks.checked, checks.unchecked, checks.time.as_secs_f64())
     }
 
+    /// What the last reverse sweep of a loop over steps did: numbers by name.
+    fn checkpointing(&self) -> Option<BTreeMap<&'static str, f64>> {
+        let last = self.inner.checkpointing()?;
+        Some(BTreeMap::from([
+            ("steps", last.steps as f64),
+            ("snapshots", last.snapshots as f64),
+            ("on_disk", last.on_disk as f64),
+            ("forward", last.advanced as f64),
+            ("recomputed", last.recomputed() as f64),
+            ("state_bytes", last.state as f64),
+            ("peak_bytes", last.peak as f64),
+            ("seconds", last.time.as_secs_f64()),
+        ]))
+    }
+
     /// Whether it is a CUDA kernel.
     #[getter]
     fn is_kernel(&self) -> bool {

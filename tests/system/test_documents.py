@@ -16,7 +16,7 @@ from support.fixtures import RunPython
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("document", ["pytorch.md", "numpy.md", "packs.md", "cuda.md"])
+@pytest.mark.parametrize("document", ["pytorch.md", "numpy.md", "packs.md", "cuda.md", "checkpointing.md"])
 def test_the_code_of_a_document_runs(document: str, tmp_path: Path, run_python: RunPython) -> None:
     """In an empty folder, as a reader would try it."""
     run_python(program_of(document, tmp_path))

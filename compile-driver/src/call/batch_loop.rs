@@ -122,14 +122,27 @@ pub(crate) struct Job<'j> {
     pub function: &'j str,
     /// Threads of the parallel regions of one element.
     pub inner_threads: usize,
-    pub artifact: &'j Artifact,
+    pub code: Code<'j>,
     pub resolved: &'j Resolved,
     /// The task of the first element.
     pub task: Task<'j>,
-    pub wanted: DerivativeSet,
     pub split: &'j Split<'j>,
-    /// Who looks at the paths of the elements, where values decide them.
-    pub watch: Option<&'j dyn CallWatch>,
+}
+
+/// Evaluates one element.
+pub(crate) type Evaluate<'j> = &'j (dyn Fn(&Task<'_>, &mut dyn Results) -> Result<()> + Sync);
+
+/// What runs for each element.
+pub(crate) enum Code<'j> {
+    /// An entry point.
+    Entry {
+        artifact: &'j Artifact,
+        wanted: DerivativeSet,
+        /// Who looks at the paths of the elements, where values decide them.
+        watch: Option<&'j dyn CallWatch>,
+    },
+    /// A loop over entry points.
+    Loop(Evaluate<'j>),
 }
 
 /// Looks at the paths of calls.
@@ -276,6 +289,10 @@ impl<'w> Worker<'w> {
 
     fn call(&mut self, task: &Task<'_>, slots: &mut Vec<*mut c_void>) -> Result<Option<NewPath>> {
         let job = self.job;
+        let (artifact, wanted, watch) = match job.code {
+            Code::Entry { artifact, wanted, watch } => (artifact, wanted, watch),
+            Code::Loop(evaluate) => return evaluate(task, self).map(|()| None),
+        };
         let frame = Frame::open();
         let call = Call {
             plan: job.plan,
@@ -285,9 +302,9 @@ impl<'w> Worker<'w> {
             frame: &frame,
         };
         let mut writer = ResultWriter::new(self, &call, task.entry);
-        call.fill_slots(task, job.wanted, &mut writer, slots)?;
-        let mut run = || call.run(job.artifact, task.entry, slots);
-        let news = match job.watch {
+        call.fill_slots(task, wanted, &mut writer, slots)?;
+        let mut run = || call.run(artifact, task.entry, slots);
+        let news = match watch {
             Some(watch) => watch.over_call(&mut run)?,
             None => run().map(|()| None)?,
         };

@@ -10,7 +10,7 @@
 //! process would abort it.
 
 use crate::call::arguments::{self, Input, Results, View};
-use crate::call::batch_loop::{self, Job, Target};
+use crate::call::batch_loop::{self, Code, Job, Target};
 use crate::call::results::Repeatable;
 use crate::call::split::{Batch, Split};
 use crate::call::task::Task;
@@ -132,25 +132,20 @@ impl Function {
         if count == 0 {
             return Ok(());
         }
+        if let Some(repeat) = &self.repeat {
+            let evaluate = |task: &Task<'_>, results: &mut dyn Results| self.evaluate_loop(repeat, task, results);
+            let job = self.job(&split, first, &resolved, Code::Loop(&evaluate));
+            return batch_loop::run(&job, count, &mut targets, self.threads_of_batch()).map(drop);
+        }
         let checks = paths::checks();
         let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;
         // Where each element was checked there is no news.
         let checks = if self.due(wanted, &resolved) == Check::EveryCall { checks } else { paths::checks() };
         let watch = self.watch(&artifact, first.entry, wanted, &resolved, checks);
-        let threads = self.opened.spec.options.threads;
-        let job = Job {
-            plan: &self.opened.manifest.plan,
-            function: &self.opened.spec.function,
-            // Where the elements have the threads, an element has one; by default the runtime decides.
-            inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
-            artifact: &artifact,
-            resolved: &resolved,
-            task: first,
-            wanted,
-            split: &split,
-            watch: watch.as_ref().map(|watch| watch as &dyn batch_loop::CallWatch),
-        };
-        let news = batch_loop::run(&job, count, &mut targets, self.opened.spec.options.threads.unwrap_or(1))?;
+        let watch_calls = watch.as_ref().map(|watch| watch as &dyn batch_loop::CallWatch);
+        let code = Code::Entry { artifact: &artifact, wanted, watch: watch_calls };
+        let job = self.job(&split, first, &resolved, code);
+        let news = batch_loop::run(&job, count, &mut targets, self.threads_of_batch())?;
         for (element, new) in news {
             let inputs = element_inputs(&split, element);
             if let Some(watch) = &watch
@@ -160,6 +155,24 @@ impl Function {
             }
         }
         Ok(())
+    }
+
+    fn threads_of_batch(&self) -> usize {
+        self.opened.spec.options.threads.unwrap_or(1)
+    }
+
+    fn job<'j>(&'j self, split: &'j Split<'j>, task: Task<'j>, resolved: &'j Resolved, code: Code<'j>) -> Job<'j> {
+        let threads = self.opened.spec.options.threads;
+        Job {
+            plan: &self.opened.manifest.plan,
+            function: &self.opened.spec.function,
+            // Where the elements have the threads, an element has one; by default the runtime decides.
+            inner_threads: if threads.unwrap_or(1) == 1 { threads.unwrap_or(0) } else { 1 },
+            code,
+            resolved,
+            task,
+            split,
+        }
     }
 
     /// The shapes of a call over the batch that `...` stands for.
@@ -243,7 +256,7 @@ impl Function {
         }
     }
 
-    fn needs_check_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
+    pub(crate) fn needs_check_at(&self, element: usize, wanted: DerivativeSet, resolved: &Resolved) -> bool {
         match self.due(wanted, resolved) {
             Check::None => false,
             Check::Once => element < MOST_TRIED,

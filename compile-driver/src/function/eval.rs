@@ -89,6 +89,9 @@ impl Function {
 
     /// The same by the derivatives `wanted`, which may be more than the task needs.
     pub(crate) fn evaluate_by(&self, task: &Task<'_>, wanted: DerivativeSet, results: &mut dyn Results) -> Result<()> {
+        if let Some(repeat) = &self.repeat {
+            return self.evaluate_loop(repeat, task, results);
+        }
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
         let checks = paths::checks();

@@ -9,6 +9,7 @@ pub(crate) mod faulty_rule;
 pub mod gpu;
 pub(crate) mod opened;
 mod pipeline_queue;
+pub mod repeat;
 pub(crate) mod select;
 pub(crate) mod tape;
 pub(crate) mod trust;
@@ -27,6 +28,7 @@ use crate::call::shape_cache::ShapeCache;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::opened::{InitWith, Opened, toolchain_of, tools_for};
+use crate::function::repeat::Repeat;
 use crate::function::trust::{Selection, Trust};
 use crate::function::variants::Variants;
 use crate::function::variants::packed::PackedVariant;
@@ -52,6 +54,8 @@ pub struct Function {
     pub(crate) variants: Variants,
     shapes: ShapeCache,
     pub(crate) gpu: Modules,
+    /// Where it is a loop over steps: what runs it.
+    pub(crate) repeat: Option<Repeat>,
 }
 
 impl Function {
@@ -72,6 +76,10 @@ impl Function {
     /// As [`Function::open`].
     pub fn open_launched(spec: Spec, chooser: Option<Chooser>) -> Result<Self> {
         let mut spec = spec;
+        repeat::open::check_options(&spec)?;
+        if spec.options.repeat.is_some() {
+            return repeat::open::open(spec, chooser);
+        }
         if let Some(path) = pack::read::source(&spec) {
             let path = path.to_owned();
             return Self::of_pack(pack::read::open(spec, &path)?, chooser);
@@ -85,9 +93,7 @@ impl Function {
             spec = folder::expand(&spec, &cache, with_flang)?;
         }
         if language::is_fortran(&spec) {
-            // As every name in Fortran.
-            let sizes = std::mem::take(&mut spec.options.sizes);
-            spec.options.sizes = sizes.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
+            lower_sizes(&mut spec);
         }
         source_text::check(&spec)?;
         if !cpu::is_known(&spec.options.cpu) {
@@ -125,7 +131,8 @@ impl Function {
 
     fn of(opened: Opened, packed: Vec<PackedVariant>) -> Self {
         let variants = Variants { packed, ..Variants::default() };
-        Function { opened, trust: Trust::default(), variants, shapes: ShapeCache::default(), gpu: Modules::default() }
+        let (shapes, gpu) = (ShapeCache::default(), Modules::default());
+        Function { opened, trust: Trust::default(), variants, shapes, gpu, repeat: None }
     }
 
     /// What chooses and verifies its derivatives.
@@ -140,7 +147,10 @@ impl Function {
     ///
     /// Differentiation errors where Enzyme refuses in that pipeline, with the user's line; compile and cache errors.
     pub fn artifact_folder(&self, mask: u64, pipeline: Pipeline) -> Result<PathBuf> {
-        self.opened.artifact_folder(mask, pipeline)
+        match &self.repeat {
+            Some(repeat) => repeat.step.opened.artifact_folder(repeat.step_mask(mask), pipeline),
+            None => self.opened.artifact_folder(mask, pipeline),
+        }
     }
 
     /// Builds the derivatives in the first pipeline that Enzyme accepts, without verification: the first call verifies. So a
@@ -150,7 +160,12 @@ impl Function {
     ///
     /// As the first call of the derivative, but for errors that only input values can cause.
     pub fn prepare(&self, wanted: DerivativeSet) -> Result<()> {
-        self.selection().prepare(wanted)
+        match &self.repeat {
+            Some(repeat) => {
+                repeat.step.selection().prepare(DerivativeSet { mask: repeat.step_mask(wanted.mask), ..wanted })
+            }
+            None => self.selection().prepare(wanted),
+        }
     }
 
     /// Warnings that arose since the last call of this, oldest first.
@@ -170,7 +185,12 @@ impl Function {
 
     /// Whether an artifact with the primal is loaded.
     pub fn has_primal(&self) -> bool {
-        self.opened.has_primal()
+        self.code().has_primal()
+    }
+
+    /// What has the code: the function itself, or the step that it repeats.
+    fn code(&self) -> &Opened {
+        self.repeat.as_ref().map_or(&self.opened, |repeat| &repeat.step.opened)
     }
 
     /// A function of a pack.
@@ -223,7 +243,7 @@ impl Function {
         match self.prepare(DerivativeSet::first(expected)) {
             Ok(()) if expected & self.opened.manifest.plan.differentiable_mask() != 0 => Ok(()),
             // What cannot be differentiated has values all the same.
-            Ok(()) | Err(Error::Differentiation(_)) => self.opened.primal_artifact().map(drop),
+            Ok(()) | Err(Error::Differentiation(_)) => self.code().primal_artifact().map(drop),
             Err(other) => Err(other),
         }
     }
@@ -272,6 +292,12 @@ impl Function {
     pub fn primal(&self, inputs: &[Input<'_>], expected: u64, results: &mut dyn Results) -> Result<()> {
         self.evaluate(&Task::primal(inputs, expected), results)
     }
+}
+
+/// As every name in Fortran.
+pub(crate) fn lower_sizes(spec: &mut Spec) {
+    let sizes = std::mem::take(&mut spec.options.sizes);
+    spec.options.sizes = sizes.into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
 }
 
 fn analyse(context: &Context<'_>, request: &str) -> Result<(Manifest, Option<Lock>)> {

@@ -166,6 +166,7 @@ impl Function {
     pub(crate) fn is_taped(&self) -> bool {
         self.opened.spec.options.mode == Mode::Tape
             && !self.opened.is_kernel()
+            && self.repeat.is_none()
             && !self.trust.tapeless.load(Ordering::Acquire)
     }
 

@@ -68,6 +68,9 @@ impl Function {
 
     /// What checks of new paths have done so far.
     pub fn path_checks(&self) -> PathChecks {
+        if let Some(repeat) = &self.repeat {
+            return repeat.step.path_checks();
+        }
         let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
         all.values().map(|known| known.paths.numbers()).fold(PathChecks::default(), |sum, one| PathChecks {
             checked: sum.checked + one.checked,

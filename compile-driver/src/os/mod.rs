@@ -1,6 +1,7 @@
-//! The operating system: child processes, limits, interrupts, terminal, progress, CPU, sizes.
+//! The operating system: child processes, limits, interrupts, terminal, progress, CPU, free memory, sizes.
 
 pub mod cpu;
+pub(crate) mod free_memory;
 pub mod interrupt;
 pub mod process;
 pub mod progress;

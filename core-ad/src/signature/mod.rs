@@ -11,6 +11,7 @@ mod defaults;
 mod fortran;
 mod lexer;
 mod parser;
+pub mod repeat;
 mod symbols;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -257,6 +257,7 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::repeat::written;
     use super::*;
     use proptest::prelude::*;
 
@@ -319,22 +320,6 @@ mod tests {
         }
     }
 
-    /// A tree as a user would write it.
-    fn printed(tree: &Tree) -> String {
-        let item = |i: &Item| {
-            let word = if i.constant { "const " } else { "" };
-            let lead = if i.batched { vec!["...".to_owned()] } else { Vec::new() };
-            let dims = i.dims.as_ref().map(|dims| {
-                let all: Vec<String> = lead.into_iter().chain(dims.iter().map(Dim::to_string)).collect();
-                format!("[{}]", all.join(","))
-            });
-            format!("{word}{}{}", i.name, dims.unwrap_or_default())
-        };
-        let list = |items: &[Item]| items.iter().map(item).collect::<Vec<_>>().join(", ");
-        let scratch = if tree.scratch.is_empty() { String::new() } else { format!("; {}", list(&tree.scratch)) };
-        format!("{} -> {}{scratch}", list(&tree.inputs), list(&tree.outputs))
-    }
-
     fn a_dim() -> impl Strategy<Value = Dim> {
         let leaf = prop_oneof![(0..=i64::MAX).prop_map(Dim::Int), "[a-z_]{1,3}".prop_map(Dim::Sym)];
         leaf.prop_recursive(4, 16, 2, |inner| {
@@ -367,7 +352,7 @@ mod tests {
         #[test]
         fn what_is_printed_is_read_back(inputs in items_of(0), outputs in items_of(1), scratch in items_of(0)) {
             let tree = Tree { inputs, outputs, scratch };
-            prop_assert_eq!(parse(&printed(&tree)), Ok(tree));
+            prop_assert_eq!(parse(&written(&tree)), Ok(tree));
         }
 
         #[test]

@@ -107,6 +107,21 @@ class Options(TypedDict, total=False):
         For CUDA kernels: threads of a block along x, y, z; as ``grid``.
     shared : int, str or callable
         For CUDA kernels: bytes of dynamic shared memory of a block.
+    repeat : str
+        The function is one step of a loop: the dimension of the signature over whose indices it is called, ``"t"``
+        (``docs/checkpointing.md``).
+    snapshots : int
+        With ``repeat``: how many states the reverse mode keeps; it computes the others again. As many as ``memory``
+        holds where not given.
+    memory : str
+        With ``repeat``: bytes for snapshots, ``"2G"``; half of what is free where not given.
+    schedule : {"binomial", "periodic"}
+        With ``repeat``: how snapshots are placed. ``"binomial"``: with the fewest steps computed again (revolve).
+        ``"periodic"``: at equal distances; refused where there are too few of them.
+    snapshot_dir : path
+        With ``repeat``: a folder for snapshots that do not fit ``memory``. Nothing stays in it.
+    progress : bool
+        With ``repeat``: show on a terminal how far a reverse sweep is that takes longer than two seconds.
     """
 
     flags: Iterable[str]
@@ -134,6 +149,12 @@ class Options(TypedDict, total=False):
     grid: Extents
     block: Extents
     shared: Extent
+    repeat: str
+    snapshots: int
+    memory: str
+    schedule: str
+    snapshot_dir: Source
+    progress: bool
 
 
 def copies() -> dict[str, int]:
@@ -334,6 +355,20 @@ class Operation:
         checked, unchecked, seconds = self._native.path_checks()
         return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
 
+    def checkpointing(self) -> dict[str, float] | None:
+        """Return what the last reverse sweep of a loop over steps (``repeat``) did; ``None`` before the first one.
+
+        Returns
+        -------
+        dict or None
+            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``; ``forward``: steps run forward, beside those that a
+            reversal runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at
+            once; ``seconds``.
+        """
+        last = self._native.checkpointing()
+        counts = ("steps", "snapshots", "on_disk", "forward", "recomputed", "state_bytes", "peak_bytes")
+        return last and {name: last[name] if name == "seconds" else int(last[name]) for name in (*counts, "seconds")}
+
     @property
     def is_stale(self) -> bool:
         """Whether the source, a header or a compiler has changed since: opening it again would give other code.
@@ -405,6 +440,8 @@ def open_operation(
         files = [os.path.abspath(file) for file in files]
         if "include_dirs" in options:
             options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
+        if "snapshot_dir" in options:
+            options["snapshot_dir"] = os.path.abspath(options["snapshot_dir"])
     given = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
     return open_given(framework, given, launch_chooser(options))
 

@@ -75,8 +75,22 @@ impl Fields {
 }
 
 /// The options that change no code: how and when the gradient is checked, how long tools may take, how a batch is dealt out,
-/// the launch, which is chosen call by call, and a tape, which is a further artifact of the same entry.
-pub const RUNTIME: [&str; 7] = ["verify", "timeout", "threads", "mode", "grid", "block", "shared"];
+/// the launch, which is chosen call by call, a tape, which is a further artifact of the same entry, and the loop around a step.
+pub const RUNTIME: [&str; 13] = [
+    "verify",
+    "timeout",
+    "threads",
+    "mode",
+    "grid",
+    "block",
+    "shared",
+    "repeat",
+    "snapshots",
+    "memory",
+    "schedule",
+    "snapshot_dir",
+    "progress",
+];
 
 /// The other options, in one canonical text.
 fn options_text(spec: &Spec) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::options::{GivenDerivative, Mode, Options, Reach, Verify};
+use core_ad::checkpoint::Placement;
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
 use core_ad::protocol::{Math, Pipeline};
@@ -80,8 +81,14 @@ fn every_option(options: Options) -> usize {
         grid: _,
         block: _,
         shared: _,
+        repeat: _,
+        snapshots: _,
+        memory: _,
+        schedule: _,
+        snapshot_dir: _,
+        progress: _,
     } = options;
-    27
+    33
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -114,6 +121,12 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("grid", |o| o.grid = vec![Extent::Number(3)]),
         ("block", |o| o.block = vec![Extent::Number(3)]),
         ("shared", |o| o.shared = Some(Extent::Number(3))),
+        ("repeat", |o| o.repeat = Some("t".into())),
+        ("snapshots", |o| o.snapshots = Some(3)),
+        ("memory", |o| o.memory = Some("2G".into())),
+        ("schedule", |o| o.schedule = Placement::Periodic),
+        ("snapshot_dir", |o| o.snapshot_dir = Some("snapshots".into())),
+        ("progress", |o| o.progress = true),
     ]
 }
 

@@ -124,6 +124,12 @@ fn keep(old: &Path, root: &Path) -> Result<BTreeMap<String, Packed>> {
 /// Packs a function; where it is tuned or specialised, as it is without that, and what was chosen.
 fn put_all(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packed> {
     let function = wish.function;
+    if let Some(repeat) = &function.repeat {
+        // A loop has no code of its own: it is opened again around the step.
+        let mask = |wanted: &DerivativeSet| DerivativeSet { mask: repeat.step_mask(wanted.mask), ..*wanted };
+        let wanted = wish.wanted.iter().map(mask).collect();
+        return put_all(root, &Wish { function: &repeat.step, name: None, wanted, gpu: wish.gpu.clone() }, before);
+    }
     let mut spec = function.spec().clone();
     if !spec.options.tune && !spec.options.specialize {
         return put(root, wish, before);
