@@ -256,6 +256,7 @@ fn number_of_steps(symbol: &str) -> Arg {
         flat: false,
         column_major: false,
         batched: false,
+        text: None,
     }
 }
 
