@@ -69,6 +69,24 @@ void f(const double *x, int n, double *y) {
 }
 """
 
+UNWRITTEN = """
+#include <stdlib.h>
+double square(double x) { return x * x; }
+double square_fwd(double x, double dx, double *dy) {
+  *dy = 2 * x * dx;
+  return x * x;
+}
+void square_rev(double x, double *dx, double dy) {
+  double *sums = malloc(100000 * sizeof(double));
+  sums[99999] += 2 * x * dy;
+  *dx += sums[99999];
+  free(sums);
+}
+void f(const double *x, int n, double *y) {
+  for (int i = 0; i < n; i++) y[i] = square(x[i]);
+}
+"""
+
 COUNTS = """
 static int calls;
 int count(void) { return calls; }
@@ -107,6 +125,14 @@ def test_a_function_that_dies_at_the_callers_values_is_an_error(tmp_path):
         # The first call verifies before it runs anything here.
         f.vjp(np.ones(3))
     assert "no such material" in str(caught.value)
+
+
+def test_a_derivative_that_reads_memory_which_nobody_wrote_is_refused(tmp_path):
+    """Right in a new process, whose memory is zeros."""
+    rule = {"square": ("square_fwd", "square_rev")}
+    f = enzyme(source(tmp_path, UNWRITTEN), "f", "x[n] -> y[n]", derivatives=rule)
+    with pytest.raises(ffgrad.DifferentiationError, match="square"):
+        f.vjp(np.ones(3))
 
 
 def run_in_folder(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
