@@ -81,7 +81,7 @@ fn every_option(options: Options) -> usize {
         block: _,
         shared: _,
     } = options;
-    27
+    28
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
