@@ -3,10 +3,10 @@
 use crate::build::context::Context;
 use crate::build::frontend::adapter::Adapter;
 use crate::build::frontend::language::{self, Compiled};
+use crate::build::implicit::{self, Program};
 use crate::build::link::libraries;
 use crate::build::refusal::crash::Scene;
 use crate::build::rules::bundled;
-use crate::build::rules::implicit::{self, Program};
 use crate::build::worker::Worker;
 use crate::build::{folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
 use crate::cache::{self, Lock, Staging, entry};

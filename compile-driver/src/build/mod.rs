@@ -8,6 +8,7 @@ pub mod context;
 pub mod enzyme;
 pub mod folder;
 pub mod frontend;
+pub(crate) mod implicit;
 pub mod kept_worker;
 pub mod key;
 pub(crate) mod link;
@@ -222,9 +223,9 @@ impl<'a> Build<'a> {
 
     /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.
     fn derive(&mut self, wanted: DerivativeSet, pipeline: Pipeline, lines: bool, output: &Path) -> Result<()> {
-        let solvers = rules::implicit::in_use(self.context.spec, &self.manifest);
+        let solvers = implicit::in_use(self.context.spec, &self.manifest);
         let derived = self.worker.request(&Request::Derive {
-            symbol: rules::implicit::differentiated(&solvers, &self.manifest.prototype.symbol),
+            symbol: implicit::differentiated(&solvers, &self.manifest.prototype.symbol),
             plan: self.manifest.plan.clone(),
             mask: wanted.mask,
             write_only: self.write_only(),

@@ -30,6 +30,9 @@ pub struct Reached {
 /// Outcome of a compilation. The error is for whoever asks first.
 type Outcome = std::result::Result<Arc<Unit>, Arc<Mutex<Option<Error>>>>;
 
+/// Held by who compiles a file.
+type Turn = Arc<Mutex<()>>;
+
 /// A search in progress.
 pub struct Search<'a> {
     /// The compilers.
@@ -41,7 +44,7 @@ pub struct Search<'a> {
     /// By file, and whether Fortran procedures were asked for.
     units: Mutex<HashMap<(PathBuf, bool), Outcome>>,
     /// One a file: two threads do not compile the same.
-    turns: Mutex<HashMap<(PathBuf, bool), Arc<Mutex<()>>>>,
+    turns: Mutex<HashMap<(PathBuf, bool), Turn>>,
 }
 
 /// A symbol that is needed, and the file that mentions it.
@@ -264,7 +267,7 @@ impl<'a> Search<'a> {
     /// A file compiled, with the modules that it uses before it. `above`: the files that wait for it.
     fn outcome(&self, file: &Path, procedures: bool, worker: &mut Option<Worker>, above: &mut Vec<PathBuf>) -> Outcome {
         let key = (file.to_owned(), procedures);
-        let lock = |map: &Mutex<HashMap<_, Arc<Mutex<()>>>>| {
+        let lock = |map: &Mutex<HashMap<_, Turn>>| {
             map.lock().unwrap_or_else(PoisonError::into_inner).entry(key.clone()).or_default().clone()
         };
         let turn = lock(&self.turns);

@@ -266,7 +266,7 @@ fn rejected(spec: &Spec, source: &Path, stderr: &str) -> Error {
 /// What to try where a source seems to be in the other form than its name says.
 fn other_form(spec: &Spec, source: &Path) -> Option<String> {
     let is_given = |flag: &&str| spec.options.flags.iter().any(|given| given == flag);
-    if ["-ffree-form", "-ffixed-form"].iter().any(|flag| is_given(&flag)) {
+    if ["-ffree-form", "-ffixed-form"].iter().any(is_given) {
         return None;
     }
     let extension = source.extension()?.to_str()?.to_lowercase();

@@ -88,7 +88,7 @@ fn every_option(options: Options) -> usize {
         snapshot_dir: _,
         progress: _,
     } = options;
-    33
+    34
 }
 
 fn changes() -> Vec<(&'static str, Change)> {

@@ -4,7 +4,6 @@
 //! built; the worker (`core-ad/llvm/src/rules/`) puts them in place.
 
 pub mod bundled;
-pub mod implicit;
 
 use crate::build::context::Context;
 use crate::build::openmp;

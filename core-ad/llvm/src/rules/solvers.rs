@@ -4,6 +4,7 @@
 use super::rule::text;
 use crate::ir::Result;
 use core_ad::protocol::Solver;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -29,6 +30,9 @@ pub fn replace(module: &Module<'_>, solvers: &[Solver]) -> Result<()> {
             ));
         }
         replacement.set_call_conventions(own.get_call_conventions());
+        // What it frees it has allocated itself. Without this Enzyme makes a copy that frees nothing, and cannot of its own calls there.
+        let nofree = Attribute::get_named_enum_kind_id("nofree");
+        inside.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(nofree, 0));
         redirect(own, replacement, &HashSet::from([own.as_value_ref(), inside.as_value_ref()]));
     }
     Ok(())
