@@ -10,7 +10,7 @@ from typing import Any
 import ffgrad
 import numpy as np
 import pytest
-from ffgrad.errors import DifferentiationError, ForeignError, SignatureError
+from ffgrad.errors import DeviceError, DifferentiationError, ForeignError, SignatureError
 from ffgrad.numpy import Enzyme, enzyme
 from support.fixtures import RunPython, Write
 
@@ -448,6 +448,23 @@ def test_a_kernel_is_repeated_on_the_cpu(write: Write) -> None:
         state = state + 0.1 * k * np.sin(state)
     np.testing.assert_allclose(op(u, k), state, rtol=1e-12)
     np.testing.assert_allclose(pulled(op, (u, k), np.ones(10))[0], slope, rtol=1e-12)
+
+
+class OnDevice:
+    """An array on a GPU."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """A CUDA device."""
+        return 2, 0
+
+
+def test_arrays_on_a_gpu_are_refused_by_name(heat: Callable[..., Enzyme]) -> None:
+    """A loop runs on the CPU, that over a kernel too."""
+    u, k, _ = arguments(5)
+    with pytest.raises(
+        DeviceError, match=r"`q` is on a CUDA device, and the loop over steps of `step` runs on the CPU"
+    ):
+        heat()(u, k, OnDevice())
 
 
 def test_a_pack_has_the_step_and_is_repeated_where_it_is_opened(heat: Callable[..., Enzyme], tmp_path: Path) -> None:

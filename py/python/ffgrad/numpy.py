@@ -21,7 +21,7 @@ import numpy as np
 
 from ffgrad import _native
 from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
-from ffgrad._device import Calls, is_on_gpu
+from ffgrad._device import Calls, is_on_gpu, loop_elsewhere
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
 from ffgrad.errors import ChangedInputError, DeviceError, DtypeError, SignatureError
@@ -132,6 +132,7 @@ class Enzyme(Operation):
         self._input_types, self._output_types = plan.input_dtypes, plan.output_dtypes
         self._differentiable = plan.differentiable
         self._name: str = opened.given["function"]
+        self._is_loop = "repeat" in opened.given["options"]
         self._gpu: tuple[Description, Check] | None = None
         if opened.native.is_kernel:
             description = Description(opened.native)
@@ -142,6 +143,12 @@ class Enzyme(Operation):
     def _views(self, inputs: Iterable[Any]) -> tuple[Any, ...]:
         # One too many is refused by the native side.
         names = itertools.chain(self.inputs, itertools.repeat("an array"))
+        if self._is_loop:
+            inputs = tuple(inputs)
+            for x, name in zip(inputs, names, strict=False):
+                if is_on_gpu(x):
+                    raise loop_elsewhere(self._name, name, "a CUDA device")
+            names = itertools.chain(self.inputs, itertools.repeat("an array"))
         return tuple(_viewed(x, name, self._gpu is not None) for x, name in zip(inputs, names, strict=False))
 
     def _for(self, given: tuple[Any, ...]) -> Any:
