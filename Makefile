@@ -89,6 +89,7 @@ bench: build ## the benchmark and the figures of the README (ARGS="--quick" for 
 	@$(PYTHON_BIN)/python benches/torch_paths.py $(filter --quick,$(ARGS))
 	@$(PYTHON_BIN)/python benches/numpy_paths.py $(filter --quick,$(ARGS))
 	@$(PYTHON_BIN)/python benches/tape.py
+	@$(PYTHON_BIN)/python benches/checkpointing.py $(filter --quick,$(ARGS))
 	@$(MAKE) bench-tf ARGS=
 	@$(MAKE) bench-jax ARGS=
 	@$(MAKE) bench-julia ARGS=

@@ -247,6 +247,22 @@ def in_place_time_loop(u: Array, nu: Array, steps: int) -> Array:
     return u
 
 
+def repeat_heat(u: Array, k: Array, q: Array) -> tuple[Array, Array]:
+    energies = []
+    for row in q:
+        v = u.copy()
+        v[1:-1] += k[1:-1] * (u[:-2] - 2.0 * u[1:-1] + u[2:]) + 0.1 * np.sin(u[1:-1]) * row[1:-1]
+        u = v
+        energies.append((u**2).sum())
+    return u, np.array(energies)
+
+
+def repeat_lengths(u: Array, dt: Array) -> Array:
+    for one in dt:
+        u = in_place_step(u, one)
+    return u
+
+
 def several_outputs(x: Array, y: Array) -> tuple[Array, Array, Array]:
     return np.outer(x, y**2), np.sum((x * y) ** 2), x * y
 

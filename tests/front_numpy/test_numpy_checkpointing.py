@@ -10,7 +10,7 @@ from typing import Any
 import ffgrad
 import numpy as np
 import pytest
-from ffgrad.errors import DifferentiationError, ForeignError, SignatureError
+from ffgrad.errors import DeviceError, DifferentiationError, ForeignError, SignatureError
 from ffgrad.numpy import Enzyme, enzyme
 from support.fixtures import RunPython, Write
 
@@ -293,6 +293,28 @@ def test_integers_scratch_single_precision_and_slices_updated_in_place(write: Wr
     )
 
 
+def test_containers_of_cpp_are_carried(write: Write) -> None:
+    """By the adapter of a step; the returned value is stacked."""
+    source = write(
+        "#include <vector>\n#include <cmath>\n"
+        "double push(std::vector<double>& u, const std::vector<double>& k) { double sum = 0;\n"
+        "  for (size_t i = 0; i < u.size(); i++) { u[i] += 0.1 * k[i] * std::sin(u[i]); sum += u[i]; } return sum; }\n",
+        "f.cpp",
+    )
+    op = enzyme(source, "push", "u[n], k[n] -> u[n], return[t]", repeat="t", sizes={"t": 9}, snapshots=2)
+    inputs = arguments(1)[:2]
+    tangents = like(inputs, 1)
+    values, forward = op.jvp(inputs, tangents)
+    cotangents = like(values, 2)
+    assert dot(pulled(op, inputs, cotangents), tangents) == pytest.approx(dot(forward, cotangents), rel=1e-12)
+    state, slope = inputs[0].copy(), np.ones(12)
+    for _ in range(9):
+        slope *= 1 + 0.1 * inputs[1] * np.cos(state)
+        state += 0.1 * inputs[1] * np.sin(state)
+    np.testing.assert_allclose(values[0], state, rtol=1e-13)
+    np.testing.assert_allclose(pulled(op, inputs, (np.ones(12), np.zeros(9)))[0], slope, rtol=1e-12)
+
+
 def test_the_number_of_steps_is_a_size_an_input_or_none(heat: Callable[..., Enzyme], write: Write) -> None:
     """The same loop by ``sizes`` and by an input, and no steps at all."""
     u, k, q = arguments(5)
@@ -448,6 +470,23 @@ def test_a_kernel_is_repeated_on_the_cpu(write: Write) -> None:
         state = state + 0.1 * k * np.sin(state)
     np.testing.assert_allclose(op(u, k), state, rtol=1e-12)
     np.testing.assert_allclose(pulled(op, (u, k), np.ones(10))[0], slope, rtol=1e-12)
+
+
+class OnDevice:
+    """An array on a GPU."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """A CUDA device."""
+        return 2, 0
+
+
+def test_arrays_on_a_gpu_are_refused_by_name(heat: Callable[..., Enzyme]) -> None:
+    """A loop runs on the CPU, that over a kernel too."""
+    u, k, _ = arguments(5)
+    with pytest.raises(
+        DeviceError, match=r"`q` is on a CUDA device, and the loop over steps of `step` runs on the CPU"
+    ):
+        heat()(u, k, OnDevice())
 
 
 def test_a_pack_has_the_step_and_is_repeated_where_it_is_opened(heat: Callable[..., Enzyme], tmp_path: Path) -> None:

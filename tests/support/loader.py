@@ -17,7 +17,7 @@ inputs
     positive definite matrix); or ``value`` in place of shape and kind; ``dtype``; ``const`` (declared so in the signature).
 options
     ``flags``, ``include_dirs`` (relative to the table's folder), ``defines``, ``sizes``, ``derivatives``, ``inactive``; ``grid``,
-    ``block``, ``shared`` of CUDA kernels: as ``enzyme(...)`` takes them.
+    ``block``, ``shared`` of CUDA kernels; ``repeat``, ``snapshots`` of loops over steps: as ``enzyme(...)`` takes them.
 tolerance
     Overrides of :class:`Tolerance`.
 tags
@@ -259,7 +259,7 @@ def _case(table: dict[str, Any], folder: Path) -> Case:
         include_dirs=tuple(folder / include for include in options.get("include_dirs", ())),
         defines=options.get("defines", {}),
         sizes=options.get("sizes", {}),
-        launch={key: options[key] for key in ("grid", "block", "shared") if key in options},
+        launch={key: options[key] for key in ("grid", "block", "shared", "repeat", "snapshots") if key in options},
         derivatives=options.get("derivatives", {}),
         inactive=tuple(options.get("inactive", ())),
         tags=frozenset(table.get("tags", ())),

@@ -18,6 +18,10 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "lynx/fit.py": (["--steps", "20", "--out", "{out}"], "rates a year: 0.5"),
     "deblur/deblur.py": (["--steps", "25", "--out", "{out}"], "signal to noise: 23.4 dB -> 2"),
     "soap_film/film.py": (["--size", "10", "--out", "{out}"], "Newton-CG area 1.571426"),
+    "initial_state/fit.py": (
+        ["--size", "16", "--steps", "50", "--iterations", "5", "--out", "{out}"],
+        "20 snapshots: 1.",
+    ),
     "gmm/fit_wine.py": (["--steps", "5", "--out", "{out}"], "log-likelihood per bottle"),
     "warm_rain/calibrate.py": (["--steps", "4"], "mean squared misfit"),
     "cuda_diffusion/invert.py": (["--size", "18", "--steps", "2", "--out", "{out}"], "mean error of the map"),

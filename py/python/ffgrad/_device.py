@@ -38,6 +38,19 @@ def is_on_gpu(x: Any) -> bool:
     return hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) in _CUDA
 
 
+def loop_elsewhere(function: str, name: str, device: str) -> DeviceError:
+    """Return the refusal of an input of a loop over steps (``repeat``) that is on a GPU."""
+    hint = f"Move `{name}` to the CPU before the call, or write the loop around calls of one step, without `repeat`."
+    return DeviceError(
+        f"`{name}` is on {device}, and the loop over steps of `{function}` runs on the CPU\n  {hint}",
+        code="device",
+        function=function,
+        expected="the CPU",
+        found=device,
+        hints=[hint],
+    )
+
+
 def _library(x: Any) -> Any:
     """Return what has ``from_dlpack`` for arrays of this kind."""
     root = type(x).__module__.split(".")[0]

@@ -30,7 +30,7 @@ from ffgrad._core import (
     is_masked,
     open_operation,
 )
-from ffgrad._device import Calls, is_on_gpu
+from ffgrad._device import Calls, is_on_gpu, loop_elsewhere
 from ffgrad._gpu import Description
 from ffgrad._gpu_check import Check
 from ffgrad._plan import text_bytes
@@ -136,6 +136,7 @@ class Enzyme(Operation):
         self._input_types, self._output_types = plan.input_dtypes, plan.output_dtypes
         self._differentiable = plan.differentiable
         self._name: str = opened.given["function"]
+        self._is_loop = "repeat" in opened.given["options"]
         self._gpu: tuple[Description, Check] | None = None
         if opened.native.is_kernel:
             description = Description(opened.native)
@@ -148,7 +149,10 @@ class Enzyme(Operation):
             inputs = self._in_order(tuple(inputs), named)
         inputs = [self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs)]
         # One too many is refused by the native side.
-        names = itertools.chain(self.inputs, itertools.repeat("an array"))
+        names = [*self.inputs, *itertools.repeat("an array", max(0, len(inputs) - len(self.inputs)))]
+        for x, name in zip(inputs, names, strict=False):
+            if self._is_loop and is_on_gpu(x):
+                raise loop_elsewhere(self._name, name, "a CUDA device")
         return tuple(_viewed(x, name, self._gpu is not None) for x, name in zip(inputs, names, strict=False))
 
     def _bytes(self, position: int, text: str) -> Any:

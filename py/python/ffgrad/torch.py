@@ -72,6 +72,7 @@ class Enzyme(Operation):
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
         self._is_kernel = opened.native.is_kernel
+        self._is_loop = "repeat" in opened.given["options"]
 
     def apply(self, /, *inputs: torch.Tensor | float | int | bool, **named: torch.Tensor | float | int | bool) -> Any:
         """Call the function.
@@ -106,6 +107,8 @@ class Enzyme(Operation):
             if not is_dynamo_compiling():
                 cuda.kernel_of(self._spec).look_at(inputs)
             return self._dispatch(inputs)
+        if self._is_loop and cuda.concerns(inputs):
+            raise cuda.of_loop(self._plan, inputs)
         # Other tracers than Dynamo are seen by the native side.
         if not is_dynamo_compiling():
             try:

@@ -19,9 +19,10 @@ from typing import Any
 import torch
 
 from ffgrad import _native
+from ffgrad._device import loop_elsewhere
 from ffgrad._gpu import RESULT, Description, Slot
 from ffgrad._gpu_check import Arrays, Check
-from ffgrad._plan import DTYPES, pack, unpack
+from ffgrad._plan import DTYPES, Plan, pack, unpack
 from ffgrad._torch.library import LIBRARY
 from ffgrad._torch.plans import TORCH, given_to, native_of, plan_of
 from ffgrad._torch.shapes import Shapes, _check_types
@@ -33,6 +34,13 @@ Tensors = Sequence[torch.Tensor]
 def concerns(inputs: Sequence[Any]) -> bool:
     """Return whether any input is on a GPU."""
     return any(isinstance(x, torch.Tensor) and x.is_cuda for x in inputs)
+
+
+def of_loop(plan: Plan, inputs: Sequence[Any]) -> DeviceError:
+    """Return the refusal of tensors on a GPU by a loop over steps."""
+    on_gpu = next(i for i, x in enumerate(inputs) if isinstance(x, torch.Tensor) and x.is_cuda)
+    name = plan.names[on_gpu] if on_gpu < len(plan.names) else "a tensor"
+    return loop_elsewhere(plan.function, name, str(inputs[on_gpu].device))
 
 
 class Kernel(Description):

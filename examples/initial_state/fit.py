@@ -1,0 +1,127 @@
+"""Where did it begin? The initial state of a long nonlinear simulation, from what a few sensors saw of it.
+
+A C function is one step; ffgrad runs the loop (``repeat``) and the gradient of all steps with the memory of a few states. SciPy's L-BFGS
+fits the initial state. Draws it beside the true one, and the memory of one gradient over time for several numbers of snapshots.
+
+    python fit.py [--size 64] [--steps 400] [--out folder]
+    python fit.py --size 1000 --steps 10000 --iterations 2      # a million cells; ten minutes an iteration
+"""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import scipy.optimize
+from ffgrad.numpy import Enzyme, enzyme
+
+HERE = Path(__file__).resolve().parent
+GROWTH, DIFFUSION, NOISE = 0.004, 0.2, 0.002
+
+
+def simulation(steps: int, snapshots: int) -> Enzyme:
+    """Return the loop: initial state in, last state and the sensors' values at all steps out."""
+    signature = (
+        "c[rows,cols], const growth, const diffusion, sensor[sensors] -> c[rows,cols], seen[t,sensors]; above[cols]"
+    )
+    options: Any = {"repeat": "t", "sizes": {"t": steps}, "snapshots": snapshots}
+    return enzyme(HERE / "spread.c", "spread", signature, **options)
+
+
+def blobs(size: int) -> np.ndarray:
+    """Return a state with three colonies."""
+    y, x = np.mgrid[:size, :size] / size
+    colony = [(0.3, 0.25, 0.07), (0.7, 0.6, 0.1), (0.25, 0.75, 0.05)]
+    return sum(0.4 * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * r**2)) for a, b, r in colony)
+
+
+def resident() -> float:
+    """Megabytes of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+def memory_over_time(gradient: Any) -> tuple[list[float], list[float]]:
+    """Run a gradient; return when, and how many megabytes more than before it this process had."""
+    times, sizes, is_done = [], [], threading.Event()
+    start, before = time.perf_counter(), resident()
+
+    def look() -> None:
+        while not is_done.wait(0.002):
+            times.append(time.perf_counter() - start)
+            sizes.append(resident() - before)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    gradient()
+    is_done.set()
+    watcher.join()
+    return times, sizes
+
+
+def main() -> None:
+    """Fit, print, draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=64, help="cells along a side")
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--iterations", type=int, default=60)
+    parser.add_argument("--snapshots", type=int, nargs="+", default=[2, 5, 20, 100])
+    parser.add_argument("--out", type=Path, default=HERE.parent / "out", help="folder of the plot")
+    options = parser.parse_args()
+    size, steps = options.size, options.steps
+    grid = np.linspace(0, size - 1, min(size // 4, 16)).astype(np.int32)
+    sensor = (grid[:, None] * size + grid).ravel().astype(np.int32)
+    run = simulation(steps, 20)
+    rest = (GROWTH, DIFFUSION, sensor)
+    true = blobs(size)
+    seen = run(true, *rest)[1]
+    seen = seen + NOISE * np.random.default_rng(0).standard_normal(seen.shape)
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        state = flat.reshape(size, size)
+        (_, values), pull = run.vjp(state, *rest)
+        off = (values - seen) / (NOISE * seen.size**0.5)
+        gradient = pull((None, 2 * off / (NOISE * seen.size**0.5)))[0]
+        return float((off**2).sum()), gradient.ravel()
+
+    guess = np.full((size, size), 0.05)
+    first = loss(guess.ravel())[0]
+    found = scipy.optimize.minimize(
+        loss,
+        guess.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, 1)] * size**2,
+        options={"maxiter": options.iterations},
+    )
+    fitted = found.x.reshape(size, size)
+    print(f"misfit {first:.2e} -> {found.fun:.2e} after {found.nit} iterations of {steps} steps")
+    error = np.linalg.norm(fitted - true) / np.linalg.norm(true - guess)
+    print(f"distance to the true initial state: {100 * error:.0f} % of the guess's")
+
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+    for axis, state, title in ((axes[0], true, "true initial state"), (axes[1], fitted, "fitted to the sensors")):
+        figure.colorbar(axis.imshow(state, vmin=0, vmax=true.max()), ax=axis)
+        axis.set_title(title)
+    axes[0].plot(sensor % size, sensor // size, "w.", markersize=2)
+    for count in options.snapshots:
+        op = simulation(steps, count)
+        pull = op.vjp(true, *rest)[1]
+        times, sizes = memory_over_time(lambda pull=pull: pull((true, None)))
+        done = op.checkpointing()
+        print(
+            f"{done['snapshots']:5} snapshots: {done['forward'] / steps:.1f} forward runs a step, {done['peak_bytes'] / 2**20:.1f} MiB"
+        )
+        axes[2].plot(times, sizes, label=f"{done['snapshots']} snapshots")
+    axes[2].set(title=f"memory of one gradient of {steps} steps", xlabel="seconds", ylabel="MiB more than before")
+    axes[2].legend()
+    options.out.mkdir(parents=True, exist_ok=True)
+    figure.savefig(options.out / "initial_state.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()
