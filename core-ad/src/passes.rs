@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 48] = [
+pub const PASSES: [PassInfo; 49] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -412,6 +412,16 @@ pub const PASSES: [PassInfo; 48] = [
         // What the others find in the code stays as it was.
         after: &["capture-phi-memory", "mark-contract"],
         ..WORKAROUND
+    },
+    PassInfo {
+        name: "iterations",
+        file: "optimize/iterations.rs",
+        why: "reverses independent iterations one by one where Enzyme would keep much of each: they are functions that are run again just before their reverse",
+        when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
+        // The last one: Enzyme has to see all accesses of the function marked.
+        after: &[PATH_MAP],
+        stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
     },
     PassInfo {
         name: "drop-attributes",

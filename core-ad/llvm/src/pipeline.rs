@@ -7,7 +7,7 @@ use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, openmp, path_map, static_locals};
-use crate::optimize::{dead_stores, fast_math, keep_calls, libmvec, reverse_loop, scatter_to_gather};
+use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
@@ -47,6 +47,8 @@ pub struct Job<'a> {
     pub arena: bool,
     /// Paths can be counted: one thread runs all of a call, and its ranks need not agree on checks.
     pub counts_paths: bool,
+    /// One thread runs all of a call.
+    pub one_thread: bool,
     /// Code generation, with the passes that are left out.
     pub codegen: &'a CodeGen,
     /// What [`Pass::limited`] passes have skipped.
@@ -63,6 +65,7 @@ impl<'a> Job<'a> {
             copies_allocatables: false,
             arena: false,
             counts_paths: true,
+            one_thread: true,
             codegen,
             skipped: Skipped::default(),
         }
@@ -205,6 +208,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         run: |m, job| path_map::mark(m, job.parts_of_rules),
         ..ALWAYS
     },
+    Pass { name: "iterations", when: reverses_once, run: |m, _| iterations::run(m, entry::WRAPPER), ..ALWAYS },
 ];
 
 /// First on Enzyme's output.
@@ -264,6 +268,11 @@ pub fn after_enzyme(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
     markers::define_markers(module)?;
     undo(BEFORE_ENZYME, module);
     undo(PREPARE, module);
+    if iterations::any(module) {
+        crash_trace::step("resolving iterations");
+        iterations::resolve(module);
+        pipelines::inline_marked(module)?;
+    }
     Ok(())
 }
 
@@ -325,6 +334,12 @@ fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
 fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
     lifetimes::extend(module, &entry::roots(module, job.entries), job.parts_of_rules);
     Ok(())
+}
+
+/// Whether the derivatives are of the first order, and forward and reverse sweep are one function, run by one thread.
+fn reverses_once(_: &Module<'_>, job: &Job<'_>) -> bool {
+    let simple = job.entries.iter().all(|e| matches!(e, Entry::Vjp | Entry::Jvp | Entry::Primal));
+    simple && job.entries.contains(&Entry::Vjp) && job.one_thread && job.pipeline == Some(Pipeline::Inlined)
 }
 
 fn attach_vector_math(module: &Module<'_>, job: &Job<'_>) -> Result<()> {

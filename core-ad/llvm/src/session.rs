@@ -302,6 +302,7 @@ impl<'ctx> Session<'ctx> {
             copies_allocatables,
             arena: job.arena,
             counts_paths: team != Team::Many && !job.kernel,
+            one_thread: team != Team::Many && !job.kernel,
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };

@@ -130,9 +130,13 @@ impl Object {
             }
         } else if name.starts_with("llvm.memset.") {
             self.writes.push(call);
+        } else if name.starts_with("llvm.lifetime.") {
+            // It promises to keep no copy, too.
         } else if call.keeps_no_copy_of(pointer) {
             self.reads.push(call);
-            self.writes.push(call);
+            if !call.only_reads(pointer) {
+                self.writes.push(call);
+            }
         } else if !is_neutral(&name) {
             self.escapes = true;
         }

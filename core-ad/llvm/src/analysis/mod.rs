@@ -11,6 +11,7 @@ pub mod global_uses;
 pub mod induction;
 pub mod inner_loop;
 pub mod integer_flow;
+pub mod iterations;
 pub mod member_layout;
 pub mod memory_objects;
 pub mod reachable;

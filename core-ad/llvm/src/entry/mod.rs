@@ -13,7 +13,7 @@
 mod descriptor;
 mod wrapper;
 
-pub use wrapper::wrapper;
+pub use wrapper::{WRAPPER, wrapper};
 
 use crate::analysis::barriers::has_barriers;
 use crate::ir::Result;
@@ -27,7 +27,7 @@ use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, PointerValue};
-use wrapper::{WRAPPER, element};
+use wrapper::element;
 
 /// Whether a vjp's caller drops what is in this memory afterwards: the copies of what is updated in place, outputs,
 /// scratch, and the cotangents that the reverse mode consumes. What stays are gradients (shadows of inputs).

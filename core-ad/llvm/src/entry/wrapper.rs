@@ -14,7 +14,7 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, Fun
 use inkwell::{AddressSpace, IntPredicate};
 
 /// Name of the wrapper.
-pub(super) const WRAPPER: &str = "ffgrad.wrap";
+pub const WRAPPER: &str = "ffgrad.wrap";
 
 pub(super) fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTypeEnum<'ctx> {
     match dtype {

@@ -26,6 +26,33 @@ pub fn mark(i: Value, kind: &CStr) {
     }
 }
 
+/// Adds an alias scope to a list of scopes (`alias.scope` or `noalias`). Its name is a text, in a domain of the same name.
+pub fn add_scope(i: Value, kind: &CStr, scope: &str) {
+    let old = operands(attached(i, kind));
+    // SAFETY: a live instruction; every node is of its context.
+    unsafe {
+        let context = LLVMGetValueContext(i.0);
+        let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        let text = LLVMMDStringInContext2(context, scope.as_ptr().cast(), scope.len());
+        let domain = node(&mut [text]);
+        let mut all: Vec<_> = old.into_iter().map(|scope| LLVMValueAsMetadata(scope)).collect();
+        all.push(node(&mut [text, domain]));
+        let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr(), length);
+        LLVMSetMetadata(i.0, kind, LLVMMetadataAsValue(context, node(&mut all)));
+    }
+}
+
+/// Removes the metadata of a kind from an instruction.
+pub fn remove(i: Value, kind: &CStr) {
+    // SAFETY: a live instruction; the name has the length given.
+    unsafe {
+        let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
+        let kind = LLVMGetMDKindIDInContext(LLVMGetValueContext(i.0), kind.as_ptr(), length);
+        LLVMSetMetadata(i.0, kind, std::ptr::null_mut());
+    }
+}
+
 /// The operands of a metadata node; none of anything else.
 pub fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: asked of live metadata.

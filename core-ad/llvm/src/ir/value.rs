@@ -206,6 +206,11 @@ impl Value {
         (!known.is_null()).then(|| unsafe { LLVMConstIntGetSExtValue(known) })
     }
 
+    /// Whether it is a floating-point constant.
+    pub fn is_number(self) -> bool {
+        !unsafe { LLVMIsAConstantFP(self.0) }.is_null()
+    }
+
     /// The name of the function that a call calls by name.
     pub fn callee(self) -> Option<String> {
         if !self.is(Op::LLVMCall) && !self.is(Op::LLVMInvoke) {
@@ -277,6 +282,11 @@ impl Value {
         self.callee_attribute("noreturn").is_some()
     }
 
+    /// Whether a call frees no memory.
+    pub fn frees_nothing(self) -> bool {
+        self.callee().is_some_and(|name| name.starts_with("llvm.")) || self.callee_attribute("nofree").is_some()
+    }
+
     /// An attribute of the function that a call calls by name.
     fn callee_attribute(self, name: &str) -> Option<LLVMAttributeRef> {
         let called = unsafe { LLVMGetCalledValue(self.0) };
@@ -322,11 +332,21 @@ impl Value {
 
     /// Whether the called function promises to keep no copy of a pointer that it is given.
     pub fn keeps_no_copy_of(self, pointer: Value) -> bool {
+        self.promises(pointer, "captures")
+    }
+
+    /// Whether the called function promises not to write where a pointer leads that it is given.
+    pub fn only_reads(self, pointer: Value) -> bool {
+        self.promises(pointer, "readonly") || self.promises(pointer, "readnone")
+    }
+
+    /// Whether the called function has an attribute, with the value 0, for all parameters that it is given a pointer for.
+    fn promises(self, pointer: Value, name: &str) -> bool {
         let called = unsafe { LLVMGetCalledValue(self.0) };
         if unsafe { LLVMIsAFunction(called) }.is_null() {
             return false;
         }
-        let kind = unsafe { LLVMGetEnumAttributeKindForName(c"captures".as_ptr(), 8) };
+        let kind = unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) };
         let promises = |i: u32| unsafe {
             let attribute = LLVMGetEnumAttributeAtIndex(called, i + 1, kind);
             !attribute.is_null() && LLVMGetEnumAttributeValue(attribute) == 0
@@ -345,6 +365,15 @@ impl Value {
     pub fn set_flags(self, flags: u32) {
         if self.flags().is_some() {
             unsafe { LLVMSetFastMathFlags(self.0, flags) };
+        }
+    }
+
+    /// Has the next inliner inline a call.
+    pub fn inline_always(self) {
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"alwaysinline".as_ptr(), 12);
+            let context = LLVMGetValueContext(self.0);
+            LLVMAddCallSiteAttribute(self.0, u32::MAX, LLVMCreateEnumAttribute(context, kind, 0));
         }
     }
 

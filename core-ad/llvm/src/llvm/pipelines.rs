@@ -128,6 +128,11 @@ pub fn clean_up(module: &Module<'_>) -> Result<()> {
     run(module, passes, &codegen::target_machine("generic")?, scalar_only())
 }
 
+/// Inlines what is marked so.
+pub fn inline_marked(module: &Module<'_>) -> Result<()> {
+    run(module, "always-inline", &codegen::target_machine("generic")?, scalar_only())
+}
+
 /// The full pipeline for the real target.
 pub fn after_differentiation(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
     run(module, "default<O3>", machine, everything())

@@ -2,6 +2,7 @@
 
 pub mod dead_stores;
 pub mod fast_math;
+pub mod iterations;
 pub mod keep_calls;
 pub mod libmvec;
 pub mod reverse_loop;
