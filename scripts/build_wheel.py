@@ -106,7 +106,8 @@ def put_in(wheel: Path, programs: Path) -> None:
 
 def audit(wheel: Path) -> None:
     """Have auditwheel give the wheel its tag again; stop where it would give another, or would have to put a library in."""
-    tag = wheel.stem.rsplit("-", 1)[-1]
+    # It takes tags of this machine's processor alone by name; of another it finds the tag.
+    tag = wheel.stem.rsplit("-", 1)[-1] if TARGET.split("-")[0] in wheel.name else "auto"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         chosen = ["--plat", tag, "--only-plat", "--exclude", LLVM, "--wheel-dir", folder]

@@ -281,6 +281,26 @@ def test_an_integer_by_value_is_a_number_and_no_tensor_of_the_gpu(tmp_path: Any)
         f(x, torch.tensor(3, dtype=torch.int32, device="cuda"))
 
 
+@on_gpu
+@needs_compiler
+def test_autocast_converts_for_a_kernel(tmp_path: Any) -> None:
+    """To the parameter's type; without it the short type is refused."""
+    source = tmp_path / "square.cu"
+    source.write_text(
+        "__global__ void square(const float *x, float *y, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] * x[i];\n}\n"
+    )
+    f = enzyme(source, "square", "x[n] -> y[n]")
+    x = torch.full((2,), 3.0, dtype=torch.bfloat16, device="cuda", requires_grad=True)
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        y = f(x)
+    y.sum().backward()
+    assert y.dtype == torch.float32 and y.tolist() == [9.0, 9.0]
+    assert x.grad is not None and x.grad.tolist() == [6.0, 6.0]
+    with pytest.raises(DtypeError):
+        f(x)
+
+
 def test_nvidia_smi_and_torch_agree_on_whether_there_is_a_gpu() -> None:
     """So that the tests above are not skipped by mistake."""
     if shutil.which("nvidia-smi") is None:

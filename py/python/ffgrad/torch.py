@@ -104,6 +104,7 @@ class Enzyme(Operation):
         if self._plan.texts:
             inputs = tuple(self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs))
         if self._is_kernel and cuda.concerns(inputs):
+            inputs = self._converted(inputs)
             if not is_dynamo_compiling():
                 cuda.kernel_of(self._spec).look_at(inputs)
             return self._dispatch(inputs)
@@ -130,9 +131,11 @@ class Enzyme(Operation):
             return None
         if not any(self._casts(i, x) for i, x in tensors):
             raise  # noqa: PLE0704  (called where the refusal is handled)
-        return self._eager.call(
-            tuple(self._tensor(i, x) if isinstance(x, torch.Tensor) else x for i, x in enumerate(inputs))
-        )
+        return self._eager.call(self._converted(inputs))
+
+    def _converted(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the inputs as autocast wants them."""
+        return tuple(self._tensor(i, x) if isinstance(x, torch.Tensor) else x for i, x in enumerate(inputs))
 
     def _dispatch(self, inputs: tuple[Any, ...]) -> Any:
         """Call through PyTorch's dispatcher, where transforms and tracers can see the operation."""

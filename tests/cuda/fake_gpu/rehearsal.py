@@ -91,8 +91,9 @@ class _Noted:
             raise DRIVER.errors.pop()
 
 
-# What needs more of CUDA than ffgrad does: PyTorch's own streams, graphs, compiler, and two kinds of tensors.
+# What needs more of CUDA than ffgrad does: PyTorch's own streams, graphs, compiler, autocast, and two kinds of tensors.
 _NOT_HERE = (
+    "autocast",
     "captured",
     "no_tensor_of_the_gpu",
     "in_a_capture",

@@ -167,14 +167,15 @@ fn location(function: FunctionValue<'_>) -> Option<Location> {
         if file.is_null() {
             return None;
         }
-        let string = |get: unsafe extern "C" fn(llvm_sys::prelude::LLVMMetadataRef, *mut u32) -> *const i8| {
-            let mut length = 0;
-            let start = get(file, &mut length);
-            if start.is_null() {
-                return String::new();
-            }
-            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), length as usize)).into_owned()
-        };
+        let string =
+            |get: unsafe extern "C" fn(llvm_sys::prelude::LLVMMetadataRef, *mut u32) -> *const std::ffi::c_char| {
+                let mut length = 0;
+                let start = get(file, &mut length);
+                if start.is_null() {
+                    return String::new();
+                }
+                String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), length as usize)).into_owned()
+            };
         let (folder, name) = (string(LLVMDIFileGetDirectory), string(LLVMDIFileGetFilename));
         let file = if name.starts_with('/') { name } else { format!("{folder}/{name}") };
         Some(Location { file, line: LLVMDISubprogramGetLine(subprogram), column: 0, text: None })
