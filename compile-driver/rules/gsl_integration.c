@@ -89,13 +89,14 @@ long ffgrad_gsl_integrate(int kind, callback *function, void *params, double a, 
     gsl_integration_qag(&f, a, b, epsabs, fmax(epsrel, 1e-13), limit, 2, space, &value, &error);
   }
   int infinite = kind >= QAGI;
-  now.count = inside && inside->size > 0 ? inside->size : 1;
+  int empty = !infinite && a == b;
+  now.count = inside && inside->size > 0 && !empty ? inside->size : 1;
   found *made = malloc(sizeof(found) + 2 * now.count * sizeof(double));
   *made = now;
   double *edges = fractions(made);
   edges[0] = 0;
   edges[1] = 1;
-  if (inside && inside->size > 0 && a != b)
+  if (inside && inside->size > 0 && !empty)
     for (size_t i = 0; i < now.count; i++) {
       edges[2 * i] = infinite ? inside->alist[i] : (inside->alist[i] - a) / (b - a);
       edges[2 * i + 1] = infinite ? inside->blist[i] : (inside->blist[i] - a) / (b - a);
@@ -140,16 +141,54 @@ void ffgrad_gsl_copy_found_rev(long address, double *to, double *dto, long count
 }
 FFGRAD_DERIVATIVES(ffgrad_gsl_copy_found, ffgrad_gsl_copy_found_fwd, ffgrad_gsl_copy_found_rev);
 
+/* What is integrated over, and how far the integrand reaches on both sides of `a` where that is infinite. */
+typedef struct {
+  int kind;
+  double a, b, above, below;
+} range;
+
+/* How far from `from` the integrand reaches in an infinite range: beyond, it is 0 because it has underflowed, as x^3 / expm1(x) is for large x,
+ * where its derivative is inf / inf. One that ends elsewhere, by a jump or with a slope, has no such end: infinity. */
+enum { POWERS = 64, HALVINGS = 60 };
+double ffgrad_gsl_reach(callback *function, void *params, double from, int sign) {
+  double inside = 0, outside = 0;
+  for (int k = 0; k < POWERS; k++) {
+    double far = ldexp(1.0, k);
+    if (function(from + sign * far, params) != 0) {
+      inside = far;
+      outside = 0;
+    } else if (outside == 0) {
+      outside = far;
+    }
+  }
+  if (inside == 0 || outside == 0) return INFINITY;
+  for (int i = 0; i < HALVINGS; i++) {
+    double middle = 0.5 * (inside + outside);
+    if (function(from + sign * middle, params) != 0) inside = middle;
+    else outside = middle;
+  }
+  return fabs(function(from + sign * inside, params)) < 1e-250 ? inside : INFINITY;
+}
+double ffgrad_gsl_reach_fwd(callback *function, callback *unused, void *params, void *dparams, double from, double dfrom,
+                            int sign, double *dy) {
+  *dy = 0;
+  return ffgrad_gsl_reach(function, params, from, sign);
+}
+void ffgrad_gsl_reach_rev(callback *function, callback *unused, void *params, void *dparams, double from, double *dfrom,
+                          int sign, double dy) {}
+FFGRAD_DERIVATIVES(ffgrad_gsl_reach, ffgrad_gsl_reach_fwd, ffgrad_gsl_reach_rev);
+
 /* The integrand as a function of the fraction, with the derivative of the place by the fraction. */
-static inline double integrand(int kind, callback *function, void *params, double a, double b, double t) {
-  if (kind < QAGI) return (b - a) * function(a + (b - a) * t, params);
-  double x = (1 - t) / t;
-  if (kind == QAGIU) return function(a + x, params) / (t * t);
-  if (kind == QAGIL) return function(a - x, params) / (t * t);
-  return (function(x, params) + function(-x, params)) / (t * t);
+static inline double integrand(const range *over, callback *function, void *params, double t) {
+  double a = over->a, b = over->b;
+  if (over->kind < QAGI) return (b - a) * function(a + (b - a) * t, params);
+  double x = (1 - t) / t, sum = 0;
+  if (over->kind != QAGIL && !(x > over->above)) sum += function(a + x, params);
+  if (over->kind != QAGIU && !(x > over->below)) sum += function(a - x, params);
+  return sum / (t * t);
 }
 
-static inline double kronrod(int kind, callback *function, void *params, double a, double b, double low, double high) {
+static inline double kronrod(const range *over, callback *function, void *params, double low, double high) {
   static const double node[11] = {0.995657163025808080735527280689003, 0.973906528517171720077964012084452,
                                   0.930157491355708226001207180059508, 0.865063366688984510732096688423493,
                                   0.780817726586416897063717578345042, 0.679409568299024406234327365114874,
@@ -166,14 +205,15 @@ static inline double kronrod(int kind, callback *function, void *params, double 
   for (int i = 0; i < 21; i++) {
     int k = i < 11 ? i : 20 - i;
     double at = middle + (i < 11 ? half : -half) * node[k];
-    sum += weight[k] * half * integrand(kind, function, params, a, b, at);
+    sum += weight[k] * half * integrand(over, function, params, at);
   }
   return sum;
 }
 
 /* Nodes 1/2 + tanh(pi/2 sinh(s))/2 of the subinterval. One that is not told from an end of the range counts nothing. */
-static inline double exponential(int kind, callback *function, void *params, double a, double b, double low, double high) {
-  const double step = 1.0 / 16;
+static inline double exponential(const range *over, callback *function, void *params, double low, double high) {
+  const double step = 1.0 / 16, a = over->a, b = over->b;
+  const int kind = over->kind;
   double sum = 0;
   for (int i = -56; i <= 56; i++) {
     double s = step * i, q = exp(-3.14159265358979323846 * sinh(fabs(s))), near = q / (1 + q);
@@ -181,7 +221,7 @@ static inline double exponential(int kind, callback *function, void *params, dou
     double at = s < 0 ? low + (high - low) * near : high - (high - low) * near;
     double place = kind < QAGI ? a + (b - a) * at : at;
     if (at <= 0 || at >= 1 || (kind < QAGI && (place == a || place == b)) || weight < 1e-18) continue;
-    sum += weight * (high - low) * integrand(kind, function, params, a, b, at);
+    sum += weight * (high - low) * integrand(over, function, params, at);
   }
   return sum;
 }
@@ -198,15 +238,18 @@ static inline int integrate(int kind, const gsl_function *f, double a, double b,
   double *numbers = malloc((2 * count + 2) * sizeof(double)), sum = 0;
   ffgrad_gsl_copy_found(address, numbers, count);
   ffgrad_gsl_found(address, 3);
+  range over = {kind, a, b, INFINITY, INFINITY};
+  if (kind == QAGI || kind == QAGIU) over.above = ffgrad_gsl_reach(function, params, ffgrad_constant(a), 1);
+  if (kind == QAGI || kind == QAGIL) over.below = ffgrad_gsl_reach(function, params, ffgrad_constant(a), -1);
   int parts = kind == QNG ? 8 : key >= 5 && kind == QAG ? 4 : 2;
   for (long i = 0; i < count; i++) {
     double low = numbers[2 * i + 2], high = numbers[2 * i + 3];
     if ((kind == QAGS || kind >= QAGI) && (low <= 0 || high >= 1)) {
-      sum += exponential(kind, function, params, a, b, low, high);
+      sum += exponential(&over, function, params, low, high);
     } else {
       for (int k = 0; k < parts; k++) {
         double width = (high - low) / parts;
-        sum += kronrod(kind, function, params, a, b, low + k * width, low + (k + 1) * width);
+        sum += kronrod(&over, function, params, low + k * width, low + (k + 1) * width);
       }
     }
   }

@@ -37,10 +37,14 @@ const FILES: &[File] = files![
     "flang_stop.cpp",
     "gamma.c",
     "gsl_error.c",
+    "gsl_factor.c",
+    "gsl_fft.c",
     "gsl_integration.c",
     "gsl_interp.c",
+    "gsl_interp2d.c",
     "gsl_linalg.c",
     "gsl_multiroots.c",
+    "gsl_numeric.c",
     "gsl_odeiv2.c",
     "gsl_ran.c",
     "gsl_roots.c",
@@ -48,6 +52,7 @@ const FILES: &[File] = files![
     "gsl_stats.c",
     "lists.c",
     "math.c",
+    "sort.c",
     "values.c",
 ];
 

@@ -82,7 +82,8 @@ impl Layouts {
     /// The members that a copy of one structure moves; none where they are not known.
     pub fn copied(&self, copy: Value) -> Option<Vec<Part>> {
         let size = u64::try_from(copy.operand(2).constant()?).ok()?;
-        let [to, from] = [copy.operand(0), copy.operand(1)].map(|side| self.behind(side, size));
+        let [to, from] =
+            [copy.operand(0), copy.operand(1)].map(|side| self.behind(side, size).or_else(|| self.row(side, size)));
         let sides = [to, from, self.named(copy, size)];
         let mut parts = self.described(copy).or_else(|| sides.iter().flatten().next().cloned())?;
         if !sides.iter().flatten().all(|side| refine(&mut parts, side)) {
@@ -178,6 +179,36 @@ impl Layouts {
             }
         }
         self.members(ty)
+    }
+
+    /// The members of a structure from one on: its constructors copy those that need no constructor in a row.
+    fn row(&self, pointer: Value, size: u64) -> Option<Vec<Part>> {
+        if !pointer.is(Op::LLVMGetElementPtr)
+            || pointer.operands().len() < 3
+            || pointer.operand(1).constant() != Some(0)
+        {
+            return None;
+        }
+        // SAFETY: a step into a sized type of a live module.
+        let (whole, begin) = unsafe {
+            let whole = LLVMGetGEPSourceElementType(pointer.0);
+            let (mut ty, mut begin) = (whole, 0);
+            for index in pointer.operands().into_iter().skip(2) {
+                let index = u32::try_from(index.constant()?).ok()?;
+                if LLVMGetTypeKind(ty) != LLVMStructTypeKind {
+                    return None;
+                }
+                begin += LLVMOffsetOfElement(self.data, ty, index);
+                ty = LLVMStructGetTypeAtIndex(ty, index);
+            }
+            (whole, begin)
+        };
+        let inside = |p: &Part| begin <= p.offset && p.offset < begin + size;
+        let parts: Vec<Part> = self.members(whole)?.into_iter().filter(inside).collect();
+        let end = parts.iter().map(Part::end).max()?;
+        // Padding may follow.
+        (end <= begin + size && begin + size < end + 8)
+            .then(|| parts.into_iter().map(|p| Part { offset: p.offset - begin, ..p }).collect())
     }
 
     /// The members of a type.

@@ -1,5 +1,5 @@
 //! The members of C++ types by their names, as demangled names of functions spell them: numbers, pointers, `std::pair`, `std::array`,
-//! `std::complex`.
+//! `std::complex`, and libstdc++'s `std::tuple` and `std::bind`.
 //!
 //! clang says of what it copies what the members are, but not of classes with bases. `std::pair` has one, and the functions of
 //! containers copy pairs through pointers, whose LLVM types say nothing.
@@ -114,8 +114,38 @@ fn layout(name: &str) -> Option<Layout> {
             let count: u64 = count.trim_end_matches("ul").parse().ok().filter(|n| (1..=MOST).contains(n))?;
             row(&vec![layout(element)?; usize::try_from(count).ok()?])
         }
+        ("std::tuple", elements) => tuple(elements),
+        ("std::_Bind", _) => bound(name),
         _ => None,
     }
+}
+
+/// libstdc++'s tuple: the last element comes first, and what is empty takes no room. Of scalars only, which leave no gaps of their own.
+fn tuple(elements: &[&str]) -> Option<Layout> {
+    let has_room = |name: &&&str| !name.starts_with("std::_Placeholder<");
+    let layouts: Option<Vec<Layout>> = elements.iter().rev().filter(has_room).map(|name| layout(name)).collect();
+    layouts.filter(|all| all.iter().all(|one| one.members.len() == 1)).and_then(|all| row(&all))
+}
+
+/// What `std::bind` returns: `std::_Bind<double (*(int, std::_Placeholder<1>))(int, double)>` has a pointer to a function, and a tuple of what is
+/// bound; `double (Gain::*(Gain*, std::_Placeholder<1>))(double)` one to a member, which is an address and a number.
+fn bound(name: &str) -> Option<Layout> {
+    let (before, after) = name.split_once("*(")?;
+    let mut depth = 0;
+    let closing = after.find(|c| {
+        depth += match c {
+            '(' | '<' => 1,
+            ')' | '>' => -1,
+            _ => 0,
+        };
+        depth < 0
+    })?;
+    let mut parts = vec![scalar(8, Kind::Pointer)];
+    if before.ends_with("::") {
+        parts.push(scalar(8, Kind::Integer));
+    }
+    parts.push(tuple(&split(&after[..closing]))?);
+    row(&parts)
 }
 
 fn scalar(size: u64, kind: Kind) -> Layout {
@@ -151,8 +181,21 @@ mod tests {
             [(0, 4, Kind::Integer), (8, 4, Kind::Float), (16, 8, Kind::Pointer)]
         );
         assert_eq!(kinds("std::array<double, 2ul>"), [(0, 8, Kind::Double), (8, 8, Kind::Double)]);
-        assert_eq!(layout("std::tuple<double, int>"), None);
+        assert_eq!(kinds("std::tuple<int, double>"), [(0, 8, Kind::Double), (8, 4, Kind::Integer)]);
+        assert_eq!(layout("std::tuple<double, Unknown>"), None);
         assert_eq!(layout("std::pair<double, Unknown>"), None);
+    }
+
+    #[test]
+    fn bound_arguments_come_last_first_behind_the_function() {
+        assert_eq!(
+            kinds("std::_Bind<double (*(double, int, std::_Placeholder<1>))(double, int, double)>"),
+            [(0, 8, Kind::Pointer), (8, 4, Kind::Integer), (16, 8, Kind::Double)]
+        );
+        assert_eq!(
+            kinds("std::_Bind<double (Gain::*(Gain*, std::_Placeholder<1>))(double) const>"),
+            [(0, 8, Kind::Pointer), (8, 8, Kind::Integer), (16, 8, Kind::Pointer)]
+        );
     }
 
     #[test]

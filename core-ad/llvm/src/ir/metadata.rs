@@ -2,7 +2,7 @@
 
 use super::Value;
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use std::ffi::CStr;
 
 /// The metadata of a kind at an instruction; null where there is none.
@@ -94,13 +94,35 @@ pub fn say_what_is_copied(copy: Value, scalar: &str, bytes: u64) {
     unsafe {
         let context = LLVMGetValueContext(copy.0);
         let number = |n: u64| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
+        let mut parts = [number(0), number(bytes), access_tag(context, scalar)];
+        let described = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len()));
+        LLVMSetMetadata(copy.0, LLVMGetMDKindIDInContext(context, c"tbaa.struct".as_ptr(), 11), described);
+    }
+}
+
+/// Says of a load or store (`tbaa`) that it is of a scalar type, if nothing is said yet.
+pub fn say_what_is_accessed(access: Value, scalar: &str) {
+    if !attached(access, c"tbaa").is_null() {
+        return;
+    }
+    // SAFETY: a live load or store; the tag is of its context.
+    unsafe {
+        let context = LLVMGetValueContext(access.0);
+        let tag = LLVMMetadataAsValue(context, access_tag(context, scalar));
+        LLVMSetMetadata(access.0, LLVMGetMDKindIDInContext(context, c"tbaa".as_ptr(), 4), tag);
+    }
+}
+
+/// The tag for an access to a scalar.
+unsafe fn access_tag(context: LLVMContextRef, scalar: &str) -> LLVMMetadataRef {
+    // SAFETY: the caller's: a live context.
+    unsafe {
+        let number = |n: u64| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
         let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
         let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
         let root = node(&mut [text("ffgrad TBAA")]);
         let byte = node(&mut [text("omnipotent char"), root, number(0)]);
         let scalar = node(&mut [text(scalar), byte, number(0)]);
-        let tag = node(&mut [scalar, scalar, number(0)]);
-        let described = LLVMMetadataAsValue(context, node(&mut [number(0), number(bytes), tag]));
-        LLVMSetMetadata(copy.0, LLVMGetMDKindIDInContext(context, c"tbaa.struct".as_ptr(), 11), described);
+        node(&mut [scalar, scalar, number(0)])
     }
 }

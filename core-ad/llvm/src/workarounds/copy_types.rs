@@ -23,12 +23,13 @@
 
 use super::local_types::uniform_float;
 use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
-use crate::ir::metadata::{attached, operands, say_what_is_copied, text};
+use crate::ir::metadata::{attached, operands, say_what_is_accessed, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
 use core_ad::DType;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
 use llvm_sys::core::*;
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -42,9 +43,9 @@ const ELEMENT: &CStr = c"ffgrad.copy_element";
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
-        for copy in
-            ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_copy(*i) || is_set(*i))
-        {
+        let all = || ir::blocks(function).into_iter().flat_map(|b| b.instructions());
+        all().filter(is_counter).for_each(name_counter);
+        for copy in all().filter(|i| is_copy(*i) || is_set(*i)) {
             if is_copy(copy) && is_integer_table(copy.operand(1)) {
                 // A marker of a constant does not reach the copy, where that gets a function of its own.
                 match copy.operand(2).constant().and_then(|bytes| u64::try_from(bytes).ok()) {
@@ -147,6 +148,22 @@ fn copied_by(symbol: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether it changes an integer in one step, as `std::weak_ptr::lock` does.
+fn is_counter(i: &Value) -> bool {
+    // SAFETY: asked of a live instruction, and only of one with that operand.
+    i.is(Op::LLVMAtomicCmpXchg) && unsafe { LLVMGetTypeKind(i.operand(1).ty()) } == LLVMIntegerTypeKind
+}
+
+/// Says of the loads of what is compared that they are of integers. Enzyme knows no type of it: the library loads it in one step, without a type.
+fn name_counter(exchange: Value) {
+    let expected = exchange.operand(1);
+    let mut values = vec![expected];
+    if expected.is(Op::LLVMPHI) {
+        values.extend(expected.incoming().into_iter().map(|(value, _)| value));
+    }
+    values.into_iter().filter(|value| value.is(Op::LLVMLoad)).for_each(|load| say_what_is_accessed(load, "int"));
+}
+
 /// Whether it sets memory to a byte.
 fn is_set(i: Value) -> bool {
     i.is(Op::LLVMCall) && i.callee().is_some_and(|name| name.starts_with("llvm.memset."))
@@ -164,8 +181,7 @@ fn is_integer_table(pointer: Value) -> bool {
         let initialiser = if is_constant { LLVMGetInitializer(place) } else { std::ptr::null_mut() };
         // Arrays of other elements, and structures, are no such sequences.
         let sequence = if initialiser.is_null() { initialiser } else { LLVMIsAConstantDataSequential(initialiser) };
-        !sequence.is_null()
-            && LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(sequence))) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
+        !sequence.is_null() && LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(sequence))) == LLVMIntegerTypeKind
     }
 }
 
