@@ -97,6 +97,7 @@ fn described(
         }
     }
     let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions)?;
+    frontend::cuda::needs_no_host_code(spec, &compiled, &symbol)?;
     let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
     let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
     if let Some(adapter) = frontend::adapter::write(spec, &prototype, staging.path())? {

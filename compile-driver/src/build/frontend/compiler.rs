@@ -58,7 +58,12 @@ pub fn execute_aloud(spec: &Spec, command: &mut Command) -> Result<String> {
     Err(rejected(spec, &String::from_utf8_lossy(&run(spec, &mut plain)?.stderr)))
 }
 
-fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
+/// Runs a compiler, whether or not it refuses the source.
+///
+/// # Errors
+///
+/// Where it does not finish.
+pub fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
     let timeout = Duration::from_secs(spec.options.timeout);
     process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout).map_err(|e| not_run(spec, e))
 }

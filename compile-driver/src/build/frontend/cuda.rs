@@ -3,6 +3,7 @@
 //! clang compiles the device's side alone, with ffgrad's header (`runtime/cuda/ffgrad_cuda.h`) included first. No CUDA
 //! installation takes part: the headers that a source names (`cuda_runtime.h` and its kin) are empty ones of ours.
 
+use crate::build::frontend::language::Compiled;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
 use crate::options::Spec;
@@ -66,7 +67,15 @@ pub fn clang(tools: &Tools, spec: &Spec, cache: &Cache) -> Result<Command> {
 
 /// Flags of both devices' compilers.
 pub fn common(command: &mut Command, spec: &Spec, headers: &Path, arch: &str) {
-    command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]);
+    command.args([
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "-nocudainc",
+        "-nocudalib",
+        "-Wno-unknown-cuda-version",
+        "-Wno-register",
+    ]);
     command.arg(format!("--cuda-gpu-arch={arch}"));
     command.arg("-include").arg(headers.join("ffgrad_cuda.h")).arg("-isystem").arg(headers);
     command.args(["-O2", "-g", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
@@ -109,6 +118,21 @@ pub fn make_host(spec: &Spec, ir: &Path, number: usize) -> Result<()> {
     let text = fs::read_to_string(ir).map_err(cache::io("read", ir))?;
     let text = host::from_device(&text, number).map_err(|found| unsupported(spec, found))?;
     Ok(fs::write(ir, text).map_err(cache::io("write", ir))?)
+}
+
+/// Checks that a kernel uses nothing that was left out.
+///
+/// # Errors
+///
+/// A compile error with what clang says of what it uses.
+pub fn needs_no_host_code(spec: &Spec, compiled: &Compiled, symbol: &str) -> Result<()> {
+    for module in compiled.modules.iter().filter(|module| module.extension().is_some_and(|e| e == "ll")) {
+        let ir = fs::read_to_string(module).map_err(cache::io("read", module))?;
+        if let Some(error) = compiled.left_out.used_by(spec, &ir, symbol) {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn unsupported(spec: &Spec, found: Unsupported) -> Error {

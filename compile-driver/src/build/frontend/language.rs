@@ -1,5 +1,6 @@
 //! The language of a source, by its file's extension.
 
+use crate::build::frontend::host_code::LeftOut;
 use crate::build::frontend::inputs::Inputs;
 use crate::error::{Error, Result};
 use crate::options::{self, Spec};
@@ -72,6 +73,8 @@ pub struct Compiled {
     pub commands: Vec<String>,
     /// Procedures of the Fortran sources.
     pub procedures: Vec<Found>,
+    /// Host code of CUDA sources that does not compile.
+    pub left_out: LeftOut,
 }
 
 #[cfg(test)]

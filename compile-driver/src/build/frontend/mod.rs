@@ -8,6 +8,7 @@ pub mod clang;
 pub mod compiler;
 pub mod cuda;
 pub mod flang;
+pub mod host_code;
 pub mod inputs;
 pub mod language;
 
@@ -62,11 +63,15 @@ pub fn compile(
         }
         let form = if on_device { "-S" } else { "-c" };
         command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
-        result.commands.push(process::command_line(&command));
-        let printed = compiler::execute_aloud(spec, &mut command)?;
-        if on_device {
+        let printed = if on_device {
+            let (printed, left_out) = host_code::compile(spec, &mut command, &staging.join(format!("source{i}")))?;
+            result.left_out.extend(left_out);
             cuda::make_host(spec, &module, i)?;
-        }
+            printed
+        } else {
+            compiler::execute_aloud(spec, &mut command)?
+        };
+        result.commands.push(process::command_line(&command));
         let read = compiler::read_dependencies(&deps, staging);
         match SearchList::parse(&printed) {
             Some(list) => result.inputs.extend(Inputs::of_clang(spec, &list, &read)),
