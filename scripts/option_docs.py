@@ -28,6 +28,7 @@ TYPES = {
     "Vec<PassName>": "list of str",
     "BTreeMap<String, Option<String>>": "dict",
     "BTreeMap<String, i64>": "dict",
+    "BTreeMap<String, Value>": "dict",
     "BTreeMap<String, Vec<String>>": "dict",
     "String": "str",
     "bool": "bool",

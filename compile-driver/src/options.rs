@@ -101,7 +101,7 @@ pub struct Options {
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
-    pub constants: BTreeMap<String, i64>,
+    pub fixed_sizes: BTreeMap<String, i64>,
     /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
     /// later).
     pub engine: String,
@@ -118,6 +118,9 @@ pub struct Options {
     pub block: Vec<Extent>,
     /// For CUDA kernels: bytes of dynamic shared memory of a block.
     pub shared: Option<Extent>,
+    /// For CUDA kernels: the values of `__constant__` memory that the source's host code would copy there, `{"name": array}`; no
+    /// gradient is taken with respect to them.
+    pub constants: BTreeMap<String, Value>,
 }
 
 impl Options {
@@ -166,6 +169,7 @@ fn wrong(name: &str, value: &Value) -> String {
         "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
         "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
+        "constants" => "a dict of arrays: {\"name\": array}".to_owned(),
         "derivatives" => "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}".to_owned(),
         "loose_types" | "arena" | "tune" | "specialize" | "mpi" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
@@ -250,7 +254,7 @@ impl Default for Options {
             mode: Mode::default(),
             specialize: false,
             without: Vec::new(),
-            constants: BTreeMap::new(),
+            fixed_sizes: BTreeMap::new(),
             threads: None,
             mpi: false,
             engine_options: Vec::new(),
@@ -260,6 +264,7 @@ impl Default for Options {
             grid: Vec::new(),
             block: Vec::new(),
             shared: None,
+            constants: BTreeMap::new(),
         }
     }
 }

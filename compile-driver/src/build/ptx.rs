@@ -147,7 +147,7 @@ impl Build<'_> {
         command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(unit);
         let (_, left_out) = host_code::compile(spec, &mut command, &self.folder.join("source"))?;
         commands.push(process::command_line(&command));
-        let source = read_text(&output)?;
+        let source = cuda::with_constants(spec, &read_text(&output)?)?;
         match left_out.used_by(spec, &source, &self.manifest.prototype.symbol) {
             Some(error) => Err(error),
             None => Ok(source),

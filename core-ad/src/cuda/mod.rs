@@ -5,6 +5,7 @@
 //! comes out of it for code generation. [`outline`] finds the functions of a source, to leave out what only the host runs.
 
 pub mod back_end;
+pub mod constants;
 pub mod device;
 pub mod geometry;
 pub mod host;

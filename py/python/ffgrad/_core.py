@@ -105,6 +105,9 @@ class Options(TypedDict, total=False):
         For CUDA kernels: threads of a block along x, y, z; as ``grid``.
     shared : int, str or callable
         For CUDA kernels: bytes of dynamic shared memory of a block.
+    constants : dict
+        For CUDA kernels: the values of ``__constant__`` memory that the source's host code would copy there,
+        ``{"name": array}``; no gradient is taken with respect to them.
     """
 
     flags: Iterable[str]
@@ -132,6 +135,7 @@ class Options(TypedDict, total=False):
     grid: Extents
     block: Extents
     shared: Extent
+    constants: Mapping[str, Any]
 
 
 def copies() -> dict[str, int]:
@@ -152,6 +156,8 @@ def _plain(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
+    if hasattr(value, "tolist"):
+        return value.tolist()  # An array, of whatever library.
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(v) for v in value]
     return value

@@ -22,7 +22,7 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     }
     // Code that clang marks as not to be optimised cannot be prepared for Enzyme.
     command.args(options.flags.iter().filter(|flag| *flag != "-O0"));
-    command.args(openmp::header_flags(options));
+    command.args(openmp::header_flags(spec));
 }
 
 /// What `__DATE__` and its kin are computed from, so that the same text is always the same program: 1 January 1970.
@@ -92,7 +92,11 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let mut diagnosis = Diagnosis::new("syntax", &spec.function, format!("`{file}` does not compile: {message}"));
     if message.ends_with("file not found") {
         diagnosis.code = "missing-header".to_owned();
-        diagnosis = diagnosis.advise("Add the header's folder: include_dirs=[\"...\"].");
+        diagnosis = match message.contains("'omp.h'") {
+            true => diagnosis
+                .advise("OpenMP sources need flags=[\"-fopenmp\"], and a runtime with its header: `ffgrad toolchain install openmp`."),
+            false => diagnosis.advise("Add the header's folder: include_dirs=[\"...\"]."),
+        };
     }
     let names_standard = spec.options.flags.iter().any(|flag| flag.starts_with("-std="));
     if message.contains("in namespace 'std'") && !names_standard {

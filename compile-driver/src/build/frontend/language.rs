@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// The language of a source file, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// `.c`
+    /// `.c`, and `.h` without what only C++ has
     C,
-    /// `.cpp`, `.cc`, `.cxx`, `.C`
+    /// `.cpp`, `.cc`, `.cxx`, `.C`; headers: `.hpp` and its kin, and `.h` with what only C++ has
     Cpp,
     /// `.f90` and later years, `.f`, `.for` (fixed form), all also in capitals (with the preprocessor)
     Fortran,
@@ -30,7 +30,8 @@ impl Language {
     pub fn of(path: &Path, function: &str) -> Result<Self> {
         match path.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Language::C),
-            Some("cpp" | "cc" | "cxx" | "C" | "c++") => Ok(Language::Cpp),
+            Some("cpp" | "cc" | "cxx" | "C" | "c++" | "hpp" | "hh" | "hxx" | "H" | "h++") => Ok(Language::Cpp),
+            Some("h") => Ok(of_header(path)),
             Some(other) if FORTRAN.contains(&other.to_lowercase().as_str()) => Ok(Language::Fortran),
             _ if options::is_cuda(path) => Ok(Language::Cuda),
             other => {
@@ -38,7 +39,7 @@ impl Language {
                 let headline = format!("`{}` has {found}, which no front end takes", path.display());
                 Err(Error::compile(
                     Diagnosis::new("unknown-language", function, headline)
-                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f,")
+                        .advise("C files end in .c or .h, C++ files in .cpp, .cc, .cxx, .hpp or .h, Fortran files in .f90 or .f,")
                         .advise("CUDA files in .cu."),
                 ))
             }
@@ -48,6 +49,31 @@ impl Language {
 
 /// Extensions of Fortran sources; which of them are fixed form is flang's to know.
 const FORTRAN: [&str; 9] = ["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "f77"];
+
+/// The language of a header: words and names of headers of C++ tell it from C.
+fn of_header(path: &Path) -> Language {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let is_cpp = |line: &str| {
+        let line = line.trim_start();
+        let included = line.strip_prefix('#').map(str::trim_start).and_then(|l| l.strip_prefix("include"));
+        let is_header = included.and_then(|l| l.trim().strip_prefix('<')).is_some_and(|name| !name.contains('.'));
+        let words = ["template", "namespace", "class", "using", "constexpr"];
+        let starts = |word: &&str| line.strip_prefix(*word).is_some_and(|rest| rest.starts_with([' ', '<', '\t']));
+        is_header || words.iter().any(|word| starts(&word)) || (!line.starts_with(['/', '*']) && line.contains("std::"))
+    };
+    // C headers for both have `extern "C"` where a macro says that it is C++.
+    if text.lines().any(is_cpp) { Language::Cpp } else { Language::C }
+}
+
+/// What tells clang that a header is a source; nothing for other files, whose language it knows.
+pub fn as_source(path: &Path, language: Language) -> &'static [&'static str] {
+    let is_header = path.extension().and_then(|e| e.to_str()).is_some_and(|e| e.starts_with(['h', 'H']));
+    match language {
+        Language::Cpp if is_header => &["-x", "c++"],
+        Language::C if is_header => &["-x", "c"],
+        _ => &[],
+    }
+}
 
 /// Whether any of the sources is C++.
 pub fn is_cpp(spec: &Spec) -> Result<bool> {

@@ -61,6 +61,7 @@ pub fn compile(
         if all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
+        command.args(language::as_source(&unit, language));
         let form = if on_device { "-S" } else { "-c" };
         command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(&unit);
         let printed = if on_device {

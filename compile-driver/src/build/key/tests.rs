@@ -69,14 +69,15 @@ fn every_option(options: Options) -> usize {
         mpi: _,
         engine_options: _,
         pipeline: _,
-        constants: _,
+        fixed_sizes: _,
         engine: _,
         timeout: _,
         grid: _,
         block: _,
         shared: _,
+        constants: _,
     } = options;
-    27
+    28
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -102,7 +103,8 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("mpi", |o| o.mpi = true),
         ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
         ("pipeline", |o| o.pipeline = Some(Pipeline::O2)),
-        ("constants", |o| o.constants = [("n".to_owned(), 3)].into()),
+        ("fixed_sizes", |o| o.fixed_sizes = [("n".to_owned(), 3)].into()),
+        ("constants", |o| o.constants = [("c".to_owned(), serde_json::json!([1.5]))].into()),
         ("engine", |o| o.engine = "plugin".into()),
         ("timeout", |o| o.timeout = 1),
         ("grid", |o| o.grid = vec![Extent::Number(3)]),

@@ -90,7 +90,11 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
     let diagnosis = match undefined {
         Some(symbol) => {
             let headline = format!("`{}` calls `{symbol}`, which has no body in the sources given", spec.function);
-            Diagnosis::new("undefined-symbol", &spec.function, headline)
+            let diagnosis = Diagnosis::new("undefined-symbol", &spec.function, headline);
+            if symbol.starts_with("omp_") {
+                return Error::compile(diagnosis.advise("It is OpenMP's: flags=[\"-fopenmp\"] (docs/parallel.md)."));
+            }
+            diagnosis
                 .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
                 .advise("or the library that has it: libraries=[\"NAME\"].")
         }
