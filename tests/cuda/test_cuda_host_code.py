@@ -156,3 +156,23 @@ def test_a_header_of_the_users_own_that_is_missing_is_an_error(tmp_path: Path) -
     with pytest.raises(CompileError, match=re.escape("'config.h' file not found")) as error:
         enzyme(source, "k", "x[1] -> y[1]", grid=1, block=1)
     assert error.value.code == "missing-header"
+
+
+def test_constants_and_counters_of_cuda_are_known(tmp_path: Path) -> None:
+    """``math_constants.h``, and a counter that wraps."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """#include <math_constants.h>
+        #include <time.h>
+        extern "C" { void resize(cudaExtent size); }
+        __global__ void k(const double *x, double *y, int n) {
+          __shared__ unsigned count;
+          if (threadIdx.x == 0) count = 0;
+          __syncthreads();
+          unsigned at = atomicInc(&count, 2);
+          clock_t begin = clock();
+          y[threadIdx.x] = CUDART_PI * x[threadIdx.x] * (at + 1) + (clock() - begin);
+        }"""
+    )
+    y = enzyme(source, "k", "x[n] -> y[n]", grid=1, block="n")(torch.ones(5, dtype=torch.double))
+    assert torch.allclose(y / torch.pi, torch.tensor([1.0, 2.0, 3.0, 1.0, 2.0], dtype=torch.double))

@@ -35,6 +35,23 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
+typedef long clock_t;
+
+/* math_constants.h */
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_PIO4_F 0.785398163f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_SQRT_HALF_F 0.707106781f
+#define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
+#define CUDART_PI 3.1415926535897931e+0
+#define CUDART_PIO2 1.5707963267948966e+0
+#define CUDART_PIO4 7.8539816339744828e-1
+#define CUDART_SQRT_TWO 1.4142135623730951e+0
+#define CUDART_SQRT_HALF 7.0710678118654757e-1
 
 /* The C++ library's headers for device code name them; a kernel that calls them is refused. */
 extern "C" {
@@ -282,7 +299,7 @@ FFGRAD_DEVICE long long __double2ll_rz(double x) { return (long long)x; }
 template <class... Values> FFGRAD_DEVICE int printf(const char *, Values...) { return 0; }
 extern "C" __device__ __attribute__((always_inline)) inline void __assert_fail(const char *, const char *, unsigned,
                                                                                const char *) {}
-FFGRAD_DEVICE long clock() { return 0; }
+FFGRAD_DEVICE clock_t clock() { return 0; }
 FFGRAD_DEVICE long long clock64() { return 0; }
 
 /* --- cached loads and stores ----------------------------------------------------------------------------------- */
@@ -344,6 +361,27 @@ FFGRAD_ADD(unsigned long long, FFGRAD_RELAXED_ADD)
 #define FFGRAD_SWAP __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 #endif
 FFGRAD_INTEGER(int) FFGRAD_INTEGER(unsigned) FFGRAD_INTEGER(unsigned long long)
+/* Counting in a circle, up and down. */
+#ifdef FFGRAD_CPU_DEVICE
+#define FFGRAD_CIRCLE(name, next)                                                                                      \
+  FFGRAD_DEVICE unsigned name(unsigned *p, unsigned v) {                                                               \
+    unsigned old = *p;                                                                                                 \
+    *p = next;                                                                                                         \
+    return old;                                                                                                        \
+  }
+#else
+#define FFGRAD_CIRCLE(name, next)                                                                                      \
+  FFGRAD_DEVICE unsigned name(unsigned *p, unsigned v) {                                                               \
+    for (unsigned old = *p;;) {                                                                                        \
+      unsigned seen = atomicCAS(p, old, next);                                                                         \
+      if (seen == old) return old;                                                                                     \
+      old = seen;                                                                                                      \
+    }                                                                                                                  \
+  }
+#endif
+FFGRAD_CIRCLE(atomicInc, old >= v ? 0 : old + 1)
+FFGRAD_CIRCLE(atomicDec, old == 0 || old > v ? v : old - 1)
+#undef FFGRAD_CIRCLE
 #undef FFGRAD_ATOMIC
 #undef FFGRAD_ADD
 #undef FFGRAD_RELAXED_ADD

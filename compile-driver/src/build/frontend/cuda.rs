@@ -21,7 +21,7 @@ use std::process::Command;
 pub const HEADER: &str = include_str!("../../../runtime/cuda/ffgrad_cuda.h");
 
 /// Headers that sources of this kind include by habit; the one above has what is in them.
-const EMPTY: [&str; 9] = [
+const EMPTY: [&str; 10] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -29,6 +29,7 @@ const EMPTY: [&str; 9] = [
     "device_launch_parameters.h",
     "device_functions.h",
     "math_functions.h",
+    "math_constants.h",
     "vector_types.h",
     "vector_functions.h",
 ];

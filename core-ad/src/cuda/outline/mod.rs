@@ -148,6 +148,10 @@ int main(int argc, char **argv)
 }
 A::A(int x) : y(x), z{3} { run(); }
 static Timer timer = {1, 2};
+extern \"C\" {
+void resize(cudaExtent size);
+}
+namespace inner { Missing thing; }
 template <> struct T<float> { bad x; };
 float3 operator+(float3 a, float3 b) { return plus(a, b); }
 struct F { double operator()(int i) const { return i; } };
@@ -187,6 +191,12 @@ struct F { double operator()(int i) const { return i; } };
         let text = without(SOURCE, std::slice::from_ref(&specialization));
         assert!(text.contains("template <> struct T<float> ;"), "{text}");
         assert_eq!(cut(&items(SOURCE), SOURCE.find("bad x").expect("text"), &[specialization]), None);
+    }
+
+    #[test]
+    fn a_declaration_goes_where_no_other_can_be_meant_in_its_place() {
+        assert!(matches!(cut_at("cudaExtent"), Some(Cut::All(..))));
+        assert_eq!(cut_at("Missing thing"), None);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use super::{Item, Kind};
 enum Scope {
     /// Declarations stand in it as outside.
     Namespace,
+    /// `extern "C"`: nothing is another name for what stands in it.
+    Linkage,
     /// The class that is this item.
     Class(usize),
     /// The function that is this item.
@@ -98,9 +100,10 @@ impl Scan<'_> {
         let head = self.head(at);
         let words: Vec<&str> = head.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
-        let scope = if has(&["namespace"]) || head.trim() == "extern" {
+        let is_linkage = head.trim() == "extern";
+        let scope = if has(&["namespace"]) || is_linkage {
             self.state.start = None;
-            Scope::Namespace
+            if is_linkage { Scope::Linkage } else { Scope::Namespace }
         } else if let Some((name, body)) = self.function(at) {
             if self.is_member_initialiser(at, body) {
                 Scope::Braces
@@ -162,7 +165,7 @@ impl Scan<'_> {
         let class = self.class();
         let head: String = self.head(at).split_whitespace().collect();
         let is_specialization = head.contains("template<>") || (kind == Kind::Class && is_named_with_arguments(&head));
-        let is_global = self.state.scopes.is_empty();
+        let is_global = self.state.scopes.iter().all(|scope| matches!(scope, Scope::Linkage));
         // The end is not known yet.
         self.items.push(Item { kind, name, range: start..start, body, class, is_global, is_specialization });
         self.items.len() - 1
@@ -191,7 +194,7 @@ impl Scan<'_> {
                 item.range.end = at + 1;
                 self.state.start = Some(item.range.start);
             }
-            Some(Scope::Namespace) | None => self.state.start = None,
+            Some(Scope::Namespace | Scope::Linkage) | None => self.state.start = None,
             Some(Scope::Braces) => {}
         }
         if !matches!(self.state.scopes.last(), Some(Scope::Function(_) | Scope::Braces)) && self.state.start.is_none() {
