@@ -59,7 +59,7 @@ fn of_header(path: &Path) -> Language {
         let is_header = included.and_then(|l| l.trim().strip_prefix('<')).is_some_and(|name| !name.contains('.'));
         let words = ["template", "namespace", "class", "using", "constexpr"];
         let starts = |word: &&str| line.strip_prefix(*word).is_some_and(|rest| rest.starts_with([' ', '<', '\t']));
-        is_header || words.iter().any(|word| starts(word)) || (!line.starts_with(['/', '*']) && line.contains("std::"))
+        is_header || words.iter().any(starts) || (!line.starts_with(['/', '*']) && line.contains("std::"))
     };
     // C headers for both have `extern "C"` where a macro says that it is C++.
     if text.lines().any(is_cpp) { Language::Cpp } else { Language::C }
