@@ -29,6 +29,8 @@ TYPES = {
     "BTreeMap<String, Option<String>>": "dict",
     "BTreeMap<String, i64>": "dict",
     "BTreeMap<String, GivenDerivative>": "dict",
+    "BTreeMap<String, Value>": "dict",
+    "BTreeMap<String, Vec<String>>": "dict",
     "String": "str",
     "bool": "bool",
     "u64": "int",

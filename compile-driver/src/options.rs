@@ -137,7 +137,7 @@ pub struct Options {
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
-    pub constants: BTreeMap<String, i64>,
+    pub fixed_sizes: BTreeMap<String, i64>,
     /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
     /// later).
     pub engine: String,
@@ -169,6 +169,9 @@ pub struct Options {
     pub snapshot_dir: Option<PathBuf>,
     /// With `repeat`: show on a terminal how far a reverse sweep is that takes longer than two seconds.
     pub progress: bool,
+    /// For CUDA kernels: the values of `__constant__` memory that the source's host code would copy there, `{"name": array}`; no
+    /// gradient is taken with respect to them.
+    pub constants: BTreeMap<String, Value>,
 }
 
 impl Options {
@@ -217,6 +220,7 @@ fn wrong(name: &str, value: &Value) -> String {
         "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
         "sizes" => "a dict of whole numbers: {\"n\": 8}".to_owned(),
+        "constants" => "a dict of arrays: {\"name\": array}".to_owned(),
         "derivatives" => {
             "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned()
         }
@@ -308,7 +312,7 @@ impl Default for Options {
             mode: Mode::default(),
             specialize: false,
             without: Vec::new(),
-            constants: BTreeMap::new(),
+            fixed_sizes: BTreeMap::new(),
             threads: None,
             mpi: false,
             engine_options: Vec::new(),
@@ -324,6 +328,7 @@ impl Default for Options {
             schedule: Placement::default(),
             snapshot_dir: None,
             progress: false,
+            constants: BTreeMap::new(),
         }
     }
 }

@@ -29,7 +29,35 @@
 
 #define FFGRAD_DEVICE static __inline__ __attribute__((device, always_inline))
 
-typedef __SIZE_TYPE__ size_t;
+#include <stddef.h>
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef long clock_t;
+
+/* math_constants.h */
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_PIO4_F 0.785398163f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_SQRT_HALF_F 0.707106781f
+#define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
+#define CUDART_PI 3.1415926535897931e+0
+#define CUDART_PIO2 1.5707963267948966e+0
+#define CUDART_PIO4 7.8539816339744828e-1
+#define CUDART_SQRT_TWO 1.4142135623730951e+0
+#define CUDART_SQRT_HALF 7.0710678118654757e-1
+
+/* The C++ library's headers for device code name them; a kernel that calls them is refused. */
+extern "C" {
+__device__ void *malloc(size_t);
+__device__ void free(void *);
+}
 
 /* --- vector types ---------------------------------------------------------------------------------------------- */
 
@@ -167,6 +195,14 @@ FFGRAD_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 FFGRAD_MINMAX(int) FFGRAD_MINMAX(unsigned) FFGRAD_MINMAX(long) FFGRAD_MINMAX(unsigned long)
 FFGRAD_MINMAX(long long) FFGRAD_MINMAX(unsigned long long)
 #undef FFGRAD_MINMAX
+/* Of a number with and one without sign, as C compares them. */
+#define FFGRAD_MIXED(type)                                                                                             \
+  FFGRAD_DEVICE unsigned type min(type x, unsigned type y) { return min((unsigned type)x, y); }                        \
+  FFGRAD_DEVICE unsigned type min(unsigned type x, type y) { return min(x, (unsigned type)y); }                        \
+  FFGRAD_DEVICE unsigned type max(type x, unsigned type y) { return max((unsigned type)x, y); }                        \
+  FFGRAD_DEVICE unsigned type max(unsigned type x, type y) { return max(x, (unsigned type)y); }
+FFGRAD_MIXED(int) FFGRAD_MIXED(long) FFGRAD_MIXED(long long)
+#undef FFGRAD_MIXED
 FFGRAD_DEVICE float min(float x, float y) { return __builtin_fminf(x, y); }
 FFGRAD_DEVICE float max(float x, float y) { return __builtin_fmaxf(x, y); }
 FFGRAD_DEVICE double min(double x, double y) { return __builtin_fmin(x, y); }
@@ -238,6 +274,7 @@ FFGRAD_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
 FFGRAD_DEVICE unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 FFGRAD_DEVICE unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)((unsigned long long)x * y >> 32); }
 FFGRAD_DEVICE int __mul24(int x, int y) { return x * y; }
+FFGRAD_DEVICE unsigned __umul24(unsigned x, unsigned y) { return x * y; }
 FFGRAD_DEVICE int __float2int_rn(float x) { return (int)__builtin_rintf(x); }
 FFGRAD_DEVICE int __float2int_rd(float x) { return (int)__builtin_floorf(x); }
 FFGRAD_DEVICE int __float2int_ru(float x) { return (int)__builtin_ceilf(x); }
@@ -246,6 +283,24 @@ FFGRAD_DEVICE int __double2int_rd(double x) { return (int)__builtin_floor(x); }
 FFGRAD_DEVICE int __double2int_rz(double x) { return (int)x; }
 FFGRAD_DEVICE float __int2float_rn(int x) { return (float)x; }
 FFGRAD_DEVICE double __int2double_rn(int x) { return (double)x; }
+FFGRAD_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
+FFGRAD_DEVICE double __uint2double_rn(unsigned x) { return (double)x; }
+FFGRAD_DEVICE unsigned __float2uint_rn(float x) { return (unsigned)__builtin_rintf(x); }
+FFGRAD_DEVICE unsigned __float2uint_rd(float x) { return (unsigned)__builtin_floorf(x); }
+FFGRAD_DEVICE unsigned __float2uint_rz(float x) { return (unsigned)x; }
+FFGRAD_DEVICE int __double2int_rn(double x) { return (int)__builtin_rint(x); }
+FFGRAD_DEVICE int __double2int_ru(double x) { return (int)__builtin_ceil(x); }
+FFGRAD_DEVICE float __double2float_rn(double x) { return (float)x; }
+FFGRAD_DEVICE double __ll2double_rn(long long x) { return (double)x; }
+FFGRAD_DEVICE long long __double2ll_rz(double x) { return (long long)x; }
+
+/* --- what a kernel says or measures, which is no part of its result: nothing ------------------------------------- */
+
+template <class... Values> FFGRAD_DEVICE int printf(const char *, Values...) { return 0; }
+extern "C" __device__ __attribute__((always_inline)) inline void __assert_fail(const char *, const char *, unsigned,
+                                                                               const char *) {}
+FFGRAD_DEVICE clock_t clock() { return 0; }
+FFGRAD_DEVICE long long clock64() { return 0; }
 
 /* --- cached loads and stores ----------------------------------------------------------------------------------- */
 
@@ -279,6 +334,9 @@ FFGRAD_ADD(double, __nvvm_atom_add_gen_d)
 FFGRAD_ADD(int, FFGRAD_RELAXED_ADD)
 FFGRAD_ADD(unsigned, FFGRAD_RELAXED_ADD)
 FFGRAD_ADD(unsigned long long, FFGRAD_RELAXED_ADD)
+#define FFGRAD_WIDER(name, type)                                                                                       \
+  FFGRAD_DEVICE type name##_block(type *p, type v) { return name(p, v); }                                              \
+  FFGRAD_DEVICE type name##_system(type *p, type v) { return name(p, v); }
 #define FFGRAD_INTEGER(type)                                                                                           \
   FFGRAD_ATOMIC(atomicSub, type, old - v, __atomic_fetch_sub(p, v, __ATOMIC_RELAXED))                                  \
   FFGRAD_ATOMIC(atomicMin, type, v < old ? v : old, __atomic_fetch_min(p, v, __ATOMIC_RELAXED))                        \
@@ -287,6 +345,9 @@ FFGRAD_ADD(unsigned long long, FFGRAD_RELAXED_ADD)
   FFGRAD_ATOMIC(atomicOr, type, old | v, __atomic_fetch_or(p, v, __ATOMIC_RELAXED))                                    \
   FFGRAD_ATOMIC(atomicXor, type, old ^ v, __atomic_fetch_xor(p, v, __ATOMIC_RELAXED))                                  \
   FFGRAD_ATOMIC(atomicExch, type, v, __atomic_exchange_n(p, v, __ATOMIC_RELAXED))                                      \
+  FFGRAD_WIDER(atomicSub, type) FFGRAD_WIDER(atomicMin, type) FFGRAD_WIDER(atomicMax, type)                            \
+  FFGRAD_WIDER(atomicAnd, type) FFGRAD_WIDER(atomicOr, type) FFGRAD_WIDER(atomicXor, type)                             \
+  FFGRAD_WIDER(atomicExch, type)                                                                                       \
   FFGRAD_DEVICE type atomicCAS(type *p, type expected, type v) {                                                       \
     FFGRAD_SWAP                                                                                                        \
     return expected;                                                                                                   \
@@ -300,10 +361,32 @@ FFGRAD_ADD(unsigned long long, FFGRAD_RELAXED_ADD)
 #define FFGRAD_SWAP __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 #endif
 FFGRAD_INTEGER(int) FFGRAD_INTEGER(unsigned) FFGRAD_INTEGER(unsigned long long)
+/* Counting in a circle, up and down. */
+#ifdef FFGRAD_CPU_DEVICE
+#define FFGRAD_CIRCLE(name, next)                                                                                      \
+  FFGRAD_DEVICE unsigned name(unsigned *p, unsigned v) {                                                               \
+    unsigned old = *p;                                                                                                 \
+    *p = next;                                                                                                         \
+    return old;                                                                                                        \
+  }
+#else
+#define FFGRAD_CIRCLE(name, next)                                                                                      \
+  FFGRAD_DEVICE unsigned name(unsigned *p, unsigned v) {                                                               \
+    for (unsigned old = *p;;) {                                                                                        \
+      unsigned seen = atomicCAS(p, old, next);                                                                         \
+      if (seen == old) return old;                                                                                     \
+      old = seen;                                                                                                      \
+    }                                                                                                                  \
+  }
+#endif
+FFGRAD_CIRCLE(atomicInc, old >= v ? 0 : old + 1)
+FFGRAD_CIRCLE(atomicDec, old == 0 || old > v ? v : old - 1)
+#undef FFGRAD_CIRCLE
 #undef FFGRAD_ATOMIC
 #undef FFGRAD_ADD
 #undef FFGRAD_RELAXED_ADD
 #undef FFGRAD_INTEGER
+#undef FFGRAD_WIDER
 #undef FFGRAD_SWAP
 
 /* --- warps ----------------------------------------------------------------------------------------------------- */
@@ -351,6 +434,7 @@ FFGRAD_DEVICE unsigned __ballot_sync(unsigned, int predicate) {
   __syncwarp();
   return all;
 }
+FFGRAD_DEVICE unsigned __activemask() { return FFGRAD_FULL; }
 FFGRAD_DEVICE int __any_sync(unsigned mask, int predicate) { return (__ballot_sync(mask, predicate) & mask) != 0; }
 FFGRAD_DEVICE int __all_sync(unsigned mask, int predicate) { return (~__ballot_sync(mask, predicate) & mask) == 0; }
 

@@ -194,7 +194,7 @@ impl<'a> Build<'a> {
         let kernel = options::is_kernel(self.context.spec);
         let launch =
             kernel.then(|| crate::build::runtime::launch(self.context.tools, self.context.cache)).transpose()?;
-        let constant = |(i, arg): (usize, &Arg)| Some((i, *options.constants.get(&arg.name)?));
+        let constant = |(i, arg): (usize, &Arg)| Some((i, *options.fixed_sizes.get(&arg.name)?));
         let mut without = options.without.clone();
         // Ranks would have to agree on a check: nobody reads the map.
         without.extend(options.mpi.then(|| PassName::of(PATH_MAP_PASS)).flatten());

@@ -3,9 +3,10 @@
 use crate::build::context::Context;
 use crate::build::runtime;
 use crate::error::Result;
-use crate::options::Options;
+use crate::options::{Options, Spec};
 use crate::toolchain;
 use core_ad::protocol::OpenMp;
+use std::path::PathBuf;
 
 /// Whether the source is compiled with OpenMP.
 pub fn is_wanted(options: &Options) -> bool {
@@ -22,9 +23,12 @@ pub fn around_engine(context: &Context<'_>) -> Result<Option<OpenMp>> {
     }
 }
 
-/// Compiler flags with which `omp.h` is found where the compiler has none of its own.
-pub fn header_flags(options: &Options) -> Vec<String> {
-    let installed = is_wanted(options).then(toolchain::openmp_headers).flatten();
+/// Compiler flags with which `omp.h` is found where the compiler has none of its own: also without OpenMP, since sources include it
+/// that are compiled without.
+pub fn header_flags(spec: &Spec) -> Vec<String> {
+    let includes = |source: &PathBuf| std::fs::read_to_string(source).is_ok_and(|text| text.contains("omp.h"));
+    let is_included = is_wanted(&spec.options) || spec.sources.iter().any(includes);
+    let installed = is_included.then(toolchain::openmp_headers).flatten();
     installed.map(|folder| vec!["-idirafter".to_owned(), folder.display().to_string()]).unwrap_or_default()
 }
 

@@ -11,6 +11,7 @@ use crate::build::enzyme::{self, Job};
 use crate::build::frontend::clang;
 use crate::build::frontend::compiler;
 use crate::build::frontend::cuda;
+use crate::build::frontend::host_code;
 use crate::build::frontend::language::Language;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
@@ -144,9 +145,13 @@ impl Build<'_> {
         cuda::common(&mut command, spec, &cuda::headers(self.cache)?, &self.wanted.arch);
         compiler::user_flags(&mut command, spec);
         command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(unit);
+        let (_, left_out) = host_code::compile(spec, &mut command, &self.folder.join("source"))?;
         commands.push(process::command_line(&command));
-        compiler::execute(spec, &mut command)?;
-        read_text(&output)
+        let source = cuda::with_constants(spec, &read_text(&output)?)?;
+        match left_out.used_by(spec, &source, &self.manifest.prototype.symbol) {
+            Some(error) => Err(error),
+            None => Ok(source),
+        }
     }
 
     /// The conditions for second derivatives; the CPU as a device has the same.

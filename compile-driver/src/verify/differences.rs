@@ -61,6 +61,22 @@ impl Probe<'_> {
         result
     }
 
+    /// Whether differences with steps so small agree that larger ones step over cells of a table. Rounding may have no part in it.
+    fn finer_differences(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<bool> {
+        for &h in self.tolerance.finer {
+            let (difference, size) = estimate(h)?;
+            sample.differences = difference / (2.0 * h);
+            sample.rounding = 16.0 * self.tolerance.epsilon * size;
+            sample.noise = sample.rounding / h;
+            let is_clear = sample.noise <= 0.1 * self.tolerance.differences * sample.scale;
+            if is_clear && sample.is_finite() && sample.differences_agree(&self.tolerance) {
+                sample.converged = true;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn differences(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<()> {
         let mut estimates: Vec<f64> = Vec::new();
         for &h in self.tolerance.steps {
@@ -73,6 +89,9 @@ impl Probe<'_> {
                 return Ok(());
             }
             estimates.push(sample.differences);
+        }
+        if self.finer_differences(estimate, sample)? {
+            return Ok(());
         }
         let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
         let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));

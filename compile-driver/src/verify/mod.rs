@@ -52,6 +52,8 @@ struct Tolerance {
     identity: f64,
     differences: f64,
     steps: &'static [f64],
+    /// Steps for functions that change within those: tables with fine cells.
+    finer: &'static [f64],
     epsilon: f64,
 }
 
@@ -61,12 +63,18 @@ impl Tolerance {
         Tolerance { identity: 10.0 * self.identity, differences: 2.0 * self.differences, ..self }
     }
 
-    const DOUBLE: Tolerance =
-        Tolerance { identity: 1e-7, differences: 1e-3, steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3], epsilon: f64::EPSILON };
+    const DOUBLE: Tolerance = Tolerance {
+        identity: 1e-7,
+        differences: 1e-3,
+        steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3],
+        finer: &[1e-8, 1e-9, 1e-10],
+        epsilon: f64::EPSILON,
+    };
     const SINGLE: Tolerance = Tolerance {
         identity: 3e-3,
         differences: 5e-2,
         steps: &[1e-2, 3e-3, 3e-2, 1e-3, 1e-1],
+        finer: &[],
         epsilon: f32::EPSILON as f64,
     };
 }

@@ -156,12 +156,14 @@ impl<'a> Global<'a> {
 
     /// Has no value that the source gives: CUDA zeroes such a variable, and the host fills it.
     fn is_unset(&self) -> bool {
-        ["undef", "zeroinitializer", "poison"].iter().any(|v| self.value.starts_with(v)) || self.is_dynamic()
+        // A number's zero is one that the source gives, or none.
+        ["undef", "zeroinitializer", "poison", "0,", "0.000000e+00,"].iter().any(|v| self.value.starts_with(v))
+            || self.is_dynamic()
     }
 }
 
 /// Bytes of the type that a text starts with.
-fn type_length(text: &str) -> usize {
+pub(super) fn type_length(text: &str) -> usize {
     let mut depth = 0i32;
     let mut quoted = false;
     for (i, c) in text.char_indices() {

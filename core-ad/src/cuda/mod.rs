@@ -2,12 +2,15 @@
 //!
 //! [`geometry`] computes the launch of one call from the options `grid`, `block` and `shared`. [`host`] rewrites device
 //! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what
-//! comes out of it for code generation.
+//! comes out of it for code generation. [`outline`] finds the functions of a source, to leave out what only the host runs.
 
 pub mod back_end;
+pub mod constants;
 pub mod device;
 pub mod geometry;
 pub mod host;
+pub mod outline;
+pub mod reach;
 
 pub use geometry::{Extent, Geometry, Launch};
 

@@ -54,7 +54,7 @@ pub const ALL: &[Code] = codes! {
     "compiler-failed" "CompileError" "The compiler crashed, was killed or took longer than the option `timeout` allows."
     "Raise timeout=SECONDS for a large source; `ffgrad doctor` tries the compiler."
     "constant-memory" "CompileError" "A CUDA kernel reads __constant__ memory that only host code would fill, which never runs."
-    "Give the variable its value where it is declared, or make it a parameter of the kernel."
+    "Give the variable its value, constants={\"name\": array} or where it is declared, or make it a parameter of the kernel."
     "cpu" "DeviceError" "The function was compiled for a CPU (option `cpu`) that has instructions which this machine lacks; the message names them."
     "Pack it with `ffgrad export` and run it elsewhere, or choose a lower level."
     "cuda" "DeviceError" "The CUDA driver returned an error, which the message quotes."

@@ -50,10 +50,46 @@ pub(crate) fn unknown<'a>(dim: &'a Dim, known: &impl Fn(&str) -> bool) -> Option
         Dim::Add(a, b) | Dim::Sub(a, b) | Dim::Mul(a, b) => match (is_known(a, known), is_known(b, known)) {
             (false, true) => unknown(a, known),
             (true, false) => unknown(b, known),
-            _ => None,
+            (false, false) => power_of(dim, known),
+            (true, true) => None,
         },
         Dim::FloorDiv(..) => None,
     }
+}
+
+/// The one symbol without a value of a dimension that grows with it, `n*n*n` or `(n+1)*(n+1)`: it can be solved by bisection.
+fn power_of<'a>(dim: &'a Dim, known: &impl Fn(&str) -> bool) -> Option<&'a str> {
+    match dim {
+        Dim::Int(_) | Dim::Sub(..) | Dim::FloorDiv(..) => None,
+        Dim::Sym(name) => (!known(name)).then_some(name.as_str()),
+        Dim::Add(a, b) | Dim::Mul(a, b) => {
+            let grows = |side: &'a Dim| match is_known(side, known) {
+                // Numbers may be negative, symbols that have a value may be 0.
+                true => matches!(side, Dim::Int(n) if *n > 0).then_some(None),
+                false => power_of(side, known).map(Some),
+            };
+            match (grows(a)?, grows(b)?) {
+                (Some(one), Some(other)) => (one == other).then_some(one),
+                (one, other) => one.or(other),
+            }
+        }
+    }
+}
+
+/// The number, 0 or more, for which a dimension that grows with its one unknown symbol is `target`.
+fn root<'a>(dim: &'a Dim, target: i64, value: &impl Fn(&str) -> Option<i64>) -> Result<i64, Trouble<'a>> {
+    let (mut low, mut high) = (0, target.max(0));
+    while low <= high {
+        let middle = low + (high - low) / 2;
+        let with = |name: &str| value(name).or(Some(middle));
+        match evaluate(dim, &with) {
+            Ok(found) if found == target => return Ok(middle),
+            Ok(found) if found < target => low = middle + 1,
+            Ok(_) | Err(Trouble::Overflow) => high = middle - 1,
+            Err(_) => return Err(Trouble::NoSolution),
+        }
+    }
+    Err(Trouble::NoSolution)
 }
 
 fn is_known(dim: &Dim, known: &impl Fn(&str) -> bool) -> bool {
@@ -69,6 +105,12 @@ fn is_known(dim: &Dim, known: &impl Fn(&str) -> bool) -> bool {
 /// Value of the one [`unknown`] symbol of `dim` for which `dim` is `target`.
 pub(crate) fn solve<'a>(dim: &'a Dim, target: i64, value: &impl Fn(&str) -> Option<i64>) -> Result<i64, Trouble<'a>> {
     let known = |name: &str| value(name).is_some();
+    if let Dim::Add(a, b) | Dim::Mul(a, b) = dim
+        && !is_known(a, &known)
+        && !is_known(b, &known)
+    {
+        return root(dim, target, value);
+    }
     let (unknown_side, target): (&Dim, _) = match dim {
         Dim::Sym(_) => return Ok(target),
         Dim::Add(a, b) => {

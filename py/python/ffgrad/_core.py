@@ -122,6 +122,9 @@ class Options(TypedDict, total=False):
         With ``repeat``: a folder for snapshots that do not fit ``memory``. Nothing stays in it.
     progress : bool
         With ``repeat``: show on a terminal how far a reverse sweep is that takes longer than two seconds.
+    constants : dict
+        For CUDA kernels: the values of ``__constant__`` memory that the source's host code would copy there,
+        ``{"name": array}``; no gradient is taken with respect to them.
     """
 
     flags: Iterable[str]
@@ -155,6 +158,7 @@ class Options(TypedDict, total=False):
     schedule: str
     snapshot_dir: Source
     progress: bool
+    constants: Mapping[str, Any]
 
 
 def copies() -> dict[str, int]:
@@ -188,6 +192,8 @@ def _plain(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
+    if hasattr(value, "tolist"):
+        return value.tolist()  # An array, of whatever library.
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(v) for v in value]
     return value

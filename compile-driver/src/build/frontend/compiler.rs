@@ -26,7 +26,7 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     // C files beside Fortran ones are given the same flags.
     let mixed = language::is_fortran(spec) || options.reach.is_some();
     command.args(given.filter(|flag| !mixed || !language::is_of_flang_alone(flag)));
-    command.args(openmp::header_flags(options));
+    command.args(openmp::header_flags(spec));
 }
 
 /// What `__DATE__` and its kin are computed from, so that the same text is always the same program: 1 January 1970.
@@ -62,7 +62,12 @@ pub fn execute_aloud(spec: &Spec, command: &mut Command) -> Result<String> {
     Err(rejected(spec, &String::from_utf8_lossy(&run(spec, &mut plain)?.stderr)))
 }
 
-fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
+/// Runs a compiler, whether or not it refuses the source.
+///
+/// # Errors
+///
+/// Where it does not finish.
+pub fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
     let timeout = Duration::from_secs(spec.options.timeout);
     process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout).map_err(|e| not_run(spec, e))
 }
@@ -91,7 +96,11 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let mut diagnosis = Diagnosis::new("syntax", &spec.function, format!("`{file}` does not compile: {message}"));
     if message.ends_with("file not found") {
         diagnosis.code = "missing-header".to_owned();
-        diagnosis = diagnosis.advise("Add the header's folder: include_dirs=[\"...\"].");
+        diagnosis = match message.contains("'omp.h'") {
+            true => diagnosis
+                .advise("OpenMP sources need flags=[\"-fopenmp\"], and a runtime with its header: `ffgrad toolchain install openmp`."),
+            false => diagnosis.advise("Add the header's folder: include_dirs=[\"...\"]."),
+        };
     }
     let names_standard = spec.options.flags.iter().any(|flag| flag.starts_with("-std="));
     if message.contains("in namespace 'std'") && !names_standard {

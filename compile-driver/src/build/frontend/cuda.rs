@@ -3,11 +3,13 @@
 //! clang compiles the device's side alone, with ffgrad's header (`runtime/cuda/ffgrad_cuda.h`) included first. No CUDA
 //! installation takes part: the headers that a source names (`cuda_runtime.h` and its kin) are empty ones of ours.
 
+use crate::build::frontend::language::Compiled;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
 use crate::options::Spec;
 use crate::source_text;
 use crate::toolchain::Tools;
+use core_ad::cuda::constants;
 use core_ad::cuda::host::{self, Unsupported};
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::protocol::Math;
@@ -19,7 +21,7 @@ use std::process::Command;
 pub const HEADER: &str = include_str!("../../../runtime/cuda/ffgrad_cuda.h");
 
 /// Headers that sources of this kind include by habit; the one above has what is in them.
-const EMPTY: [&str; 9] = [
+const EMPTY: [&str; 10] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -27,6 +29,7 @@ const EMPTY: [&str; 9] = [
     "device_launch_parameters.h",
     "device_functions.h",
     "math_functions.h",
+    "math_constants.h",
     "vector_types.h",
     "vector_functions.h",
 ];
@@ -66,7 +69,15 @@ pub fn clang(tools: &Tools, spec: &Spec, cache: &Cache) -> Result<Command> {
 
 /// Flags of both devices' compilers.
 pub fn common(command: &mut Command, spec: &Spec, headers: &Path, arch: &str) {
-    command.args(["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]);
+    command.args([
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "-nocudainc",
+        "-nocudalib",
+        "-Wno-unknown-cuda-version",
+        "-Wno-register",
+    ]);
     command.arg(format!("--cuda-gpu-arch={arch}"));
     command.arg("-include").arg(headers.join("ffgrad_cuda.h")).arg("-isystem").arg(headers);
     command.args(["-O2", "-g", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
@@ -107,8 +118,50 @@ fn is_device_function(source: &str, name: &str) -> bool {
 /// A compile error with the line of what only a GPU has.
 pub fn make_host(spec: &Spec, ir: &Path, number: usize) -> Result<()> {
     let text = fs::read_to_string(ir).map_err(cache::io("read", ir))?;
+    let text = with_constants(spec, &text)?;
     let text = host::from_device(&text, number).map_err(|found| unsupported(spec, found))?;
     Ok(fs::write(ir, text).map_err(cache::io("write", ir))?)
+}
+
+/// Gives constant memory the values of the option `constants`.
+///
+/// # Errors
+///
+/// A compile error where a value does not fit.
+pub fn with_constants(spec: &Spec, ir: &str) -> Result<String> {
+    let refuse = |headline: String| {
+        Error::compile(Diagnosis::new("constant-memory", &spec.function, headline).advise(
+            "constants={\"name\": array} gives `__constant__` variables of numbers their values, in row-major order.",
+        ))
+    };
+    let given = &spec.options.constants;
+    if given.is_empty() {
+        return Ok(ir.to_owned());
+    }
+    let (text, found) =
+        constants::with_values(ir, given).map_err(|reason| refuse(format!("constant memory {reason}")))?;
+    match given.keys().find(|name| !found.contains(name)) {
+        Some(name) if spec.sources.len() == 1 => Err(refuse(format!(
+            "`{name}` is no `__constant__` variable that the kernels of `{}` use",
+            source_text::names(spec)
+        ))),
+        _ => Ok(text),
+    }
+}
+
+/// Checks that a kernel uses nothing that was left out.
+///
+/// # Errors
+///
+/// A compile error with what clang says of what it uses.
+pub fn needs_no_host_code(spec: &Spec, compiled: &Compiled, symbol: &str) -> Result<()> {
+    for module in compiled.modules.iter().filter(|module| module.extension().is_some_and(|e| e == "ll")) {
+        let ir = fs::read_to_string(module).map_err(cache::io("read", module))?;
+        if let Some(error) = compiled.left_out.used_by(spec, &ir, symbol) {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn unsupported(spec: &Spec, found: Unsupported) -> Error {
@@ -123,11 +176,14 @@ fn unsupported(spec: &Spec, found: Unsupported) -> Error {
 
 /// The error for constant memory that only the host's code would fill.
 pub fn unset_constant(spec: &Spec, name: &str) -> Error {
-    let name = name.trim_matches('`');
+    let name = core_ad::names::demangle(name.trim_matches('`'));
+    let name = name.rsplit("::").next().unwrap_or(&name);
     let headline = format!("`{}` reads the constant memory `{name}`, which has no value in the source", spec.function);
     let mut diagnosis = Diagnosis::new("constant-memory", &spec.function, headline)
         .advise("ffgrad never runs the host code that would copy one there.")
-        .advise("Give the variable its value where it is declared, or make it a parameter of the kernel.");
+        .advise(format!(
+            "Give it its value, constants={{\"{name}\": array}} or where it is declared, or make it a parameter of the kernel."
+        ));
     diagnosis.location = declaration(spec, name);
     Error::compile(diagnosis)
 }

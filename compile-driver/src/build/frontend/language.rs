@@ -1,5 +1,6 @@
 //! The language of a source, by its file's extension.
 
+use crate::build::frontend::host_code::LeftOut;
 use crate::build::frontend::inputs::Inputs;
 use crate::error::{Error, Result};
 use crate::options::{self, Spec};
@@ -10,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// The language of a source file, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// `.c`
+    /// `.c`, and `.h` without what only C++ has
     C,
-    /// `.cpp`, `.cc`, `.cxx`, `.C`
+    /// `.cpp`, `.cc`, `.cxx`, `.C`; headers: `.hpp` and its kin, and `.h` with what only C++ has
     Cpp,
     /// `.f90` and later years, `.f`, `.for` (fixed form), all also in capitals (with the preprocessor)
     Fortran,
@@ -29,7 +30,8 @@ impl Language {
     pub fn of(path: &Path, function: &str) -> Result<Self> {
         match path.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Language::C),
-            Some("cpp" | "cc" | "cxx" | "C" | "c++") => Ok(Language::Cpp),
+            Some("cpp" | "cc" | "cxx" | "C" | "c++" | "hpp" | "hh" | "hxx" | "H" | "h++") => Ok(Language::Cpp),
+            Some("h") => Ok(of_header(path)),
             Some(other) if FORTRAN.contains(&other.to_lowercase().as_str()) => Ok(Language::Fortran),
             _ if options::is_cuda(path) => Ok(Language::Cuda),
             other => {
@@ -37,7 +39,7 @@ impl Language {
                 let headline = format!("`{}` has {found}, which no front end takes", path.display());
                 Err(Error::compile(
                     Diagnosis::new("unknown-language", function, headline)
-                        .advise("C files end in .c, C++ files in .cpp, .cc or .cxx, Fortran files in .f90 or .f,")
+                        .advise("C files end in .c or .h, C++ files in .cpp, .cc, .cxx, .hpp or .h, Fortran files in .f90 or .f,")
                         .advise("CUDA files in .cu."),
                 ))
             }
@@ -74,6 +76,31 @@ pub fn is_of_clang_alone(flag: &str) -> bool {
     STARTS.iter().any(|start| flag.starts_with(start))
 }
 
+/// The language of a header: words and names of headers of C++ tell it from C.
+fn of_header(path: &Path) -> Language {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let is_cpp = |line: &str| {
+        let line = line.trim_start();
+        let included = line.strip_prefix('#').map(str::trim_start).and_then(|l| l.strip_prefix("include"));
+        let is_header = included.and_then(|l| l.trim().strip_prefix('<')).is_some_and(|name| !name.contains('.'));
+        let words = ["template", "namespace", "class", "using", "constexpr"];
+        let starts = |word: &&str| line.strip_prefix(*word).is_some_and(|rest| rest.starts_with([' ', '<', '\t']));
+        is_header || words.iter().any(starts) || (!line.starts_with(['/', '*']) && line.contains("std::"))
+    };
+    // C headers for both have `extern "C"` where a macro says that it is C++.
+    if text.lines().any(is_cpp) { Language::Cpp } else { Language::C }
+}
+
+/// What tells clang that a header is a source; nothing for other files, whose language it knows.
+pub fn as_source(path: &Path, language: Language) -> &'static [&'static str] {
+    let is_header = path.extension().and_then(|e| e.to_str()).is_some_and(|e| e.starts_with(['h', 'H']));
+    match language {
+        Language::Cpp if is_header => &["-x", "c++"],
+        Language::C if is_header => &["-x", "c"],
+        _ => &[],
+    }
+}
+
 /// Whether any of the sources is C++.
 pub fn is_cpp(spec: &Spec) -> Result<bool> {
     let languages = spec.sources.iter().map(|s| Language::of(s, &spec.function));
@@ -98,6 +125,8 @@ pub struct Compiled {
     pub commands: Vec<String>,
     /// Procedures of the Fortran sources.
     pub procedures: Vec<Found>,
+    /// Host code of CUDA sources that does not compile.
+    pub left_out: LeftOut,
 }
 
 /// One source that was compiled.
@@ -110,6 +139,8 @@ pub struct Part {
     pub read: Vec<PathBuf>,
     /// What else the compilation depends on.
     pub inputs: Inputs,
+    /// Host code of a CUDA source that does not compile.
+    pub left_out: LeftOut,
 }
 
 impl Compiled {
@@ -119,6 +150,7 @@ impl Compiled {
         self.commands.push(part.command);
         self.dependencies.extend(part.read);
         self.inputs.extend(part.inputs);
+        self.left_out.extend(part.left_out);
     }
 }
 

@@ -8,6 +8,7 @@ pub mod clang;
 pub mod compiler;
 pub mod cuda;
 pub mod flang;
+pub mod host_code;
 pub mod inputs;
 pub mod language;
 
@@ -19,6 +20,7 @@ use crate::error::Result;
 use crate::options::Spec;
 use crate::os::process;
 use crate::toolchain::Tools;
+use host_code::LeftOut;
 use inputs::{Inputs, SearchList};
 use language::{Compiled, Language, Part};
 use std::path::{Path, PathBuf};
@@ -96,18 +98,22 @@ impl ClangJob<'_> {
         if self.all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
+        command.args(language::as_source(&unit, language));
         let form = if on_device { "-S" } else { "-c" };
         command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(unit);
-        let line = process::command_line(&command);
-        let printed = compiler::execute_aloud(spec, &mut command)?;
-        if on_device {
+        let (printed, left_out) = if on_device {
+            let compiled = host_code::compile(spec, &mut command, &staging.join(format!("source{number}")))?;
             cuda::make_host(spec, &module, number)?;
-        }
+            compiled
+        } else {
+            (compiler::execute_aloud(spec, &mut command)?, LeftOut::default())
+        };
+        let line = process::command_line(&command);
         let read = compiler::read_dependencies(&deps, staging);
         let inputs = match SearchList::parse(&printed) {
             Some(list) => Inputs::of_clang(spec, &list, &read),
             None => Inputs { open_ended: true, ..Inputs::default() },
         };
-        Ok(Part { module, command: line, read, inputs })
+        Ok(Part { module, command: line, read, inputs, left_out })
     }
 }

@@ -75,7 +75,7 @@ fn every_option(options: Options) -> usize {
         mpi: _,
         engine_options: _,
         pipeline: _,
-        constants: _,
+        fixed_sizes: _,
         engine: _,
         timeout: _,
         grid: _,
@@ -87,8 +87,9 @@ fn every_option(options: Options) -> usize {
         schedule: _,
         snapshot_dir: _,
         progress: _,
+        constants: _,
     } = options;
-    34
+    35
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -115,7 +116,8 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("mpi", |o| o.mpi = true),
         ("engine_options", |o| o.engine_options = vec!["enzyme-max-cache=1".into()]),
         ("pipeline", |o| o.pipeline = Some(Pipeline::O2)),
-        ("constants", |o| o.constants = [("n".to_owned(), 3)].into()),
+        ("fixed_sizes", |o| o.fixed_sizes = [("n".to_owned(), 3)].into()),
+        ("constants", |o| o.constants = [("c".to_owned(), serde_json::json!([1.5]))].into()),
         ("engine", |o| o.engine = "plugin".into()),
         ("timeout", |o| o.timeout = 1),
         ("grid", |o| o.grid = vec![Extent::Number(3)]),

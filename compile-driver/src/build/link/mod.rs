@@ -111,7 +111,11 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
                     named.join(", ")
                 ),
             };
-            Diagnosis::new("undefined-symbol", &spec.function, headline)
+            let diagnosis = Diagnosis::new("undefined-symbol", &spec.function, headline);
+            if symbol.starts_with("omp_") {
+                return Error::compile(diagnosis.advise("It is OpenMP's: flags=[\"-fopenmp\"] (docs/parallel.md)."));
+            }
+            diagnosis
                 .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
                 .advise("or the library that has it: libraries=[\"NAME\"].")
         }

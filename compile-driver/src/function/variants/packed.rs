@@ -38,7 +38,7 @@ pub(crate) fn chosen(function: &Function) -> Result<Vec<(DerivativeSet, Arc<Func
         return Err(Error::Pack(Box::new(diagnosis)));
     }
     let rank = |(wanted, f): &(DerivativeSet, Arc<Function>)| {
-        let sizes = &f.spec().options.constants;
+        let sizes = &f.spec().options.fixed_sizes;
         (sizes.is_empty(), wanted.name(), sizes.values().copied().collect::<Vec<i64>>())
     };
     all.sort_by_key(rank);

@@ -133,7 +133,7 @@ impl Function {
     fn with_constants(&self, sizes: &BTreeMap<String, i64>) -> Spec {
         let mut spec = self.opened.spec.clone();
         spec.options.specialize = false;
-        spec.options.constants = sizes.clone();
+        spec.options.fixed_sizes = sizes.clone();
         spec
     }
 

@@ -140,7 +140,7 @@ impl Function {
         spec.options.pipeline = Some(pipeline);
         spec.options.engine_options.extend(engine_options.iter().cloned());
         if let Some(sizes) = sizes {
-            spec.options.constants = sizes.clone();
+            spec.options.fixed_sizes = sizes.clone();
         }
         spec
     }
@@ -155,7 +155,7 @@ impl Function {
     /// of a kernel, which learns its sizes from the launch.
     fn sizes_to_fix(&self, resolved: &Resolved) -> Option<BTreeMap<String, i64>> {
         let sizes = self.opened.sizes(resolved);
-        (!sizes.is_empty() && self.opened.spec.options.constants.is_empty() && !self.opened.is_kernel())
+        (!sizes.is_empty() && self.opened.spec.options.fixed_sizes.is_empty() && !self.opened.is_kernel())
             .then_some(sizes)
     }
 

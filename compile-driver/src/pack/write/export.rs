@@ -143,7 +143,7 @@ fn put_all(root: &Path, wish: &Wish<'_>, before: Option<Packed>) -> Result<Packe
         let wish = Wish { function, name: None, wanted: vec![*wanted], gpu: Some(Vec::new()) };
         let mut own = Packed { gpu: None, ..put(root, &wish, None)? };
         // As an option they cannot be read again: only ffgrad sets them.
-        let sizes = std::mem::take(&mut own.spec.options.constants);
+        let sizes = std::mem::take(&mut own.spec.options.fixed_sizes);
         packed.files.extend(own.files.clone());
         add_new(&mut packed.needs, &own.needs);
         add_new(&mut packed.libraries, &own.libraries);

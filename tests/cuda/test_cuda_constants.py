@@ -1,0 +1,73 @@
+"""``constants={"name": array}``: the values of ``__constant__`` memory that only host code would fill."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ffgrad.errors import CompileError
+from ffgrad.torch import enzyme
+from torch.autograd import gradcheck
+
+SOURCE = """
+__constant__ double weights[2][3];
+static __constant__ float offset;
+namespace table { __constant__ int shift[2]; }
+__global__ void k(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  double sum = offset;
+  for (int r = 0; r < 2; r++)
+    for (int c = 0; c < 3; c++) sum += weights[r][c] * x[(i + table::shift[r] + c) % n] * x[i];
+  y[i] = sum;
+}
+int main() { cudaMemcpyToSymbol(weights, 0, 48); }
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """The kernel in a file."""
+    path = tmp_path / "k.cu"
+    path.write_text(SOURCE)
+    return path
+
+
+def expected(x: torch.Tensor, weights: np.ndarray, offset: float, shift: list[int]) -> torch.Tensor:
+    """What the kernel computes."""
+    parts = [weights[r, c] * x.roll(-(shift[r] + c)) * x for r in range(2) for c in range(3)]
+    return sum(parts) + offset
+
+
+def test_arrays_numbers_and_lists_are_values_of_constant_memory(source: Path) -> None:
+    """By the variable's name, static or in a namespace too; gradients are those of the closed form."""
+    x = torch.randn(7, dtype=torch.double, requires_grad=True)
+    for factor in (1.0, 0.1):
+        weights = factor * np.arange(1.0, 7.0).reshape(2, 3)
+        constants = {"weights": weights, "offset": 0.5, "table::shift": [1, 3]}
+        f = enzyme(source, "k", "x[n] -> y[n]", constants=constants)
+        y = expected(x, weights, 0.5, [1, 3])
+        assert torch.allclose(f(x), y)
+        (given,) = torch.autograd.grad(f(x).square().sum(), x)
+        assert torch.allclose(given, torch.autograd.grad(y.square().sum(), x)[0])
+        assert gradcheck(f, (x,))
+
+
+@pytest.mark.parametrize(
+    ("constants", "words"),
+    [
+        ({}, 'constants={"weights": array}'),
+        ({"weights": [1, 2], "offset": 1, "table::shift": [0, 0]}, "`weights` has 6 numbers, and 2 are given"),
+        ({"weights": [1] * 6, "offset": 1, "table::shift": [0.5, 0]}, "0.5 is none of its type"),
+        ({"weight": [1] * 6}, "`weight` is no `__constant__` variable"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(source: Path, constants: dict[str, Any], words: str) -> None:
+    """Before anything is called."""
+    with pytest.raises(CompileError, match=re.escape(words)) as error:
+        enzyme(source, "k", "x[n] -> y[n]", constants=constants)
+    assert error.value.code == "constant-memory"
