@@ -112,6 +112,14 @@ pub const PASSES: [PassInfo; 51] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "closed-functions",
+        file: "workarounds/closed_functions.rs",
+        why: "Enzyme fails on memory that is read as numbers and as integers; makes functions inactive that keep such memory, of constants, to themselves",
+        test: "cases/fortran/machine_constants.f",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "static-locals",
         file: "lowering/static_locals.rs",
         why: "Enzyme fills the shadow of a static local variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive",
@@ -148,14 +156,6 @@ pub const PASSES: [PassInfo; 51] = [
         file: "lowering/caught/mod.rs",
         why: "Enzyme drops the handlers of exceptions, and asks for derivatives of error messages; makes branches and inactive functions",
         test: "cases/exceptions/caught_number.cpp",
-        stage: Stage::Prepare,
-        ..WORKAROUND
-    },
-    PassInfo {
-        name: "closed-functions",
-        file: "workarounds/closed_functions.rs",
-        why: "Enzyme fails on memory that is read as numbers and as integers; makes functions inactive that keep such memory, of constants, to themselves",
-        test: "cases/fortran/machine_constants.f",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

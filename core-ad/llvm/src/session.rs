@@ -5,9 +5,7 @@ use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines};
-use crate::lowering::{
-    caught, cuda_threads, descriptors, exceptions, fortran_runtime, indirect_calls, openmp, path_map, trampolines,
-};
+use crate::lowering::{self, caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
@@ -283,7 +281,7 @@ impl<'ctx> Session<'ctx> {
         rules::keep(&module, &self.installed);
         let copies_allocatables = fortran_runtime::uses_rules(&module);
         if copies_allocatables {
-            descriptors::run(&module);
+            lowering::descriptors::run(&module);
             pipelines::resolve_descriptors(&module)?;
             if fortran_runtime::refuses(&module) {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
@@ -302,9 +300,7 @@ impl<'ctx> Session<'ctx> {
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };
-        trampolines::share(&module);
-        pipeline::run(pipeline::PREPARE, &module, &around)?;
-        trampolines::separate(&module);
+        lowering::trampolines::shared(&module, || pipeline::run(pipeline::PREPARE, &module, &around))?;
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
@@ -352,10 +348,9 @@ impl<'ctx> Session<'ctx> {
                 each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
             }
             linkage::trim_arguments(each, renamed)?;
-            trampolines::run(each);
+            lowering::trampolines::run(each);
         }
-        self.module = Some(module);
-        self.plain = plain;
+        (self.module, self.plain) = (Some(module), plain);
         Ok(())
     }
 

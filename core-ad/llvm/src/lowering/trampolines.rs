@@ -12,7 +12,7 @@
 //! with OpenMP, where several threads use one. The variable is each thread's own; for a derivative `written-globals` makes it the call's own.
 
 use crate::analysis::reachable::reachable;
-use crate::ir::{self, Value};
+use crate::ir::{self, Result, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::LLVMLinkage::LLVMInternalLinkage;
@@ -134,14 +134,17 @@ unsafe fn thunk(
     }
 }
 
-/// For a derivative: one variable, which `written-globals` makes each call's own.
-pub fn share(module: &Module<'_>) {
+/// Runs passes for a derivative with one variable for all threads, which `written-globals` makes each call's own; what it cannot move is
+/// each thread's own again.
+///
+/// # Errors
+///
+/// Those of the passes.
+pub fn shared(module: &Module<'_>, passes: impl FnOnce() -> Result<()>) -> Result<()> {
     hosts(module).for_each(|host| host.set_thread_local(false));
-}
-
-/// What it could not move is each thread's own again.
-pub fn separate(module: &Module<'_>) {
+    passes()?;
     hosts(module).for_each(|host| host.set_thread_local(true));
+    Ok(())
 }
 
 fn hosts<'a>(module: &'a Module<'_>) -> impl Iterator<Item = inkwell::values::GlobalValue<'a>> {
