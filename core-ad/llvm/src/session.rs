@@ -336,7 +336,6 @@ impl<'ctx> Session<'ctx> {
         let module = linked.ok_or("no modules were given")?;
         constant_objects::note(&module);
         debug_info::trim_units(&module);
-        self.has_lines = true;
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
         let (for_fortran, others): (Vec<_>, Vec<_>) =
             renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
@@ -350,7 +349,7 @@ impl<'ctx> Session<'ctx> {
             linkage::trim_arguments(each, renamed)?;
             lowering::trampolines::run(each);
         }
-        (self.module, self.plain) = (Some(module), plain);
+        (self.module, self.plain, self.has_lines) = (Some(module), plain, true);
         Ok(())
     }
 
