@@ -79,13 +79,8 @@ FLANG_INLINE void take_shape(flang_box *to, const flang_box *from) {
   }
 }
 
-FLANG_RULE void ffgrad_flang_assign(flang_box *target, const flang_box *source, const char *file, int line) {
-  if (!flang_is_number(target)) ffgrad_flang_refuse();
-  /* On copies: for all that the optimiser knows, what is freed and stored may be the descriptors. */
-  flang_box fixed[2], *to = &fixed[0], *from = &fixed[1];
-  flang_fix(to, target);
-  flang_fix(from, source);
-  to->attribute = target->attribute;
+FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const char *file, int line) {
+  if (!flang_is_number(to)) ffgrad_flang_refuse();
   if (from->rank > 0 && to->base && may_overlap(to, from)) {
     flang_box apart;
     copy_apart(&apart, from);
@@ -95,10 +90,6 @@ FLANG_RULE void ffgrad_flang_assign(flang_box *target, const flang_box *source, 
   } else {
     take_shape(to, from);
     flang_copy(to, from);
-  }
-  if (target->attribute == FLANG_ALLOCATABLE) {
-    target->base = to->base;
-    FLANG_EACH(d, to->rank) target->dim[d] = to->dim[d];
   }
 }
 

@@ -292,11 +292,6 @@ def constructors(a: Array, b: Array, x: Array) -> Array:
     return np.concatenate([first, np.array([a, *x]) + np.array([b, *(np.square(x) * a)])])
 
 
-def module_allocatables(x: Array) -> Array:
-    table = 2 * x + 1
-    return table @ np.square(x) + np.sum(table) + np.sum(np.square(x)) + x[0] * np.sum(x * table + 1)
-
-
 def deferred_bindings(a: Array, b: Array, x: Array) -> Array:
     return (1 + a) * (a * np.square(x) + b)
 
