@@ -4,7 +4,7 @@ C     Constructs of FORTRAN 77: three-way and computed GO TO, EQUIVALENCE of num
       DOUBLE PRECISION X(*), Y, T, TOL
       I = 0
       Y = 0D0
-      TOL = 1D-10
+      TOL = 1D-15
    10 I = I + 1
       IF (I .GT. N) GO TO 90
       T = X(I)
