@@ -16,7 +16,7 @@ contains
     integer :: k
     if (present(status)) status = 0
     r = 1
-    do k = 1, 6
+    do k = 1, 9
       r = r - (r**3 - 2 - a) / (3 * r**2)
     end do
     if (a > 0.5d0) then
