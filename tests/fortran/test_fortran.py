@@ -333,23 +333,6 @@ def test_a_growing_array_has_a_gradient(compile_source: Compile) -> None:
         assert torch.allclose(y, (x**2).sum()) and x.grad is not None and torch.allclose(x.grad, 2 * x)
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "function", "signature"),
-    [
-        ("closed-functions", "machine_constants.f", "roots", "x[n] -> y[n]"),
-        ("integer-arithmetic", "status_sums.f90", "settle", None),
-        ("keep-loops", "work_array.f", "smooth", "x[n] -> y[n]; w[2*n+n*n]"),
-    ],
-)
-def test_without_a_workaround_its_fortran_program_is_refused(
-    name: str, file: str, function: str, signature: str | None
-) -> None:
-    """With all of them it is a row of the table."""
-    f = ffgrad.numpy.enzyme(CASES / file, function, signature, without=[name], pipeline="inlined")
-    with pytest.raises(DifferentiationError):
-        f.vjp(np.linspace(0.2, 0.9, 4))
-
-
 STOPS = """\
 subroutine f(x, y)
   implicit none
