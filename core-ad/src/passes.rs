@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 49] = [
+pub const PASSES: [PassInfo; 52] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -108,6 +108,14 @@ pub const PASSES: [PassInfo; 49] = [
         kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "cases/enzyme_bugs/limited_tanh_generated.c",
         when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "closed-functions",
+        file: "workarounds/closed_functions.rs",
+        why: "Enzyme fails on memory that is read as numbers and as integers; makes functions inactive that keep such memory, of constants, to themselves",
+        test: "cases/fortran/machine_constants.f",
         stage: Stage::Prepare,
         ..WORKAROUND
     },
@@ -184,6 +192,15 @@ pub const PASSES: [PassInfo; 49] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "keep-loops",
+        file: "workarounds/keep_loops.rs",
+        why: "Enzyme refuses memset and memcpy of unknown type, which LLVM makes of loops over Fortran arrays; keeps the loops",
+        test: "cases/fortran/work_array.f",
+        when: "Fortran",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "defer-inlining",
         aliases: &["held-calls"],
         file: "optimize/keep_calls.rs",
@@ -212,6 +229,13 @@ pub const PASSES: [PassInfo; 49] = [
         file: "workarounds/pointer_differences.rs",
         why: "Enzyme refuses sums of addresses, which LLVM makes of distances; takes distances by a function",
         test: "cases/enzyme_bugs/resized_views.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "integer-arithmetic",
+        file: "workarounds/integer_arithmetic.rs",
+        why: "Enzyme refuses sums of integers that come from constants through memory, which may be bits of numbers; says that they are integers",
+        test: "cases/fortran/status_sums.f90",
         ..WORKAROUND
     },
     PassInfo {

@@ -11,11 +11,12 @@ use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, libmvec, r
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    bit_tests, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes, exit_values,
-    inactive_globals, lagged_phi, loop_carried, member_copies, mixed_activity, no_gathers, opaque_addresses,
-    opaque_latch, opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, phi_pointers, pointer_differences,
-    reallocations, recursive_destructors, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
-    struct_copies, three_predecessors, tree_erase, written_globals, zero_stores,
+    bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
+    exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
+    mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
+    overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
+    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals,
+    zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -117,6 +118,8 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    // Before what stops the program, or prints, becomes more than a call.
+    Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },
     Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
@@ -128,6 +131,13 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "copy-elements", run: |m, _| infallible!(copy_types::note(m)), ..ALWAYS },
     // The marks go right behind LLVM's pipeline.
     Pass { name: "zero-stores", run: |m, _| infallible!(zero_stores::mark(m)), ..ALWAYS },
+    Pass {
+        name: "keep-loops",
+        when: |module, _| keep_loops::is_needed(module),
+        run: |m, _| infallible!(keep_loops::run(m)),
+        undo: Some(keep_loops::undo),
+        ..ALWAYS
+    },
     Pass {
         name: "defer-inlining",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),
@@ -147,6 +157,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
+    Pass { name: "integer-arithmetic", run: |m, _| infallible!(integer_arithmetic::run(m)), ..ALWAYS },
     Pass {
         name: "reallocations",
         when: |module, job| apart(module, job) && job.arena && arena::may_serve(module),

@@ -5,7 +5,7 @@ use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
-use crate::lowering::{caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
+use crate::lowering::{self, caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
@@ -287,6 +287,7 @@ impl<'ctx> Session<'ctx> {
         rules::keep(&module, &self.installed);
         let copies_allocatables = fortran_runtime::uses_rules(&module);
         if copies_allocatables {
+            lowering::descriptors::run(&module);
             pipelines::resolve_descriptors(&module)?;
             if fortran_runtime::refuses(&module) {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
@@ -306,7 +307,7 @@ impl<'ctx> Session<'ctx> {
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };
-        pipeline::run(pipeline::PREPARE, &module, &around)?;
+        lowering::trampolines::shared(&module, || pipeline::run(pipeline::PREPARE, &module, &around))?;
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
@@ -342,7 +343,6 @@ impl<'ctx> Session<'ctx> {
         let module = linked.ok_or("no modules were given")?;
         constant_objects::note(&module);
         debug_info::trim_units(&module);
-        self.has_lines = true;
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
         let (for_fortran, others): (Vec<_>, Vec<_>) =
             renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
@@ -354,9 +354,9 @@ impl<'ctx> Session<'ctx> {
                 each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
             }
             linkage::trim_arguments(each, renamed)?;
+            lowering::trampolines::run(each);
         }
-        self.module = Some(module);
-        self.plain = plain;
+        (self.module, self.plain, self.has_lines) = (Some(module), plain, true);
         Ok(())
     }
 

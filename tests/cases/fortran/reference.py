@@ -262,3 +262,123 @@ def openmp_calls(c: Array, source: Array) -> Array:
 def openmp_tasks(x: Array) -> Array:
     half = len(x) // 2
     return np.sum(np.sin(x[:half])) * np.sum(x[half:] ** 2)
+
+
+def passed_internal(a: Array, b: Array, lo: Array, hi: Array) -> Array:
+    x = lo + (hi - lo) / 8 * np.arange(9)
+    weights = np.array([0.5] + [1.0] * 7 + [0.5]) * (hi - lo) / 8
+
+    def curve(x: Array) -> Array:
+        return np.exp(-a * x) * np.cos(b * x)
+
+    return weights @ curve(x) - weights @ curve(x + a) / 2 + np.sum(x) / 100 * b
+
+
+def machine_constants(x: Array) -> Array:
+    return 0.5 * np.sqrt(1 + np.square(x))
+
+
+def work_array(x: Array) -> Array:
+    b = np.square(x)
+    return x * b + np.tril(np.outer(x, x)) @ b
+
+
+def status_sums(x: Array) -> Array:
+    return np.cbrt(2 + x)
+
+
+def constructors(a: Array, b: Array, x: Array) -> Array:
+    first = np.array([2 * a + b, a * b]) * np.array([np.sin(a), np.cos(b)])
+    return np.concatenate([first, np.array([a, *x]) + np.array([b, *(np.square(x) * a)])])
+
+
+def deferred_bindings(a: Array, b: Array, x: Array) -> Array:
+    return (1 + a) * (a * np.square(x) + b)
+
+
+def associate_block(x: Array) -> Array:
+    t = x * x[0]
+    return np.concatenate([[x[0] ** 2], (t * np.sin(t))[1:]])
+
+
+def concurrent_mask(x: Array) -> Array:
+    y = np.square(x) + x[::-1]
+    return np.where(x > 0, y * x, y)
+
+
+def pointer_arrays(x: Array) -> Array:
+    w = 2 * x
+    return np.sum(x[::2] ** 2) + np.sum(w) + w[::-1] @ x + np.square(w) @ x
+
+
+def optional_results(a: Array, b: Array) -> Array:
+    return np.square(a) * (1 + b)
+
+
+def select_case(x: Array, k: Array) -> Array:
+    y = np.select([k <= 0, (k == 1) | (k == 3), (k >= 4) & (k <= 7)], [x, np.square(x), np.sin(x)], 2 * x)
+    return np.where(k > 3, y * x, y + x)
+
+
+def elemental(x: Array, a: Array) -> Array:
+    def soft(x: Array) -> Array:
+        return np.log(1 + np.exp(a * x)) / a
+
+    return soft(np.square(x)) * np.cos(x) + soft(x[::-1])
+
+
+def recursive_function(x: Array) -> Array:
+    first, second = x, x
+    for _ in range(5):
+        first, second = second, second + x * first
+    return second
+
+
+def negative_strides(x: Array) -> Array:
+    y = x[::-1].copy()
+    y[1:] *= x[:0:-1]
+    y[::-2] *= x[::-2]
+    y[:-1] = y[1:] + y[:-1]
+    return y
+
+
+def merge_where(x: Array) -> Array:
+    t = np.where(x > 0, np.square(x), -x)
+    y = np.select([t > 0.3, t > 0.1], [t * x, x + 1], np.sin(t))
+    return np.where(x < 0, 2 * y, y)
+
+
+def array_intrinsics(a: Array, x: Array) -> Array:
+    n, m = a.shape
+    b = a + x
+    c = b.ravel(order="F")
+    d = c.reshape(m, n)
+    y = (b @ d) @ c[:n] + c[:m] @ d
+    top = np.unravel_index(np.argmax(a.ravel(order="F")), (m, n))[::-1]
+    y = y * x[np.argmin(x)] * a[top] + a.min(axis=1) + x.max() + a.sum(axis=1) * np.prod(x)
+    shifted = np.concatenate([[0], y[:-1]])
+    y = y + np.roll(y, -1) + shifted + np.linalg.norm(x) + x @ x * np.sum(x > 0) + np.sum(x[x > 0.1])
+    return y + c[:n] + a.sum(axis=1)
+
+
+def gotos(x: Array) -> Array:
+    y = 0 * x[0]
+    for i, v in enumerate(x, start=1):
+        if v < 0:
+            y = y + v * v
+        elif v == 0:
+            y = y + 1
+        else:
+            t = np.sqrt(v)
+            y = [y + t, y * t, y + t * x[0]][i % 3]
+    return y
+
+
+def equivalence(x: Array) -> Array:
+    w = np.concatenate([x[:3], np.square(x[:3])])
+    w[1] *= 2
+    return w * w[5]
+
+
+def common_equivalence(x: Array) -> Array:
+    return x[0] * np.sum(x) + x[1] ** 2 * np.sum(np.square(x)) + x[1] ** 2

@@ -110,8 +110,22 @@ FLANG_INLINE void flang_copy_element(const flang_box *to, char *target, const ch
   }
 }
 
+/* A copy of what matters of a descriptor: what is stored through its address might change the descriptor itself, for all that the
+ * optimiser knows. */
+FLANG_INLINE void flang_fix(flang_box *copy, const flang_box *box) {
+  copy->base = box->base;
+  copy->size = box->size;
+  copy->rank = box->rank;
+  copy->type = box->type;
+  FLANG_EACH(d, box->rank) copy->dim[d] = box->dim[d];
+}
+
 /* All elements of `from` (or its only one, for a scalar) to those of `to`, which is as large and overlaps it nowhere. */
-FLANG_INLINE void flang_copy(const flang_box *to, const flang_box *from) {
+FLANG_INLINE void flang_copy(const flang_box *target, const flang_box *source) {
+  flang_box fixed[2];
+  const flang_box *to = &fixed[0], *from = &fixed[1];
+  flang_fix(&fixed[0], target);
+  flang_fix(&fixed[1], source);
   int64_t count = flang_elements(to);
   int64_t size = (int64_t)to->size;
   bool scalar = from->rank == 0;

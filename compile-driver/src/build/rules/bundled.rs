@@ -34,6 +34,7 @@ const FILES: &[File] = files![
     "fftw_s.c",
     "flang_arrays.c",
     "flang_assign.c",
+    "flang_constructors.c",
     "flang_stop.cpp",
     "gamma.c",
     "gsl_error.c",

@@ -4,9 +4,11 @@
 pub mod caught;
 pub mod closures;
 pub mod cuda_threads;
+pub mod descriptors;
 pub mod exceptions;
 pub mod fortran_runtime;
 pub mod indirect_calls;
 pub mod openmp;
 pub mod path_map;
 pub mod static_locals;
+pub mod trampolines;

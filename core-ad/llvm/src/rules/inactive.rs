@@ -206,7 +206,7 @@ pub fn is_named(function: FunctionValue<'_>) -> bool {
 }
 
 /// Without a body to look at, and in text functions, Enzyme has to be told that nothing is freed that a derivative needs.
-fn mark_one(module: &Module<'_>, function: FunctionValue<'_>, frees_nothing: bool) {
+pub fn mark_one(module: &Module<'_>, function: FunctionValue<'_>, frees_nothing: bool) {
     set_string_attribute(module, function, "enzyme_inactive", "");
     set_string_attribute(module, function, "enzyme_nofree", "");
     // Without this Enzyme looks for a derivative all the same if there is a pointer among the arguments.

@@ -1,6 +1,7 @@
 //! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
 
 pub mod bit_tests;
+pub mod closed_functions;
 pub mod container_counts;
 pub mod copy_types;
 pub mod cross_iteration;
@@ -8,6 +9,8 @@ pub mod distinct_addresses;
 pub mod drop_attributes;
 pub mod exit_values;
 pub mod inactive_globals;
+pub mod integer_arithmetic;
+pub mod keep_loops;
 pub mod lagged_phi;
 pub mod local_types;
 pub mod loop_carried;

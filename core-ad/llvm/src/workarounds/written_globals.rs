@@ -32,6 +32,7 @@ use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
 use crate::ir::{Op, Result, Value, blocks};
+use crate::workarounds::closed_functions;
 use inkwell::AddressSpace;
 use inkwell::module::Module;
 use inkwell::types::{AsTypeRef, FunctionType};
@@ -84,7 +85,10 @@ pub fn run(module: &Module<'_>) -> Result<()> {
 
 /// The globals that are written, and who needs them.
 fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<LLVMValueRef>) -> Locals {
-    let is_written = |g: LLVMValueRef| !is_only_read(Value(g), inside, constant_objects::is_one(Value(g)));
+    // What closed functions keep to themselves Enzyme does not see.
+    let is_written = |g: LLVMValueRef| {
+        !closed_functions::owns(Value(g)) && !is_only_read(Value(g), inside, constant_objects::is_one(Value(g)))
+    };
     let written: Vec<Value> = module
         .get_globals()
         .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && is_written(g.as_value_ref()))

@@ -1,0 +1,162 @@
+//! Says of integers that are computed that they are integers.
+//!
+//! A counter or an error code that is set to constants and comes back through memory has no type for Enzyme (0 may be a number's bits, too), and
+//! a sum of two such values is refused ("cannot handle unknown binary operator"). The smallest IR:
+//!
+//! ```text
+//! %status = load i32, ptr %s                              ; nothing but i32 0 is stored there
+//! %more = add i32 %status, -100                           ; Enzyme: unknown
+//! ```
+//!
+//! Nobody adds to the bits of a number but code that takes it apart (`frexp`, tables of exponents), where a cast between the two shows, or memory that
+//! is read as both. A sum, difference or product that is computed from, and goes into, values without such a cast is an integer.
+
+use crate::ir::{self, Op, Value, is_argument};
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+use llvm_sys::core::*;
+use std::collections::HashSet;
+
+/// Marks them.
+pub fn run(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        let all: Vec<Value> = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).collect();
+        let floats = Bases::of(&all);
+        for i in all.iter().filter(|i| is_sum(**i) && is_word(**i)) {
+            if is_integer(*i, &floats) {
+                mark(*i);
+            }
+        }
+    }
+}
+
+fn is_sum(i: Value) -> bool {
+    matches!(i.op(), Some(Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul))
+}
+
+/// Whether it is an integer as wide as a number.
+fn is_word(i: Value) -> bool {
+    // SAFETY: a live type.
+    unsafe { LLVMGetTypeKind(i.ty()) == LLVMIntegerTypeKind && matches!(LLVMGetIntTypeWidth(i.ty()), 32 | 64) }
+}
+
+/// The objects that are read or written as numbers, or as a whole.
+struct Bases(HashSet<Value>);
+
+impl Bases {
+    fn of(all: &[Value]) -> Bases {
+        let mut found = HashSet::new();
+        for i in all {
+            match i.op() {
+                Some(Op::LLVMLoad) if i.holds_floats() => drop(found.insert(base(i.operand(0)))),
+                Some(Op::LLVMStore) if i.operand(0).holds_floats() => drop(found.insert(base(i.operand(1)))),
+                // A type marker, or any other function, knows more of the memory than we do.
+                Some(Op::LLVMCall | Op::LLVMInvoke) => {
+                    found.extend(i.operands().into_iter().filter(|o| o.is_pointer()).map(base));
+                }
+                _ => {}
+            }
+        }
+        Bases(found)
+    }
+
+    /// Whether what is read there is no number's bits: memory of this function, or given to it, which it uses for integers alone.
+    fn has_integers(&self, address: Value) -> bool {
+        let base = base(address);
+        (base.is(Op::LLVMAlloca) || is_argument(base)) && !self.0.contains(&base)
+    }
+}
+
+/// What an address is in.
+fn base(mut address: Value) -> Value {
+    while address.is(Op::LLVMGetElementPtr) {
+        address = address.operand(0);
+    }
+    address
+}
+
+/// Whether all that goes into it, and all that it goes into, are integers.
+fn is_integer(sum: Value, floats: &Bases) -> bool {
+    let (mut seen, mut open) = (HashSet::new(), vec![sum]);
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        let sources = match value.op().filter(|_| value.is_instruction()) {
+            _ if !value.is_instruction() && !is_argument(value) => continue,
+            Some(
+                Op::LLVMAdd
+                | Op::LLVMSub
+                | Op::LLVMMul
+                | Op::LLVMPHI
+                | Op::LLVMSelect
+                | Op::LLVMAnd
+                | Op::LLVMOr
+                | Op::LLVMXor
+                | Op::LLVMShl
+                | Op::LLVMLShr
+                | Op::LLVMAShr
+                | Op::LLVMTrunc
+                | Op::LLVMZExt
+                | Op::LLVMSExt
+                | Op::LLVMFreeze,
+            ) => value.operands(),
+            Some(Op::LLVMLoad) if floats.has_integers(value.operand(0)) => Vec::new(),
+            Some(
+                Op::LLVMICmp
+                | Op::LLVMFPToSI
+                | Op::LLVMFPToUI
+                | Op::LLVMSDiv
+                | Op::LLVMUDiv
+                | Op::LLVMSRem
+                | Op::LLVMURem,
+            ) => {
+                continue;
+            }
+            None if is_argument(value) => return false,
+            _ => return false,
+        };
+        open.extend(sources.into_iter().filter(|s| s.is_instruction() || is_argument(*s)));
+        // Where it goes to: a cast would make it a number.
+        let users = value.users().into_iter();
+        for user in users {
+            match user.op() {
+                Some(Op::LLVMBitCast) => return false,
+                Some(
+                    Op::LLVMAdd
+                    | Op::LLVMSub
+                    | Op::LLVMMul
+                    | Op::LLVMPHI
+                    | Op::LLVMSelect
+                    | Op::LLVMAnd
+                    | Op::LLVMOr
+                    | Op::LLVMXor
+                    | Op::LLVMShl
+                    | Op::LLVMLShr
+                    | Op::LLVMAShr
+                    | Op::LLVMTrunc
+                    | Op::LLVMZExt
+                    | Op::LLVMSExt
+                    | Op::LLVMFreeze,
+                ) => open.push(user),
+                Some(Op::LLVMStore) if !floats.has_integers(user.operand(1)) => return false,
+                _ => {}
+            }
+        }
+    }
+    true
+}
+
+/// `{[-1]:Integer}`, as Enzyme reads it.
+fn mark(i: Value) {
+    // SAFETY: a live instruction; every node is of its context.
+    unsafe {
+        let context = LLVMGetValueContext(i.0);
+        let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+        let node = |parts: &mut [_]| LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        let everywhere = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), u64::MAX, 1));
+        let integer = node(&mut [text("Integer")]);
+        let ty = LLVMMetadataAsValue(context, node(&mut [text("Unknown"), everywhere, integer]));
+        LLVMSetMetadata(i.0, LLVMGetMDKindIDInContext(context, c"enzyme_type".as_ptr(), 11), ty);
+    }
+}
