@@ -17,7 +17,15 @@ from repository import DOCS, ROOT, resolved
 from sphinx.util.docutils import SphinxDirective
 
 EXAMPLES = ROOT / "examples"
-LANGUAGES = {".c": "c", ".cpp": "cpp", ".cu": "cuda", ".f": "fortranfixed", ".f90": "fortran", ".jl": "julia", ".py": "python"}
+LANGUAGES = {
+    ".c": "c",
+    ".cpp": "cpp",
+    ".cu": "cuda",
+    ".f": "fortranfixed",
+    ".f90": "fortran",
+    ".jl": "julia",
+    ".py": "python",
+}
 
 
 def docstring(script: Path) -> str:
@@ -41,14 +49,24 @@ class Example(SphinxDirective):
         given = self.options.get("sources", "").split()
         beside = [] if script.parent == EXAMPLES else sorted(script.parent.iterdir())
         sources = [EXAMPLES / name for name in given] or [p for p in beside if p.suffix in LANGUAGES and p != script]
-        lines = [resolved("\n".join(self.content), DOCS / f"{self.env.docname}.md", self.env.docname) or docstring(script), ""]
+        lines = [
+            resolved("\n".join(self.content), DOCS / f"{self.env.docname}.md", self.env.docname) or docstring(script),
+            "",
+        ]
         if picture.is_file():
             lines += [f"```{{image}} {picture.name}", f":alt: what {script.name} draws", ":class: picture", "```", ""]
         run = self.options.get("run", f".venv/bin/python examples/{self.arguments[0]}")
         lines += ["In a clone:", "", "```text", run, "```", ""]
         for file in [*sources, script]:
             at = os.path.relpath(file, (DOCS / self.env.docname).parent)
-            lines += [f"## {file.name}", "", f"```{{literalinclude}} {at}", f":language: {LANGUAGES[file.suffix]}", "```", ""]
+            lines += [
+                f"## {file.name}",
+                "",
+                f"```{{literalinclude}} {at}",
+                f":language: {LANGUAGES[file.suffix]}",
+                "```",
+                "",
+            ]
             self.env.note_dependency(str(file))
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
@@ -64,7 +82,11 @@ class Gallery(SphinxDirective):
         for line in self.content:
             name, _, about = line.partition(": ")
             page = (DOCS / "gallery" / f"{name}.md").read_text()
-            lines += [f":::{{grid-item-card}} {page.splitlines()[0].removeprefix('# ')}", f":link: {name}", ":link-type: doc"]
+            lines += [
+                f":::{{grid-item-card}} {page.splitlines()[0].removeprefix('# ')}",
+                f":link: {name}",
+                ":link-type: doc",
+            ]
             if (DOCS / "gallery" / f"{name}.png").is_file():
                 lines += [f":img-bottom: {name}.png"]
             lines += ["", about, ":::", ""]

@@ -86,7 +86,15 @@ def read(app: Any, page: str, source: list[str]) -> None:
         file = ROOT / MIRRORED[page]
         source[0] = file.read_text()
         app.env.note_dependency(str(file))
+    if page == "index":
+        source[0] = source[0].replace("(every other guide)", "\n".join(unlisted(source[0])))
     source[0] = resolved(source[0], file, page)
+
+
+def unlisted(index: str) -> list[str]:
+    """Return the guides (pages at the top of this folder) that the index does not name, so that a new one needs no entry."""
+    listed = set(re.findall(r"^[\w/-]+$", index, re.MULTILINE))
+    return sorted(path.stem for path in DOCS.glob("*.md") if path.stem not in listed | {"index"})
 
 
 def complete(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -96,7 +104,9 @@ def complete(app: Any, what: str, name: str, obj: Any, options: Any, lines: list
     values = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse((ROOT / "py/python/ffgrad/_core.py").read_text()).body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in ("_PARAMETERS", "_ERRORS")
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in ("_PARAMETERS", "_ERRORS")
     }
     summary, _, returns = "\n".join(lines).partition("\n\n")
     options_page = values["_PARAMETERS"].replace(":class:`ffgrad._core.Options`", ":doc:`/reference/options`")

@@ -31,6 +31,7 @@ def program_of(document: str, folder: Path) -> str:
     assert program
     return "\n".join(program)
 
+
 # Runs a command of a terminal, with the programs of this Python's environment first.
 COMMAND = """\
 import os, subprocess, sys
