@@ -62,7 +62,9 @@ def main() -> None:
     rows = np.array(rows) / arguments.atoms
     total = rows.sum(1)
     drift = np.ptp(total[cooled:]) / np.ptp(rows[cooled:, 1])
-    print(f"energy per atom {total[0]:.3f} -> {total[-1]:.3f}; after the cooling the total varies by {drift:.1e} of its parts")
+    print(
+        f"energy per atom {total[0]:.3f} -> {total[-1]:.3f}; after the cooling the total varies by {drift:.1e} of its parts"
+    )
     draw(pictures, rows, cooled, radius, arguments.out)
 
 

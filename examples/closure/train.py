@@ -5,7 +5,7 @@ the cells, and waves ring. A network with 1,000 weights looks at five neighbouri
 solver: 16 steps are unrolled, and the error's gradient passes network and C code in turn. It is then tried on waves that it has
 never seen, for eight times as long.
 
-    python examples/closure/train.py [--epochs 400] [--out FOLDER]
+    python examples/closure/train.py [--epochs 500] [--out FOLDER]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 HERE = Path(__file__).resolve().parent
-FINE, COARSE, NU, UNROLLED = 512, 32, 0.008, 16
+FINE, COARSE, NU, UNROLLED = 512, 32, 0.004, 16
 RATIO = FINE // COARSE
 DT = 0.01
 
@@ -44,7 +44,9 @@ class Closure(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(5, 32), nn.Tanh(), nn.Linear(32, 24), nn.Tanh(), nn.Linear(24, 1)).double()
+        self.layers = nn.Sequential(
+            nn.Linear(5, 32), nn.Tanh(), nn.Linear(32, 24), nn.Tanh(), nn.Linear(24, 1)
+        ).double()
         nn.init.zeros_(self.layers[-1].weight)
         nn.init.zeros_(self.layers[-1].bias)
 
@@ -92,13 +94,15 @@ def train(step, closure: nn.Module, epochs: int) -> None:
         adam.step()
         schedule.step()
         if epoch % max(1, epochs // 8) == 0 or epoch == epochs - 1:
-            print(f"epoch {epoch:4d}   error through {UNROLLED} steps {loss.sqrt():.4f}   {time.perf_counter() - begin:.1f} s")
+            print(
+                f"epoch {epoch:4d}   error through {UNROLLED} steps {loss.sqrt():.4f}   {time.perf_counter() - begin:.1f} s"
+            )
 
 
 def main() -> None:
     """Train, compare, draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=400)
+    parser.add_argument("--epochs", type=int, default=500)
     parser.add_argument("--out", type=Path, default=HERE.parent / "out")
     arguments = parser.parse_args()
     torch.manual_seed(0)
@@ -111,13 +115,15 @@ def main() -> None:
         wanted = truth(step, waves(16, FINE, seed=99), steps)
         plain, hybrid = (run(step, wanted[0], steps, net) for net in (None, closure))
     errors = {name: ((u - wanted) ** 2).mean((1, 2)).sqrt() for name, u in (("plain", plain), ("hybrid", hybrid))}
-    print(f"new waves, {steps} steps: error {errors['plain'][-1]:.4f} without the network, {errors['hybrid'][-1]:.4f} with it")
+    print(
+        f"new waves, {steps} steps: error {errors['plain'][-1]:.4f} without the network, {errors['hybrid'][-1]:.4f} with it"
+    )
     print(f"sum of u kept to {float((hybrid.sum(2) - wanted[0].sum(1)).abs().max()):.0e}")
 
     figure, axes = plt.subplots(1, 3, figsize=(12.5, 3.6), layout="constrained", width_ratios=(1, 1, 0.9))
     x = (torch.arange(COARSE) + 0.5) / COARSE
     for axis, case in zip(axes, (0, 3), strict=False):
-        at = 6 * UNROLLED
+        at = 4 * UNROLLED
         axis.plot(x, wanted[0, case], color="#b9c4d0", label="start")
         axis.plot(x, wanted[at, case], color="black", lw=2.5, label=f"truth ({FINE} cells)")
         axis.plot(x, plain[at, case], "o-", ms=3, color="#b83a3a", lw=1, label=f"{COARSE} cells")

@@ -80,9 +80,7 @@ def main() -> None:
     information[6] = 0.25 + 2 * (np.exp(4 * best.x[6]) / variance**2).sum()
     scale = 1 / np.sqrt(information)
     start = time.perf_counter()
-    samples, accepted = hamiltonian(
-        lambda p: log_posterior.value_and_grad(p, *data), best.x, scale, arguments.samples
-    )
+    samples, accepted = hamiltonian(lambda p: log_posterior.value_and_grad(p, *data), best.x, scale, arguments.samples)
     seconds = time.perf_counter() - start
     print(f"{len(samples)} samples in {seconds:.1f} s, {accepted:.0%} of the steps accepted")
     orbits = {

@@ -95,7 +95,9 @@ def draw(axes, spot_axes, trace, free: torch.Tensor, title: str) -> None:
     depth, c, a, b = (surfaces[:, i : i + 1].numpy() for i in range(4))
     sags = depth + c * r**2 / (1 + np.sqrt(1 - c**2 * r**2)) + a * r**4 + b * r**6
     for i in (0, 2, 4):
-        axes.fill(np.r_[sags[i], sags[i + 1][::-1]], np.r_[r, r[::-1]], facecolor="#cfe3f7", edgecolor="#5b6b7d", lw=0.8)
+        axes.fill(
+            np.r_[sags[i], sags[i + 1][::-1]], np.r_[r, r[::-1]], facecolor="#cfe3f7", edgecolor="#5b6b7d", lw=0.8
+        )
     for angle, colour in zip(ANGLES, COLOURS, strict=True):
         bundle = rays(angle, fan=True)
         path = torch.cat((bundle[:, None, :3], trace(surfaces, INDICES, film, bundle)), dim=1)
@@ -103,7 +105,9 @@ def draw(axes, spot_axes, trace, free: torch.Tensor, title: str) -> None:
         points = trace(surfaces, INDICES, film, rays(angle, fan=False))[:, -1, :2]
         points = 1e4 * (points - points.mean(0))  # 10 mm in micrometres
         radius = (points**2).sum(1).mean().sqrt()
-        spot_axes.plot(points[:, 0], points[:, 1], ".", ms=3, color=colour, label=f"{np.degrees(angle):.0f}°: {radius:.0f} µm")
+        spot_axes.plot(
+            points[:, 0], points[:, 1], ".", ms=3, color=colour, label=f"{np.degrees(angle):.0f}°: {radius:.0f} µm"
+        )
     axes.axvline(float(film), color="black", lw=1.5)
     axes.set(title=title, xlim=(-1.2, 8.2), ylim=(-1.6, 2.0), aspect="equal", xlabel="10 mm")
     spot_axes.set(aspect="equal", xlabel="µm", title="on the film")
@@ -119,7 +123,9 @@ def main() -> None:
     signature = "surfaces[count,4], const indices[count], film, const rays[n,6] -> path[n,count+1,3]"
     trace = enzyme(HERE / "trace.cpp", "trace", signature)
     free, history = design(trace, arguments.steps)
-    print(f"mean radius of a spot: {1e4 * history[0]:.0f} -> {1e4 * history[-1]:.1f} micrometres in {len(history)} steps")
+    print(
+        f"mean radius of a spot: {1e4 * history[0]:.0f} -> {1e4 * history[-1]:.1f} micrometres in {len(history)} steps"
+    )
 
     figure, axes = plt.subplots(2, 2, figsize=(9, 4.9), layout="constrained", width_ratios=(3, 1.3))
     draw(axes[0, 0], axes[0, 1], trace, torch.zeros(23, dtype=torch.float64), "before")

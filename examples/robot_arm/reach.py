@@ -34,7 +34,9 @@ def main() -> None:
     parser.add_argument("--poses", type=int, default=40)
     parser.add_argument("--out", type=Path, default=HERE.parent / "out")
     arguments = parser.parse_args()
-    signature = "angles[poses,joints], const lengths[joints], const goal[2], const obstacles[count,3], const margin -> return"
+    signature = (
+        "angles[poses,joints], const lengths[joints], const goal[2], const obstacles[count,3], const margin -> return"
+    )
     cost = enzyme(HERE / "arm.cpp", "cost", signature)
     pose = enzyme(HERE / "arm.cpp", "pose", "angles[joints], lengths[joints] -> places[joints+1,2]")
 
@@ -56,7 +58,9 @@ def main() -> None:
     path = movement(found.x)
     places = np.array([pose(angles, LENGTHS) for angles in path])
     gap = np.hypot(*(places[-1, -1] - GOAL))
-    print(f"{found.nfev} gradients of {found.x.size} numbers in {seconds:.1f} s; cost {objective(still)[0]:.0f} -> {found.fun:.2f}")
+    print(
+        f"{found.nfev} gradients of {found.x.size} numbers in {seconds:.1f} s; cost {objective(still)[0]:.0f} -> {found.fun:.2f}"
+    )
     print(f"the hand is {1000 * gap:.0f} mm from the goal; nearest obstacle {1000 * clearance(places):.0f} mm")
     draw(places, arguments.out)
 
