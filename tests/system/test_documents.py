@@ -23,7 +23,8 @@ def test_the_code_of_a_document_runs(document: str, tmp_path: Path, run_python: 
 
 
 @pytest.mark.parametrize(
-    "document", ["index.md", "tutorial/first-model.md", "tutorial/signatures.md", "speed.md", "debugging.md"]
+    "document",
+    ["../README.md", "index.md", "tutorial/first-model.md", "tutorial/signatures.md", "speed.md", "debugging.md"],
 )
 def test_a_document_prints_what_it_says(document: str, tmp_path: Path, run_python: RunPython) -> None:
     """In an empty folder; the text below each block is what the block prints."""
