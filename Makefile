@@ -128,7 +128,7 @@ env-release: ## zig, maturin and what checks a wheel, and .venv-release
 
 docs: env-docs ## the site, in target/docs; every warning and every broken link inside it is an error
 	@rm -rf target/docs
-	@.venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir target/doctrees docs target/docs
+	@.venv-docs/bin/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet --doctree-dir target/doctrees docs target/docs
 	@echo "the site: target/docs/index.html"
 
 gallery: build env-jax env-tf ## runs the examples and keeps their pictures in docs/gallery (ARGS="robot_arm" for some)

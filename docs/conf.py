@@ -43,6 +43,7 @@ autoapi_python_class_content = "class"
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 add_module_names = False
+python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
 python_display_short_literal_types = True
 suppress_warnings = [

@@ -1,4 +1,4 @@
-"""The directives `example`, for the page of one example, and `gallery`, for the grid of all.
+"""Blocks `{example}`, for the page of one example, and the directive `{gallery}`, for the grid of all.
 
 An example is a script of `examples/` and the sources beside it. Its page shows the script's docstring, the picture of the same name
 in `docs/gallery/`, the foreign source and the script. The examples run in the tests, not here; `make gallery` makes the pictures.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
-from repository import DOCS, ROOT, resolved
+from repository import DOCS, ROOT
 from sphinx.util.docutils import SphinxDirective
 
 EXAMPLES = ROOT / "examples"
@@ -35,40 +35,37 @@ def docstring(script: Path) -> str:
     return ""
 
 
-class Example(SphinxDirective):
-    """The page of one example: `{example} folder/script.py`."""
+BLOCK = re.compile(r"^```\{example\} (\S+)\n((?::\w+: [^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-    required_arguments = 1
-    option_spec = {"run": directives.unchanged, "sources": directives.unchanged}  # noqa: RUF012  (docutils' interface)
-    has_content = True
 
-    def run(self) -> list[nodes.Node]:
-        """Return text, picture and sources."""
-        script = EXAMPLES / self.arguments[0]
-        picture = DOCS / "gallery" / (Path(self.env.docname).name + ".png")
-        given = self.options.get("sources", "").split()
-        beside = [] if script.parent == EXAMPLES else sorted(script.parent.iterdir())
-        sources = [EXAMPLES / name for name in given] or [p for p in beside if p.suffix in LANGUAGES and p != script]
-        lines = [
-            resolved("\n".join(self.content), DOCS / f"{self.env.docname}.md", self.env.docname) or docstring(script),
+def expand(app: Any, page: str, source: list[str]) -> None:
+    """Put the Markdown of an example in the place of its block: `{example} folder/script.py`, options, and text for want of a docstring."""
+    found = BLOCK.search(source[0]) if page.startswith("gallery/") else None
+    if not found:
+        return
+    script, text = EXAMPLES / found[1], found[3]
+    options = dict(re.findall(r"^:(\w+): (.*)$", found[2], re.MULTILINE))
+    picture = DOCS / f"{page}.png"
+    given = options.get("sources", "").split()
+    beside = [] if script.parent == EXAMPLES else sorted(script.parent.iterdir())
+    sources = [EXAMPLES / name for name in given] or [p for p in beside if p.suffix in LANGUAGES and p != script]
+    lines = [text or docstring(script).replace("``", "`"), ""]
+    if picture.is_file():
+        lines += [f"```{{image}} {picture.name}", f":alt: what {script.name} draws", ":class: picture", "```", ""]
+    run = options.get("run", f".venv/bin/python examples/{found[1]}")
+    lines += ["Run it in a clone:", "", "```text", run, "```", ""]
+    for file in [*sources, script]:
+        at = os.path.relpath(file, DOCS / "gallery")
+        lines += [
+            f"## {file.name}",
+            "",
+            f"```{{literalinclude}} {at}",
+            f":language: {LANGUAGES[file.suffix]}",
+            "```",
             "",
         ]
-        if picture.is_file():
-            lines += [f"```{{image}} {picture.name}", f":alt: what {script.name} draws", ":class: picture", "```", ""]
-        run = self.options.get("run", f".venv/bin/python examples/{self.arguments[0]}")
-        lines += ["In a clone:", "", "```text", run, "```", ""]
-        for file in [*sources, script]:
-            at = os.path.relpath(file, (DOCS / self.env.docname).parent)
-            lines += [
-                f"## {file.name}",
-                "",
-                f"```{{literalinclude}} {at}",
-                f":language: {LANGUAGES[file.suffix]}",
-                "```",
-                "",
-            ]
-            self.env.note_dependency(str(file))
-        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+        app.env.note_dependency(str(file))
+    source[0] = source[0].replace(found[0], "\n".join(lines))
 
 
 class Gallery(SphinxDirective):
@@ -94,7 +91,7 @@ class Gallery(SphinxDirective):
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Register the directives."""
-    app.add_directive("example", Example)
+    """Register both."""
+    app.connect("source-read", expand)
     app.add_directive("gallery", Gallery)
     return {"version": "1", "parallel_read_safe": True}

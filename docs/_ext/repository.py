@@ -99,7 +99,7 @@ def unlisted(index: str) -> list[str]:
 
 def complete(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Give the docstring of each `enzyme` the parameters and errors that the package adds when it is imported."""
-    if not name.endswith(".enzyme") or any(line.startswith("Parameters") for line in lines):
+    if what != "function" or name.split(".")[-1] != "enzyme" or any(line.startswith("Parameters") for line in lines):
         return
     values = {
         node.targets[0].id: ast.literal_eval(node.value)
@@ -114,10 +114,25 @@ def complete(app: Any, what: str, name: str, obj: Any, options: Any, lines: list
 
 
 def plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Make the code that docstrings indent a block of code, and pages that they name links."""
-    # Before napoleon has made fields of the sections, code is what is indented below a paragraph that ends with a colon or stands first.
+    """Make the pages that docstrings name links."""
     for i, line in enumerate(lines):
         lines[i] = re.sub(r"``docs/([\w/-]+)\.md``", r":doc:`/\1`", line)
+
+
+HELD: list[str] = []
+
+
+def hold(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Keep a property's docstring from napoleon, which takes what stands before its first colon for a type."""
+    HELD[:] = lines if what == "property" else []
+    if HELD:
+        lines[:] = []
+
+
+def release(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Give it back."""
+    if HELD:
+        lines[:] = HELD
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -126,4 +141,7 @@ def setup(app: Any) -> dict[str, Any]:
     # Before napoleon, which reads the sections.
     app.connect("autodoc-process-docstring", complete, priority=100)
     app.connect("autodoc-process-docstring", plain, priority=200)
+    app.connect("autodoc-process-docstring", hold, priority=300)
+    # After it.
+    app.connect("autodoc-process-docstring", release, priority=900)
     return {"version": "1", "parallel_read_safe": True}
