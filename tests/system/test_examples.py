@@ -24,6 +24,7 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "argon/simulate.py": (["--atoms", "49", "--steps", "1500", "--out", "{out}"], "the total varies by"),
     "exoplanet/sample.py": (["--samples", "200", "--out", "{out}"], "(made with 58.000)"),
     "robot_arm/reach.py": (["--poses", "20", "--out", "{out}"], "the hand is 1 mm from the goal"),
+    "asteroid/determine.py": (["--nights", "10", "--out", "{out}"], "standard deviations in six dimensions"),
     "closure/train.py": (["--epochs", "4", "--out", "{out}"], "error 0.0073 without the network"),
 }
 
