@@ -3,7 +3,7 @@
     python examples/fortran/calibrate.py        # prints the rates, writes examples/out/predator.png
 
 The model needs no signature: its declarations suffice. ``populations(2, nt)`` arrives as a tensor of shape (2, nt). These counts hardly
-determine the capacity; the other rates come within the noise.
+determine the capacity: a larger one with more predation fits as well.
 """
 
 from __future__ import annotations
