@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: try matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
+.PHONY: try docs env-docs gallery matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -118,7 +118,7 @@ env-jax: ## the same for JAX (about 0.6 GB) and .venv-jax
 env-numpy: ## NumPy alone, for `make try`, and .venv-numpy
 	@scripts/env.sh numpy
 
-matrix: wheel ## the wheel with the oldest and newest release of each framework, table in docs/matrix.md (ARGS="numpy jax" for some)
+matrix: wheel ## the wheel with the oldest and newest release of each framework, table in docs/reference/matrix.md (ARGS="numpy jax" for some)
 	@.venv-release/bin/python scripts/matrix.py $(ARGS)
 
 release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in target/release-VERSION, tried in clean environments
@@ -126,6 +126,17 @@ release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in ta
 
 env-release: ## zig, maturin and what checks a wheel, and .venv-release
 	@scripts/env.sh release
+
+docs: env-docs ## the site, in target/docs; every warning and every broken link inside it is an error
+	@rm -rf target/docs
+	@.venv-docs/bin/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet --doctree-dir target/doctrees docs target/docs
+	@echo "the site: target/docs/index.html"
+
+gallery: build env-jax env-tf ## runs the examples and keeps their pictures in docs/gallery (ARGS="robot_arm" for some)
+	@$(PYTHON_BIN)/python scripts/gallery.py $(ARGS)
+
+env-docs: ## Sphinx and its theme, and .venv-docs
+	@scripts/env.sh docs
 
 notices: ## py/THIRD-PARTY.txt, the licences of what is linked in, from Cargo.lock
 	@$(PYTHON_BIN)/python scripts/notices.py
@@ -143,5 +154,5 @@ test-wheel: wheel ## the wheel in empty environments, one a Python that the mach
 	@scripts/test.sh wheel $(ARGS)
 
 clean: ## remove what was built here; shared environments, tools and caches stay
-	rm -rf target .venv .venv-tf .venv-jax .venv-numpy .venv-release py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
+	rm -rf target .venv .venv-tf .venv-jax .venv-numpy .venv-release .venv-docs py/python/ffgrad/bin py/python/ffgrad/_native*.so examples/out .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

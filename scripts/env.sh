@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# env.sh [torch|tf|jax|numpy|release]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
+# env.sh [torch|tf|jax|numpy|release|docs]: the Python side: a shared environment with the heavy packages, and a light one in this clone.
 #
 #   ${FFGRAD_ENV_DIR:-~/.cache/ffgrad-env}/torch-<key>/    torch and the rest of requirements/torch.txt (about 6 GB), made
 #                                                          once per user and content of that file
@@ -8,6 +8,7 @@
 #   .../jax-<key>/, .venv-jax/                             the same for JAX and requirements/jax.txt (about 0.6 GB)
 #   .../numpy-<key>/, .venv-numpy/                         the same for NumPy alone, requirements/numpy.txt (about 0.1 GB)
 #   .../release-<key>/, .venv-release/                     what builds and checks releases, requirements/release.txt (about 0.5 GB)
+#   .../docs-<key>/, .venv-docs/                           what builds the site, requirements/docs.txt (about 0.15 GB)
 #
 # Does nothing where both are there.
 # shellcheck source=lib.sh
@@ -20,7 +21,8 @@ tf) VENV=$ROOT/.venv-tf CONTENT="TensorFlow: about 1.6 GB" REQUIREMENTS=$ROOT/re
 jax) VENV=$ROOT/.venv-jax CONTENT="JAX: about 0.6 GB" REQUIREMENTS=${FFGRAD_REQUIREMENTS:-$ROOT/requirements/jax.txt} ;;
 numpy) VENV=$ROOT/.venv-numpy CONTENT="NumPy: about 0.1 GB" REQUIREMENTS=$ROOT/requirements/numpy.txt ;;
 release) VENV=$ROOT/.venv-release CONTENT="zig, maturin: about 0.5 GB" REQUIREMENTS=$ROOT/requirements/release.txt ;;
-*) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax, numpy, release." ;;
+docs) VENV=$ROOT/.venv-docs CONTENT="Sphinx: about 0.15 GB" REQUIREMENTS=$ROOT/requirements/docs.txt ;;
+*) die "unknown environment $FLAVOUR" "Environments: torch, tf, jax, numpy, release, docs." ;;
 esac
 PYTHON=${PYTHON:-python3}
 # Raise where the layout of either environment changes: all are then made again.

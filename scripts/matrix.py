@@ -1,4 +1,4 @@
-"""Tries the wheel with the oldest and the newest release of each framework that is claimed, and writes the table ``docs/matrix.md``.
+"""Tries the wheel with the oldest and the newest release of each framework that is claimed, and writes the table ``docs/reference/matrix.md``.
 
     python scripts/matrix.py                every row, about 12 GB to download in all
     python scripts/matrix.py numpy jax      those of some frameworks
@@ -18,11 +18,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "docs" / "matrix.md"
+TABLE = ROOT / "docs" / "reference" / "matrix.md"
 HEAD = """\
 # What the wheel has been tried with
 
-Written by `make matrix` ([scripts/matrix.py](../scripts/matrix.py)): the wheel in an environment with nothing but the framework, its oldest
+Written by `make matrix` ([scripts/matrix.py](../../scripts/matrix.py)): the wheel in an environment with nothing but the framework, its oldest
 release that is claimed and the newest; value, gradient, second derivative and a batch of a C function.
 
 | framework | which | release | Python | result | date |

@@ -4,11 +4,12 @@
     .venv/bin/python scripts/option_docs.py --check   exits with 1 where something is stale
 
 In: the fields of ``Options`` with comments, types and defaults; the values of enums. Out: the docstring of ``ffgrad._core.Options``
-and the table of options in the README.
+and the table of options in ``docs/reference/options.md``.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import textwrap
@@ -18,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = ROOT / "compile-driver/src/options.rs"
 PYTHON = ROOT / "py/python/ffgrad/_core.py"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/reference/options.md"
 COMMAND = ".venv/bin/python scripts/option_docs.py"
 
 # How Python's documentation calls a Rust type; enums are sets of their values.
@@ -132,13 +133,18 @@ def docstring(options: list[Option]) -> str:
 
 
 def table(options: list[Option]) -> str:
-    """Return the README's table."""
+    """Return the page's table."""
     rows = ["| option | default | meaning |", "|---|---|---|"]
     for option in options:
-        text = re.sub(r"`(\S+\.md)`", r"[\1](\1)", option.text.removesuffix("."))
-        text = text.replace("(ARCHITECTURE.md)", "(ARCHITECTURE.md#what-makes-gradients-fast)")
+        text = re.sub(r"`(\S+\.md)`", _link, option.text.removesuffix("."))
         rows.append(f"| `{option.name}` | {f'`{option.default}`' if option.default else ''} | {text} |")
     return "\n".join(rows) + "\n"
+
+
+def _link(path: re.Match[str]) -> str:
+    """Return a link from the page to another document, with its name as text."""
+    anchor = "#what-makes-gradients-fast" if path[1] == "ARCHITECTURE.md" else ""
+    return f"[{Path(path[1]).stem}]({os.path.relpath(ROOT / path[1], PAGE.parent)}{anchor})"
 
 
 def replaced(text: str, start: str, stop: str, new: str) -> str:
@@ -150,11 +156,11 @@ def replaced(text: str, start: str, stop: str, new: str) -> str:
 def main() -> int:
     """Write or check."""
     options = read()
-    python, readme = PYTHON.read_text(), README.read_text()
+    python, page = PYTHON.read_text(), PAGE.read_text()
     head = '    """Options of ``enzyme``, the same in every front end.\n\n    Generated from ``compile-driver/src/options.rs``.\n\n'
     wanted = {
         PYTHON: replaced(python, head, '    """\n', docstring(options)),
-        README: replaced(readme, "in every front end:\n\n", "\nEnvironment:", table(options)),
+        PAGE: replaced(page, "in every front end:\n\n", "\n## Notes", table(options)),
     }
     stale = [path for path, text in wanted.items() if text != path.read_text()]
     for path in stale:

@@ -91,7 +91,7 @@ def c_files(ours: str, programs: Path) -> dict[str, Path | str]:
         "lib/pkgconfig/ffgrad.pc": filled("ffgrad.pc.in"),
         "lib/cmake/ffgrad/ffgradConfig.cmake": CAPI / "package" / "ffgradConfig.cmake",
         "lib/cmake/ffgrad/ffgradConfigVersion.cmake": filled("ffgradConfigVersion.cmake.in"),
-        "share/doc/ffgrad/c-abi.md": ROOT / "docs" / "c-abi.md",
+        "share/doc/ffgrad/c-abi.md": ROOT / "docs" / "reference" / "c-abi.md",
         **{f"share/doc/ffgrad/examples/{name}": path for name, path in tracked("examples/c").items()},
         **{f"share/doc/ffgrad/{Path(name).name}": ROOT / name for name in LICENCES},
     }

@@ -1,6 +1,6 @@
 """What is inside the plate? An inverse problem through a CUDA kernel, on the CPU where there is no GPU.
 
-``diffusion.cu`` moves heat through a plate by one step. Heated at three places, one after the other, the plate is photographed a few times
+``diffusion.cu`` moves heat through a plate by one step. Heated at five places, one after the other, the plate is photographed a few times
 while it cools; from these blurred, noisy pictures alone Adam finds how well each cell conducts heat. Every step of the
 optimiser runs the kernel and its gradient many times; the rest is ordinary torch. The script prints the error as it falls
 and saves the true map, the pictures and the map found to ``examples/out/cuda_diffusion.png``.
@@ -27,7 +27,7 @@ def main() -> None:
     """Make data, invert, plot."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--size", type=int, default=32, help="cells along each side (default: 32)")
-    parser.add_argument("--steps", type=int, default=150, help="Adam steps (default: 150)")
+    parser.add_argument("--steps", type=int, default=200, help="Adam steps (default: 200)")
     parser.add_argument("--out", type=Path, default=HERE.parent / "out", help="folder of the picture")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -68,13 +68,13 @@ def conductivity(logit: torch.Tensor) -> torch.Tensor:
 
 
 def plate(size: int, device: str) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Return the true map (a ring and a bar that conduct badly) and three starting temperatures of the plate."""
+    """Return the true map (a ring and a bar that conduct badly) and five starting temperatures of the plate."""
     line = torch.linspace(0, 1, size, dtype=torch.double, device=device)
     y, x = torch.meshgrid(line, line, indexing="ij")
     ring = ((x - 0.38) ** 2 + (y - 0.42) ** 2).sqrt().sub(0.2).abs() < 0.06
     bar = ((x - 0.78).abs() < 0.07) & ((y - 0.6).abs() < 0.28)
     truth = torch.where(ring | bar, 0.04, 0.2).to(torch.double)
-    spots = [(0.38, 0.42), (0.7, 0.25), (0.6, 0.8)]
+    spots = [(0.38, 0.42), (0.7, 0.25), (0.6, 0.8), (0.12, 0.85), (0.9, 0.9)]
     return truth, [torch.exp(-((x - a) ** 2 + (y - b) ** 2) / 0.03) for a, b in spots]
 
 

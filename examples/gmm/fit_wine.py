@@ -118,8 +118,9 @@ def plot(x: np.ndarray, found: np.ndarray, means: np.ndarray, history: list[floa
     left.plot(history)
     left.set(xlabel="step", ylabel="log-likelihood per bottle")
     i, j = FEATURES.index("flavanoids"), FEATURES.index("color_intensity")
-    right.scatter(x[:, i], x[:, j], c=found, s=14, cmap="viridis")
-    right.scatter(means[:, i], means[:, j], c="red", marker="x", label="centres")
+    for k, colour in enumerate(("tab:blue", "tab:orange", "tab:green")):
+        right.scatter(*x[found == k][:, [i, j]].T, color=colour, s=14, label=f"cluster {k + 1}")
+    right.scatter(means[:, i], means[:, j], c="black", marker="x", s=60, label="centres")
     right.set(xlabel="flavanoids (standardised)", ylabel="color intensity (standardised)")
     right.legend()
     out.mkdir(parents=True, exist_ok=True)

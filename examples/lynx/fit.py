@@ -67,8 +67,8 @@ def plot(model: Ecosystem, file: Path) -> None:
     for i, (name, colour) in enumerate((("hares", "tab:blue"), ("lynxes", "tab:red"))):
         axes.plot(years, FURS[:, i], "o", color=colour, label=f"{name}, furs")
         axes.plot(years, model().detach()[:, i], color=colour, label=f"{name}, model")
-    axes.set(xlabel="year", ylabel="thousands")
-    axes.legend(ncols=2)
+    axes.set(xlabel="year", ylabel="thousands", ylim=(0, 100), xticks=range(1900, 1921, 5))
+    axes.legend(ncols=2, loc="upper right")
     figure.savefig(file, dpi=120)
 
 

@@ -153,7 +153,9 @@ def test_a_size_that_was_refused_is_never_taken_to_be_right(
     with pytest.raises(ffgrad.DifferentiationError, match=wrong):
         total_of_ones(f, 9)
     assert len(list(choice.parent.glob("d1-1-*"))) == 1
-    assert total_of_ones(f, 10)[8:] == [0.0, 0.0], "the tenth size is not checked, as README.md says"
+    assert total_of_ones(f, 10)[8:] == [0.0, 0.0], (
+        "the tenth size is not checked, as docs/understanding/verification.md says"
+    )
 
     again = compile_source(source, "f", "x[n] -> y[1]", derivatives=rules, timeout=299)
     assert total_of_ones(again, 8) == [2.0] * 8

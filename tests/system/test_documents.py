@@ -10,7 +10,7 @@ from pathlib import Path
 import ffgrad
 import pytest
 from ffgrad._core import Options
-from support.documents import missing_paths, program_of
+from support.documents import Step, as_program, misprints, missing_paths, program_of, steps_of
 from support.fixtures import RunPython
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,8 +22,28 @@ def test_the_code_of_a_document_runs(document: str, tmp_path: Path, run_python: 
     run_python(program_of(document, tmp_path))
 
 
+@pytest.mark.parametrize(
+    "document",
+    ["../README.md", "index.md", "tutorial/first-model.md", "tutorial/signatures.md", "speed.md", "debugging.md"],
+)
+def test_a_document_prints_what_it_says(document: str, tmp_path: Path, run_python: RunPython) -> None:
+    """In an empty folder; the text below each block is what the block prints."""
+    steps = steps_of(document, tmp_path)
+    assert any(step.printed for step in steps)
+    assert misprints(steps, run_python(as_program(steps)).stdout) == []
+
+
+def test_what_a_document_should_print_is_compared(tmp_path: Path) -> None:
+    """Block by block, with ``...`` for any text."""
+    steps = [Step("", "one ... three\n"), Step("", None), Step("", "four\n")]
+    assert misprints(steps, "one 2 three\n\x1e\nanything\x1e\nfour\n\x1e\n") == []
+    assert misprints(steps, "one 2 three\n\x1e\n\x1e\nfive\n\x1e\n") == [("four\n", "five\n")]
+    with pytest.raises(AssertionError, match="1 of 3 steps"):
+        misprints(steps, "one 2 three\n\x1e\n")
+
+
 def test_the_documentation_of_options_is_that_of_the_driver() -> None:
-    """Python's docstring and the README's table; what is said on failure regenerates both."""
+    """Python's docstring and the table of ``docs/reference/options.md``; what is said on failure regenerates both."""
     command = [sys.executable, ROOT / "scripts" / "option_docs.py"]
     checked = subprocess.run([*command, "--check"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -25,6 +25,12 @@ TABLE: dict[str, tuple[list[str], str]] = {
     "gmm/fit_wine.py": (["--steps", "5", "--out", "{out}"], "log-likelihood per bottle"),
     "warm_rain/calibrate.py": (["--steps", "4"], "mean squared misfit"),
     "cuda_diffusion/invert.py": (["--size", "18", "--steps", "2", "--out", "{out}"], "mean error of the map"),
+    "lens/design.py": (["--steps", "40", "--out", "{out}"], "mean radius of a spot: 959 ->"),
+    "argon/simulate.py": (["--atoms", "49", "--steps", "1500", "--out", "{out}"], "the total varies by"),
+    "exoplanet/sample.py": (["--samples", "200", "--out", "{out}"], "(made with 58.000)"),
+    "robot_arm/reach.py": (["--poses", "20", "--out", "{out}"], "the hand is 1 mm from the goal"),
+    "asteroid/determine.py": (["--nights", "10", "--out", "{out}"], "standard deviations in six dimensions"),
+    "closure/train.py": (["--epochs", "4", "--out", "{out}"], "error 0.0073 without the network"),
 }
 
 
@@ -55,3 +61,7 @@ def test_every_example_is_listed() -> None:
     sources = [path for path in EXAMPLES.rglob("*") if path.suffix in {".py", ".c", ".cpp", ".cu"}]
     forgotten = [str(path.relative_to(EXAMPLES)) for path in sources if f"({path.relative_to(EXAMPLES)})" not in readme]
     assert not forgotten
+    # And each is in the gallery of the site.
+    shown = "".join(path.read_text() for path in (EXAMPLES.parent / "docs/gallery").glob("*.md"))
+    everything = [str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.py")]
+    assert not [name for name in everything if f"{{example}} {name}\n" not in shown]

@@ -2,7 +2,7 @@
  *
  * A function is opened by ffgrad_open and used through its handle: ffgrad_call, ffgrad_vjp, ffgrad_jvp, ffgrad_hvp. Each
  * answers FFGRAD_OK or an FFGRAD_ERROR_...; the last argument, if it is not null, then receives an error to read and to
- * free. All may be called from any thread, also for the same function. See docs/c-abi.md and examples/c/.
+ * free. All may be called from any thread, also for the same function. See docs/reference/c-abi.md and examples/c/.
  */
 
 #ifndef FFGRAD_H

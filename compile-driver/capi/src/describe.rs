@@ -1,4 +1,4 @@
-//! Describes a function to a language binding, as JSON. The layout is in `docs/c-abi.md`.
+//! Describes a function to a language binding, as JSON. The layout is in `docs/reference/c-abi.md`.
 
 use crate::abi;
 use compile_driver::{Function, Spec};
