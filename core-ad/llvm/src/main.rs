@@ -5,6 +5,7 @@
 //! reports the step that the crash trace names.
 
 mod analysis;
+mod derive;
 mod entry;
 mod ir;
 mod llvm;

@@ -1,6 +1,7 @@
 //! Runs the jobs of one build on one linked module.
 
 use crate::analysis::{constant_objects, value_paths};
+use crate::derive::{Derive, Team};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
@@ -15,8 +16,8 @@ use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response, Solver};
-use core_ad::{CallPlan, metadata};
+use core_ad::metadata;
+use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -36,36 +37,6 @@ pub struct Session<'ctx> {
     openmp: Option<OpenMp>,
     /// Whether the code still has its debug information.
     has_lines: bool,
-}
-
-/// What a derivative job is about.
-struct Derive<'a> {
-    symbol: &'a str,
-    solvers: &'a [Solver],
-    plan: &'a CallPlan,
-    mask: u64,
-    write_only: &'a [usize],
-    pipeline: Pipeline,
-    inactive: &'a [String],
-    derivatives: &'a [Derivative],
-    ignored: &'a [String],
-    arena: bool,
-    /// A CUDA kernel, for the CPU as a device.
-    kernel: bool,
-    codegen: &'a CodeGen,
-    /// The module keeps the source's lines.
-    lines: bool,
-}
-
-/// Whether one thread or many run the parallel regions of an OpenMP program.
-#[derive(Clone, Copy, PartialEq)]
-enum Team {
-    /// There are none.
-    None,
-    /// One thread.
-    One,
-    /// As many as the program asks for.
-    Many,
 }
 
 impl<'ctx> Session<'ctx> {

@@ -1,6 +1,6 @@
 //! What is in a folder of sources: its files by name and state, nothing of their content.
 
-use crate::build::frontend::language::Language;
+use crate::build::frontend::language::{Language, is_header};
 use crate::error::{Error, Result};
 use crate::options::{Spec, is_cuda};
 use core_ad::diagnostics::Diagnosis;
@@ -124,7 +124,7 @@ impl Walk<'_> {
         }
         note(&mut self.tree.state, path, &own);
         self.tree.included.entry(name.to_owned()).or_default().push(path.to_owned());
-        let is_source = Language::of(path, "").is_ok() && !is_cuda(path);
+        let is_source = Language::of(path, "").is_ok() && !is_header(path) && !is_cuda(path);
         if is_source && self.known.insert((own.dev(), own.ino())) {
             self.tree.sources.push((path.to_owned(), self.given));
         }

@@ -91,12 +91,16 @@ fn of_header(path: &Path) -> Language {
     if text.lines().any(is_cpp) { Language::Cpp } else { Language::C }
 }
 
+/// Whether a file is a header, which is a source only where it is given as one.
+pub fn is_header(path: &Path) -> bool {
+    path.extension().and_then(|e| e.to_str()).is_some_and(|e| e.starts_with(['h', 'H']))
+}
+
 /// What tells clang that a header is a source; nothing for other files, whose language it knows.
 pub fn as_source(path: &Path, language: Language) -> &'static [&'static str] {
-    let is_header = path.extension().and_then(|e| e.to_str()).is_some_and(|e| e.starts_with(['h', 'H']));
     match language {
-        Language::Cpp if is_header => &["-x", "c++"],
-        Language::C if is_header => &["-x", "c"],
+        Language::Cpp if is_header(path) => &["-x", "c++"],
+        Language::C if is_header(path) => &["-x", "c"],
         _ => &[],
     }
 }

@@ -98,7 +98,7 @@ impl ClangJob<'_> {
         if self.all_declarations {
             command.args(["-Xclang", "-femit-all-decls"]);
         }
-        command.args(language::as_source(&unit, language));
+        command.args(language::as_source(unit, language));
         let form = if on_device { "-S" } else { "-c" };
         command.args([form, "-emit-llvm", "-MD", "-MF"]).arg(&deps).arg("-o").arg(&module).arg(unit);
         let (printed, left_out) = if on_device {
