@@ -26,7 +26,7 @@ class EnzymeModule(torch.nn.Module):
     Parameters
     ----------
     source, function, signature, **options
-        As :func:`ffgrad.torch.enzyme` takes them.
+        As :func:`ffgrad.torch.enzyme` takes them, but for its option ``constants`` (a kernel's ``__constant__`` memory).
     parameters : mapping of str to tensor or number
         Initial values of the trainable inputs, by name. Tensors are copied; numbers and lists get the parameter's type.
     constants : mapping of str to tensor or number
@@ -45,7 +45,7 @@ class EnzymeModule(torch.nn.Module):
         ``parameters`` or ``constants`` names what is no such input, or an input twice.
     """
 
-    def __init__(
+    def __init__(  # type: ignore[misc]  # The option `constants` is not taken here.
         self,
         source: Source | Iterable[Source],
         function: str,
