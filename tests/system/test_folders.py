@@ -86,6 +86,47 @@ def test_a_header_that_appears_nearer_is_compiled_with(tmp_path: Path) -> None:
     assert enzyme(folder, "top")(2.0) == f(2.0) + 32
 
 
+def test_of_several_headers_that_are_equally_near_none_is_taken(tmp_path: Path) -> None:
+    """Nor is the one that was there first, whatever the cache has; equal files are one, and `include_dirs` decides."""
+    text = '#include "par.h"\ndouble top(double x) { return K * x; }\n'
+    folder = lay_out(tmp_path, {"src/t.c": text, "b/par.h": "#define K 2.0\n"})
+    f = enzyme(folder, "top")
+    assert f(1.0) == 2.0
+    lay_out(folder, {"c/par.h": "#define K 2.0\n"})
+    assert enzyme(folder, "top")(1.0) == 2.0
+    for other in ("a", "d"):
+        lay_out(folder, {f"{other}/par.h": "#define K 7.0\n"})
+        with pytest.raises(CompileError, match=r"files of the folder, which differ") as refused:
+            enzyme(folder, "top")
+        assert refused.value.code == "included-twice"
+    assert enzyme(folder, "top", include_dirs=[folder / "d"])(1.0) == 7.0
+
+
+def test_angled_includes_are_found_beside_the_file(tmp_path: Path) -> None:
+    """Such projects are built with -I."""
+    folder = lay_out(
+        tmp_path,
+        {"src/defs.h": "#define K 3.0\n", "src/t.c": "#include <defs.h>\ndouble top(double x) { return K * x; }\n"},
+    )
+    assert enzyme(folder, "top")(1.0) == 3.0
+
+
+def test_functions_and_variables_with_abi_tags_are_found(tmp_path: Path) -> None:
+    """The library's strings in a signature give a symbol a tag."""
+    folder = lay_out(
+        tmp_path,
+        {
+            "names.h": "#include <string>\n#include <map>\nstd::string label(int);\nextern std::string first;\n"
+            "std::map<std::string, double> &registry();\n",
+            "names.cpp": '#include "names.h"\nstd::string first = "first";\nstd::string label(int i) { return i ? "other" : first; }\n'
+            "std::map<std::string, double> &registry() { static std::map<std::string, double> all; return all; }\n",
+            "top.cpp": '#include "names.h"\ndouble top(double x, int i) { return label(i) == first ? x * x : 3 * x; }\n',
+        },
+    )
+    f = enzyme(folder, "top", "x, i -> return")
+    assert (f(2.0, 0), f(2.0, 1)) == (4.0, 6.0)
+
+
 def test_two_definitions_of_what_is_needed_are_refused(tmp_path: Path) -> None:
     """And the file that is given first decides."""
     folder = lay_out(tmp_path / "p")

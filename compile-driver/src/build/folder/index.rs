@@ -3,7 +3,9 @@
 use crate::build::folder::tree::Tree;
 use crate::build::frontend::inputs;
 use crate::build::frontend::language::Language;
+use crate::error::Error;
 use core_ad::definitions;
+use core_ad::diagnostics::Diagnosis;
 use core_ad::fortran::{Scan, scan};
 use core_ad::names;
 use std::collections::{BTreeMap, HashMap};
@@ -151,7 +153,7 @@ fn read_file(tree: &Tree, path: &Path) -> Read {
             let mut own = scan(&text);
             if own.block_data {
                 // The blocks are often declared in a file that every user of them includes.
-                let included = own.includes.iter().filter_map(|name| tree.included_as(name, path));
+                let included = own.includes.iter().flat_map(|name| tree.included_as(name, path));
                 let texts = included.filter_map(|path| fs::read(path).ok());
                 own.commons.extend(texts.flat_map(|text| scan(&String::from_utf8_lossy(&text)).commons));
             }
@@ -187,32 +189,72 @@ fn fortran_module(symbol: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// `f` of `a::f(double)`, of `vtable for a::f` and of `f<double>`.
+/// `f` of `a::f(double)`, of `vtable for a::f`, of `f<double>` and of `f[abi:cxx11](int)`.
 fn last_name(name: &str) -> String {
-    let plain = name.split(['(', '<']).next().unwrap_or(name);
+    let plain = name.split(['(', '<', '[']).next().unwrap_or(name);
     plain.rsplit([':', ' ', '~']).next().unwrap_or(plain).to_owned()
 }
 
-/// Folders of the tree with the files that a source includes and no folder of the compiler's has.
-pub fn further_folders(tree: &Tree, searched: &[PathBuf], file: &Path, is_fortran: bool) -> Vec<PathBuf> {
-    let (mut folders, mut open, mut seen) = (Vec::<PathBuf>::new(), vec![file.to_owned()], vec![file.to_owned()]);
+/// Where files are that a source includes and no folder of the compiler's has.
+#[derive(Default)]
+pub struct Further {
+    /// Folders of the tree.
+    pub folders: Vec<PathBuf>,
+    /// Names that mean several files of the tree, which differ: none of them is taken.
+    unclear: Vec<(String, Vec<PathBuf>)>,
+}
+
+impl Further {
+    /// The error of a compiler that did not find a file, where several have its name.
+    pub fn explain(&self, function: &str, error: Error) -> Error {
+        let Error::Compile(said) = &error else { return error };
+        let Some((name, files)) = self.unclear.iter().find(|(name, _)| said.headline.contains(name.as_str())) else {
+            return error;
+        };
+        let listed: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+        let headline = format!("`{name}` is {} files of the folder, which differ: {}", files.len(), listed.join(", "));
+        let mut diagnosis = Diagnosis::new("included-twice", function, headline)
+            .advise("Say which counts: include_dirs=[\"ITS FOLDER\"],")
+            .advise("or give the folder below that has only one of them.");
+        diagnosis.location.clone_from(&said.location);
+        Error::compile(diagnosis)
+    }
+}
+
+impl Further {
+    /// The file of the tree, whose folder is added; nothing where there is none, or several.
+    fn in_tree(&mut self, tree: &Tree, name: &str, file: &Path) -> Option<PathBuf> {
+        match tree.included_as(name, file)[..] {
+            [] => None,
+            [path] => {
+                let levels = Path::new(name).components().count();
+                self.folders.extend(path.ancestors().nth(levels).map(Path::to_owned));
+                Some(path.clone())
+            }
+            ref several => {
+                self.unclear.push((name.to_owned(), several.iter().map(|path| (*path).clone()).collect()));
+                None
+            }
+        }
+    }
+}
+
+/// Looks in the tree for the files that a source includes.
+pub fn further_folders(tree: &Tree, searched: &[PathBuf], file: &Path, is_fortran: bool) -> Further {
+    let mut further = Further::default();
+    let (mut open, mut seen) = (vec![file.to_owned()], vec![file.to_owned()]);
     while let Some(path) = open.pop() {
         let text = fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        let named: Vec<String> = match is_fortran {
-            true => scan(&text).includes,
+        let named: Vec<(String, bool)> = match is_fortran {
+            true => scan(&text).includes.into_iter().map(|name| (name, true)).collect(),
             false => inputs::included(&text),
         };
-        for name in named {
-            let beside = path.parent().map(|folder| folder.join(&name));
-            let places = beside.into_iter().chain(searched.iter().chain(&folders).map(|folder| folder.join(&name)));
+        for (name, looks_beside) in named {
+            let beside = path.parent().map(|folder| folder.join(&name)).filter(|_| looks_beside);
+            let folders = searched.iter().chain(&further.folders);
+            let places = beside.into_iter().chain(folders.map(|folder| folder.join(&name)));
             let found = places.into_iter().find(|place| place.is_file());
-            let in_tree = || {
-                let path = tree.included_as(&name, file)?.clone();
-                let levels = Path::new(&name).components().count();
-                folders.extend(path.ancestors().nth(levels).map(Path::to_owned));
-                Some(path)
-            };
-            if let Some(found) = found.or_else(in_tree)
+            if let Some(found) = found.or_else(|| further.in_tree(tree, &name, file))
                 && !seen.contains(&found)
             {
                 seen.push(found.clone());
@@ -220,8 +262,8 @@ pub fn further_folders(tree: &Tree, searched: &[PathBuf], file: &Path, is_fortra
             }
         }
     }
-    folders.dedup();
-    folders
+    further.folders.dedup();
+    further
 }
 
 #[cfg(test)]
@@ -235,5 +277,6 @@ mod tests {
         assert_eq!(fortran_module("grid_"), None);
         assert_eq!(last_name("a::b::f(double, int)"), "f");
         assert_eq!(last_name("vtable for a::Solver"), "Solver");
+        assert_eq!(last_name("a::label[abi:cxx11](int)"), "label");
     }
 }

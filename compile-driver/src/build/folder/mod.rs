@@ -98,7 +98,7 @@ fn selected(spec: &Spec, tree: &Tree, reached: &Reached) -> Result<Selection> {
     let mut folders = BTreeMap::new();
     for (i, file) in reached.files.iter().enumerate() {
         let is_fortran = Language::of(file, &spec.function)? == Language::Fortran;
-        let further = index::further_folders(tree, &searched, file, is_fortran);
+        let further = index::further_folders(tree, &searched, file, is_fortran).folders;
         if !further.is_empty() {
             folders.insert(i, further);
         }

@@ -143,9 +143,10 @@ impl<'a> Search<'a> {
     /// What a function needs that is emitted on request only.
     fn emitted(&self, file: &Path) -> Result<Vec<Need>> {
         let searched = flang::include_folders(&Spec { sources: Vec::new(), ..self.compiler.spec.clone() })?;
-        let folders = further_folders(self.tree, &searched, file, false);
-        let order = Order { file, folders: &folders, modules: &[], procedures: false, everything: true };
-        let unit = self.compiler.unit(&order, &mut None)?;
+        let further = further_folders(self.tree, &searched, file, false);
+        let order = Order { file, folders: &further.folders, modules: &[], procedures: false, everything: true };
+        let function = &self.compiler.spec.function;
+        let unit = self.compiler.unit(&order, &mut None).map_err(|error| further.explain(function, error))?;
         let symbol = defined(&self.compiler.spec.function, &unit)?;
         // A static function is no symbol of the file's: it may need whatever anything there needs.
         let fits = |s: &&core_ad::protocol::Symbol| {
@@ -294,7 +295,7 @@ impl<'a> Search<'a> {
         let spec = self.compiler.spec;
         let is_fortran = matches!(Language::of(file, &spec.function), Ok(Language::Fortran));
         let searched = flang::include_folders(&Spec { sources: Vec::new(), ..spec.clone() })?;
-        let folders = further_folders(self.tree, &searched, file, is_fortran);
+        let further = further_folders(self.tree, &searched, file, is_fortran);
         above.push(file.to_owned());
         let mut failed = None;
         let modules = match is_fortran {
@@ -303,8 +304,8 @@ impl<'a> Search<'a> {
         };
         above.pop();
         let procedures = procedures && is_fortran;
-        let order = Order { file, folders: &folders, modules: &modules, procedures, everything: false };
-        let compiled = self.compiler.unit(&order, worker);
+        let order = Order { file, folders: &further.folders, modules: &modules, procedures, everything: false };
+        let compiled = self.compiler.unit(&order, worker).map_err(|error| further.explain(&spec.function, error));
         // Where a module could not be compiled, that is the reason.
         match (compiled, failed) {
             (Err(Error::Compile(d)), Some(error)) if d.code == "missing-module" => Err(error),

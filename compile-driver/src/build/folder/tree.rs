@@ -60,12 +60,19 @@ impl Tree {
         self.included.values().flatten().filter(is_text).map(PathBuf::as_path)
     }
 
-    /// The file of the tree that an `#include` or `include` in `file` may mean, nearest first.
-    pub fn included_as(&self, name: &str, file: &Path) -> Option<&PathBuf> {
-        let own = Path::new(name).file_name()?.to_str()?;
-        let fits = |path: &&PathBuf| path.ends_with(name);
-        let all = self.included.get(own)?;
-        all.iter().filter(fits).max_by_key(|path| (common(path, file), std::cmp::Reverse(path.components().count())))
+    /// The nearest files of the tree that an `#include` or `include` in `file` may mean, one of each content: of several nothing says which.
+    pub fn included_as(&self, name: &str, file: &Path) -> Vec<&PathBuf> {
+        let own = Path::new(name).file_name().and_then(|own| own.to_str()).unwrap_or_default();
+        let near = |path: &PathBuf| (common(path, file), std::cmp::Reverse(path.components().count()));
+        let fits: Vec<&PathBuf> =
+            self.included.get(own).into_iter().flatten().filter(|path| path.ends_with(name)).collect();
+        let best = fits.iter().map(|path| near(path)).max();
+        let mut nearest: Vec<&PathBuf> = fits.into_iter().filter(|path| Some(near(path)) == best).collect();
+        if nearest.len() > 1 {
+            let mut contents = BTreeSet::new();
+            nearest.retain(|path| contents.insert(fs::read(path).unwrap_or_default()));
+        }
+        nearest
     }
 }
 
@@ -185,7 +192,7 @@ mod tests {
         let names: Vec<_> = tree.sources.iter().map(|(path, _)| path.clone()).collect();
         assert_eq!(names, [at("src/a.c"), at("src/b.F90")]);
         assert!(tree.has_fortran("f"));
-        assert_eq!(tree.included_as("a.h", &at("src/a.c")), Some(&at("a.h")));
+        assert_eq!(tree.included_as("a.h", &at("src/a.c")), [&at("a.h")]);
         let before = tree.state.finalize();
         assert_eq!(Tree::of(&spec(folder.path())).expect("reads").state.finalize(), before);
         fs::write(at("src/new.h"), "").expect("a file");

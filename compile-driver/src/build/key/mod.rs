@@ -136,6 +136,10 @@ pub fn request(spec: &Spec) -> Result<String> {
         let folder = std::env::current_dir().unwrap_or_default();
         fields.add("folder", folder.as_os_str().as_encoded_bytes());
     }
+    // Another header of the same name may be the nearest by now.
+    for (source, folder) in spec.options.reach.iter().flat_map(|reach| &reach.folders) {
+        fields.add("reach", format!("{source} {folder:?}").as_bytes());
+    }
     common(&mut fields, spec, here);
     Ok(fields.finish())
 }

@@ -134,9 +134,10 @@ impl Inputs {
     }
 }
 
-/// Names of files that a text includes.
-pub fn included(text: &str) -> Vec<String> {
-    Directives::of(text, &[]).lookups.into_iter().map(|lookup| lookup.name).collect()
+/// Names of files that a text includes, and whether they are looked for beside it.
+pub fn included(text: &str) -> Vec<(String, bool)> {
+    let lookups = Directives::of(text, &[]).lookups.into_iter();
+    lookups.map(|lookup| (lookup.name, lookup.kind != Kind::Angled)).collect()
 }
 
 /// The flags in the variables that override flags, without the signs for what becomes of them.
