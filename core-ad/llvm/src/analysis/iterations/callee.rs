@@ -1,19 +1,18 @@
 //! What a function that an iteration calls does with the memory that it is given.
 
 use super::flow::is_needed;
-use super::{is_addend, is_constant, is_harmless, is_plain, weight};
+use super::{is_constant, is_harmless, is_plain, weight};
 use crate::analysis::cfg::LoopNest;
 use crate::analysis::memory_objects::origins;
 use crate::ir::{self, Op, Value};
 use inkwell::values::FunctionValue;
-use std::collections::HashSet;
 
 /// Functions that call others so deep are not followed.
 const DEPTH: usize = 8;
 
 /// What a function does. Its variables are its own.
 pub(super) struct Effects {
-    /// For each parameter whether it is a pointer to memory that is read for more than to be added to.
+    /// For each parameter whether it is a pointer to memory that is read, for a sum too.
     pub reads: Vec<bool>,
     /// For each parameter whether memory there is written.
     pub writes: Vec<bool>,
@@ -62,9 +61,8 @@ fn note(i: Value, arguments: &[Value], found: &mut Effects, weight: u64, depth: 
             if i.is_float() && places.own && is_needed(i) {
                 found.kept += weight;
             }
-            if !only_adds(i, arguments) {
-                mark(&mut found.reads, &places);
-            }
+            // Where a copy or a sum of it goes is the caller's to know: it may be memory of the iteration's own.
+            mark(&mut found.reads, &places);
         }
         Op::LLVMStore => {
             let places = places(i.operand(1), arguments).filter(|_| !i.is_special() && !i.operand(0).is_pointer())?;
@@ -122,30 +120,4 @@ fn places(pointer: Value, arguments: &[Value]) -> Option<Places> {
         }
     }
     Some(found)
-}
-
-/// Whether what is loaded goes by additions alone into memory that the function is given.
-fn only_adds(load: Value, arguments: &[Value]) -> bool {
-    let (mut seen, mut open) = (HashSet::from([load]), vec![load]);
-    while let Some(part) = open.pop() {
-        for user in part.users() {
-            let given = |pointer| places(pointer, arguments).is_some_and(|p| !p.own && !p.parameters.is_empty());
-            let goes_on = match user.op() {
-                Some(Op::LLVMStore) if user.operand(0) == part && given(user.operand(1)) => continue,
-                Some(Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFNeg | Op::LLVMPHI | Op::LLVMFPExt | Op::LLVMFPTrunc) => {
-                    true
-                }
-                Some(Op::LLVMSelect) => user.operand(0) != part,
-                Some(Op::LLVMCall) => is_addend(user, part),
-                _ => false,
-            };
-            if !goes_on {
-                return false;
-            }
-            if seen.insert(user) {
-                open.push(user);
-            }
-        }
-    }
-    load.is_float()
 }

@@ -23,8 +23,11 @@ pub fn resolve(module: &Module<'_>) {
     for once in named(ONCE) {
         let Some(number) = number_in(&once.get_name().to_string_lossy(), ONCE) else { continue };
         let body = module.get_function(&format!("{BODY}{number}"));
-        for call in calls_of(once) {
-            match body.filter(|_| !runs_forward(call, number)) {
+        // Asked of all calls before one is replaced: what takes its place runs forward, too.
+        let calls: Vec<(Value, bool)> =
+            calls_of(once).into_iter().map(|call| (call, runs_forward(call, number))).collect();
+        for (call, runs) in calls {
+            match body.filter(|_| !runs) {
                 Some(body) => call_instead(call, body),
                 None => call.erase(),
             }
