@@ -72,8 +72,8 @@ NEEDED = {
 
 # No program of the repository is wrong without these today; why they stay.
 UNPROVEN = {
-    "integer-arithmetic": "its program is in Fortran, outside this table; a Kepler propagator was refused without it",
-    "keep-loops": "its program is in Fortran, outside this table; LSODA's work array was refused without it",
+    "integer-arithmetic": "no program of ours: without it Fortran-Astrodynamics' kepler_shepperd is refused by `inlined`, right by `o2`",
+    "keep-loops": "no program of ours: without it LSODA is refused for the memset that clears `rwork`; with it for something else",
     "outline-memcpy": "its programs are right without it since unreachable code is dropped first: Enzyme moves another call",
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",
     "activate-phi-memory": "27 programs are right without it: `keep_stores_apart` stops LLVM from making such pointers",

@@ -241,13 +241,7 @@ impl<'ctx> Session<'ctx> {
     }
 
     /// The code as Enzyme gets it.
-    fn prepare(
-        &mut self,
-        job: &Derive<'_>,
-        entries: &[Entry],
-        team: Team,
-        notes: &mut Notes,
-    ) -> Result<Module<'ctx>> {
+    fn prepare(&mut self, job: &Derive<'_>, entries: &[Entry], team: Team, notes: &mut Notes) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         rules::solvers::replace(&module, job.solvers)?;
         cuda_threads::check_entries(&module, entries)?;
