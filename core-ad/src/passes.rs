@@ -196,7 +196,7 @@ pub const PASSES: [PassInfo; 52] = [
         file: "workarounds/keep_loops.rs",
         why: "Enzyme refuses memset and memcpy of unknown type, which LLVM makes of loops over Fortran arrays; keeps the loops",
         test: "cases/fortran/work_array.f",
-        when: "Fortran",
+        when: "Fortran, pipeline `apart`",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -333,6 +333,16 @@ def test_a_growing_array_has_a_gradient(compile_source: Compile) -> None:
         assert torch.allclose(y, (x**2).sum()) and x.grad is not None and torch.allclose(x.grad, 2 * x)
 
 
+def test_an_output_that_is_read_back_has_its_values_in_the_derivative() -> None:
+    """Its stores are kept. Both modes were wrong alike, by less than the check sees where `x` is small; so there is no check here."""
+    f = ffgrad.numpy.enzyme(CASES / "output_as_variable.f90", "settle", verify="off", pipeline="inlined")
+    for x in (np.array([0.02, 0.03, 0.04]), np.array([0.6, 0.7, 0.9])):
+        y, pull = f.vjp(x)
+        expected = 1 / (1 + np.cos(y))
+        assert np.allclose(pull(np.ones(3))[0], expected, rtol=1e-12)
+        assert np.allclose(f.jvp((x,), (np.ones(3),))[1], expected, rtol=1e-12)
+
+
 STOPS = """\
 subroutine f(x, y)
   implicit none

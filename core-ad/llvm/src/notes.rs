@@ -3,7 +3,7 @@
 use core_ad::manifest::Paths;
 
 /// Notes on a derivative.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Notes {
     /// How it was built.
     pub remarks: Vec<String>,

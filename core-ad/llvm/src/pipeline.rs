@@ -133,7 +133,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "zero-stores", run: |m, _| infallible!(zero_stores::mark(m)), ..ALWAYS },
     Pass {
         name: "keep-loops",
-        when: |module, _| keep_loops::is_needed(module),
+        when: |module, job| apart(module, job) && keep_loops::is_needed(module),
         run: |m, _| infallible!(keep_loops::run(m)),
         undo: Some(keep_loops::undo),
         ..ALWAYS

@@ -229,6 +229,19 @@ impl<'ctx> Session<'ctx> {
         team: Team,
         notes: &mut Notes,
     ) -> Result<Module<'ctx>> {
+        let before = notes.clone();
+        let module = self.prepare(job, entries, team, notes)?;
+        let read = entry::read_back(&module, job.write_only);
+        if read.is_empty() {
+            return Ok(module);
+        }
+        *notes = before;
+        let write_only: Vec<usize> = job.write_only.iter().filter(|i| !read.contains(i)).copied().collect();
+        self.prepare(&Derive { write_only: &write_only, ..*job }, entries, team, notes)
+    }
+
+    /// The code as Enzyme gets it.
+    fn prepare(&mut self, job: &Derive<'_>, entries: &[Entry], team: Team, notes: &mut Notes) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         rules::solvers::replace(&module, job.solvers)?;
         cuda_threads::check_entries(&module, entries)?;

@@ -20,16 +20,16 @@ C     A function that keeps constants as numbers and as integers, sets them up a
       IF (READY .EQ. 1) GO TO 20
       DO 10 J = 1, 6
    10   HALF(J) = 0
-      CALL FILL(HALF(2), 1048576)
-      CALL FILL(HALF(4), 1018167296)
-      ALL(3) = 0.5D0
+      ALL(3) = 1D0
+C     The order of the halves, as this number has them; then exponents, by the exponent of one.
+      J = 1
+      IF (HALF(5) .NE. 0) J = 0
+      HALF(1+J) = 1048576
+      HALF(3+J) = HALF(5+J) - 54525952
+      HALF(5+J) = HALF(5+J) - HALF(1+J)
       READY = 1
    20 IF (I .GE. 1 .AND. I .LE. 3) GO TO 30
       WRITE(*, *) 'DCONST: NO CONSTANT', I
       STOP 1
    30 DCONST = ALL(I)
-      END
-      SUBROUTINE FILL(WORD, BITS)
-      INTEGER WORD, BITS
-      WORD = BITS
       END

@@ -11,8 +11,10 @@
 //! wrapper, or calls `__enzyme_*` for its derivative.
 
 mod descriptor;
+mod read_back;
 mod wrapper;
 
+pub use read_back::read_back;
 pub use wrapper::{WRAPPER, wrapper};
 
 use crate::analysis::barriers::has_barriers;
