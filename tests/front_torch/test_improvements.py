@@ -391,3 +391,48 @@ def test_a_variant_for_fixed_sizes_gives_the_same_gradient(source: Path) -> None
         close(gradients(special, values), gradients(plain, values))
     outcomes = list(Path(os.environ["FFGRAD_CACHE_DIR"]).glob("v*/entries/*/special-*-3x*.json"))
     assert {path.stem.rsplit("-", 1)[1] for path in outcomes} == {"3x4", "3x16", "3x5"}
+
+
+# Seven iterations, which LLVM unrolls: the call of one iteration becomes several. Elements fetch by a helper that is not inlined what others add to.
+ITERATIONS = """
+double few(const double *x, const double *lambda) {
+  double sum = 0.0;
+  for (int e = 0; e < 7; e++) {
+    double at[4], all = 0.0;
+    for (int k = 0; k < 4; k++) at[k] = x[4 * e + k] * x[4 * e + (k + 1) % 4];
+    for (int k = 0; k < 4; k++) all += at[k] * at[(k + 1) % 4] * at[(k + 2) % 4];
+    sum += all * all;
+  }
+  return sum + lambda[0] * sum * sum;
+}
+__attribute__((noinline)) static void fetch(double *to, const double *from, const int *node) {
+  for (int k = 0; k < 4; k++) to[k] += from[node[k]];
+}
+void fetched(double *u, const int *node, int elements, int n) {
+  for (int e = 0; e < elements; e++) {
+    double at[4] = {0.0, 0.0, 0.0, 0.0}, slope[4];
+    fetch(at, u, node + 4 * e);
+    for (int k = 0; k < 4; k++) slope[k] = at[(k + 1) % 4] * at[(k + 3) % 4] - 0.3 * at[k] * at[k];
+    for (int k = 0; k < 4; k++) u[node[4 * e + k]] += 0.1 * slope[k] * slope[(k + 1) % 4];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"), [("few", "x[28], const lambda[1] -> return"), ("fetched", "u[n], node[elements,4] -> u[n]")]
+)
+def test_iterations_by_several_calls_and_helpers_are_right_without_a_check(
+    tmp_path: Path, name: str, signature: str
+) -> None:
+    path = tmp_path / "iterations.c"
+    path.write_text(ITERATIONS)
+    draw = torch.Generator().manual_seed(3)
+    first = torch.randn(28, dtype=torch.float64, generator=draw).requires_grad_()
+    nodes = torch.randint(28, (30, 4), dtype=torch.int32, generator=draw)
+    second = torch.tensor([1.0], dtype=torch.float64) if name == "few" else nodes
+    found, expected = (
+        torch.autograd.grad(enzyme(path, name, signature, verify="off", **options).apply(first, second).sum(), first)
+        for options in ({}, {"without": ["iterations"]})
+    )
+    close(found, expected)
