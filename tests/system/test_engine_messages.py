@@ -26,7 +26,6 @@ REFUSED = {
     "engine_alternatives": ("alternatives.cpp", "mixture", "type-conflict", 11),
     "engine_callees": ("outside_functions.c", "through_table", "missing-derivative", 10),
     "engine_opaque": ("own_threads.c", "squares", "opaque-call", 20),
-    "engine_sorting": ("sorting.c", "sorted_squares", "missing-derivative", 11),
     "engine_variadic": ("variadic.c", "mix", "variadic-call", 14),
 }
 
