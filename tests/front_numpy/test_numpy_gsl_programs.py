@@ -682,9 +682,9 @@ gsl_cheb_free(i_);
 gsl_deriv_central(&f, at, 0.05, &value, &error);
 PUT(value);
 gsl_deriv_forward(&f, at, 0.05, &value, &error);
-PUT(0.01 * value);
+PUT(0.001 * value);
 gsl_deriv_backward(&f, at, 0.05, &value, &error);
-PUT(0.01 * value);
+PUT(0.001 * value);
 PUT(gsl_sf_hydrogenicR(4, 2, 1 + low, at) + gsl_sf_hydrogenicR(3, 0, high, at) * gsl_sf_hydrogenicR_1(low, at));
 """
 ROOTS = """
