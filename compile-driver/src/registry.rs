@@ -5,6 +5,7 @@
 //! once; an edited source has another key, so that operations made before and after the edit do not mix. In a process that only
 //! loads a saved graph, the sources are opened as they are now.
 
+use crate::os::interrupt::InterruptibleLock;
 use crate::{Error, Function, Spec};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ struct Attribute {
 #[derive(Default)]
 pub struct Entry {
     function: OnceLock<Arc<Function>>,
-    opening: Mutex<()>,
+    opening: InterruptibleLock,
 }
 
 /// Why there is no function.
@@ -65,7 +66,7 @@ impl Entry {
         if let Some(function) = self.function.get() {
             return Ok(function);
         }
-        let _one = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.opening.lock().map_err(Error::from)?;
         if let Some(function) = self.function.get() {
             return Ok(function);
         }

@@ -3,14 +3,15 @@
 //! What the CPU is is part of every cache key: code for `native` must not reach a machine that lacks its instructions.
 
 use core_ad::cpu::{self, NATIVE};
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 /// Architecture and a digest of what the CPU offers, `x86_64-5f3a...`.
 pub fn identity() -> &'static str {
-    static IDENTITY: OnceLock<String> = OnceLock::new();
+    // Lock-free, as every value here that takes a while: a thread that computes it may be missing after a fork.
+    static IDENTITY: OnceBox<String> = OnceBox::new();
     IDENTITY.get_or_init(|| {
         let digest = blake3::hash(&flags()).to_hex();
-        format!("{}-{}", std::env::consts::ARCH, &digest[..16])
+        Box::new(format!("{}-{}", std::env::consts::ARCH, &digest[..16]))
     })
 }
 
@@ -48,7 +49,7 @@ macro_rules! detected {
 /// uses (cryptography, transactions) is left out.
 #[cfg(target_arch = "x86_64")]
 fn offered() -> &'static [(&'static str, bool)] {
-    static OFFERED: OnceLock<Vec<(&'static str, bool)>> = OnceLock::new();
+    static OFFERED: OnceBox<Vec<(&'static str, bool)>> = OnceBox::new();
     OFFERED.get_or_init(|| {
         let mut all = detected![
             "adx" "adx", "avx" "avx", "avx2" "avx2", "avx512bf16" "avx512bf16", "avx512bitalg" "avx512bitalg",
@@ -64,15 +65,15 @@ fn offered() -> &'static [(&'static str, bool)] {
         ];
         // No x86-64 is without them.
         all.extend([("cx8", true), ("mmx", true)]);
-        all
+        Box::new(all)
     })
 }
 
 /// Elsewhere only the same CPU is known to do: its identity stands for all it has.
 #[cfg(not(target_arch = "x86_64"))]
 fn offered() -> &'static [(&'static str, bool)] {
-    static OFFERED: OnceLock<Vec<(&'static str, bool)>> = OnceLock::new();
-    OFFERED.get_or_init(|| vec![(identity(), true)])
+    static OFFERED: OnceBox<Vec<(&'static str, bool)>> = OnceBox::new();
+    OFFERED.get_or_init(|| Box::new(vec![(identity(), true)]))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -7,12 +7,13 @@ use crate::os::interrupt;
 use crate::prover::protocol::{HELLO, Reply, Request};
 use crate::toolchain;
 use crate::verify::sample::Point;
+use once_cell::race::OnceBox;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How often a wait looks whether the user still wants the answer.
@@ -71,11 +72,12 @@ pub fn ask(request: &Request, values: &Point) -> Result<Option<Reply>> {
 
 /// The command with the prover; `None` where there is none, or `FFGRAD_PROVER=none`.
 fn program() -> Option<PathBuf> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    // Lock-free: a search that another thread had begun before a fork never ends in the child.
+    static FOUND: OnceBox<Option<PathBuf>> = OnceBox::new();
     match std::env::var_os("FFGRAD_PROVER") {
         // Searched anew: a test or a person may change it while the process runs.
         Some(_) => toolchain::find_prover(),
-        None => FOUND.get_or_init(toolchain::find_prover).clone(),
+        None => FOUND.get_or_init(|| Box::new(toolchain::find_prover())).clone(),
     }
 }
 

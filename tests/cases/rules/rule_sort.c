@@ -1,4 +1,4 @@
-// Values sorted by qsort, which Enzyme refuses; the derivative sends each value's back to where it came from.
+// Values sorted by qsort; the rule's derivative sends each value's back to where it came from.
 #include <ffgrad/derivatives.h>
 #include <stdlib.h>
 
