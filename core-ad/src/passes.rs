@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 52] = [
+pub const PASSES: [PassInfo; 53] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -108,6 +108,14 @@ pub const PASSES: [PassInfo; 52] = [
         kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#2836") },
         test: "cases/enzyme_bugs/limited_tanh_generated.c",
         when: "second derivatives",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "own-blas",
+        file: "workarounds/own_blas.rs",
+        why: "Enzyme takes a function for a routine of BLAS or LAPACK by its name, also where it has a body; gives such functions another name",
+        test: "cases/fortran/blas_from_source.f",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

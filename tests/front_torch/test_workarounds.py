@@ -32,6 +32,7 @@ from torture.generators.hyperdual import Reference  # noqa: E402
 # Cases of the conformance tables, and programs of tests/cases/enzyme_bugs: those that need the pass.
 NEEDED = {
     "closed-functions": ("machine_constants",),
+    "own-blas": ("blas_from_source",),
     "overlapping-moves": ("queue_front",),
     "static-locals": ("static_local_table",),
     "lower-exceptions": ("caught_number", "caught_message", "rethrown", "retried", "library_throws"),

@@ -14,7 +14,7 @@ use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
     exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
     mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
-    overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
+    overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
     split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals,
     zero_stores,
 };
@@ -118,6 +118,7 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass { name: "own-blas", run: |m, job| infallible!(own_blas::run(m, job.parts_of_rules)), ..ALWAYS },
     // Before what stops the program, or prints, becomes more than a call.
     Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },
     Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },

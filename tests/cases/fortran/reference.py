@@ -278,6 +278,13 @@ def machine_constants(x: Array) -> Array:
     return 0.5 * np.sqrt(1 + np.square(x))
 
 
+def blas_from_source(a: Array, b: Array) -> Array:
+    upper = np.triu(a)  # of the transpose: Fortran's columns are rows here
+    x = np.linalg.solve(upper + np.triu(a, 1).T, b)
+    turned = [np.cos(b[0]) * x[0] - np.sin(b[0]) * x[1], np.sin(b[0]) * x[0] + np.cos(b[0]) * x[1]]
+    return np.array([*turned, *x[2:]])
+
+
 def work_array(x: Array) -> Array:
     b = np.square(x)
     return x * b + np.tril(np.outer(x, x)) @ b

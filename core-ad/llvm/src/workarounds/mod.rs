@@ -24,6 +24,7 @@ pub mod opaque_objects;
 pub mod opaque_tables;
 pub mod outline_memcpy;
 pub mod overlapping_moves;
+pub mod own_blas;
 pub mod phi_pointers;
 pub mod pointer_differences;
 pub mod reallocations;
