@@ -86,17 +86,26 @@ def gradient(function: Callable[..., torch.Tensor], *values: Any) -> list[Any]:
     return [x.grad.tolist() for x in inputs if x.grad is not None]
 
 
+# Above a thousand, a function counts the branches: `lowering/path_map.rs`.
+MANY_BRANCHES = "".join(f"if (x[0] > {100 + k}) y[0] += sin(x[0]);" for k in range(1100))
+
+
 @pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("mode", ["recompute", "tape"])
-def test_a_wrong_gradient_at_later_values_is_never_returned(compile_source: Compile, mode: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "branches"),
+    [("recompute", ""), ("tape", ""), ("recompute", MANY_BRANCHES)],
+    ids=["recompute", "tape", "many"],
+)
+def test_a_wrong_gradient_at_later_values_is_never_returned(compile_source: Compile, mode: str, branches: str) -> None:
     """Positive numbers pass; each later gradient is right or refused, and wrong if nobody looks."""
-    wrong = compile_source(SLOTS, "toggle", SLOTS_SIGNATURE, verify="off", mode=mode, **SLOTS_OPTIONS)
+    source = "#include <math.h>\n" + SLOTS.replace("  }\n}", f"  }}{branches}\n}}")
+    wrong = compile_source(source, "toggle", SLOTS_SIGNATURE, verify="off", mode=mode, **SLOTS_OPTIONS)
     expected = [slots_by_hand(x) for x in points(6)]
     made = [gradient(wrong.apply, x)[0] for x in points(6)]
     assert not all(np.allclose(a, b) for a, b in zip(made, expected, strict=True)), (
         "no longer wrong: the test tests nothing"
     )
-    watched = compile_source(SLOTS, "toggle", SLOTS_SIGNATURE, mode=mode, **SLOTS_OPTIONS)
+    watched = compile_source(source, "toggle", SLOTS_SIGNATURE, mode=mode, **SLOTS_OPTIONS)
     right = 0
     for x, derivative in zip(points(6), expected, strict=True):
         try:

@@ -14,9 +14,9 @@ use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
     exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
     mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
-    overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals,
-    zero_stores,
+    overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations, recursive_destructors,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
+    tree_erase, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;

@@ -42,6 +42,12 @@ const SPREAD: u32 = 0x9E37_79B1;
 
 const HIGH: u32 = 15;
 
+/// With more markers than this, a function counts the pairs: ten instructions at each of them would be half of the code that LLVM has to compile.
+const MANY: usize = 1000;
+
+/// LLVM's number of the calling convention that keeps nearly all registers.
+const PRESERVE_MOST: u32 = 14;
+
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
 /// Puts a marker before each instruction at which values decide, except in these functions.
@@ -192,8 +198,10 @@ pub fn lower(module: &Module<'_>) -> Result<()> {
     let map = Map::new(module, edges);
     let mut functions: Vec<LLVMValueRef> = all.iter().map(|marker| marker.function).collect();
     functions.dedup();
+    let step = (all.len() > MANY).then(|| map.step());
     for function in functions {
-        map.count_in(function, all.iter().filter(|marker| marker.function == function));
+        let markers: Vec<&Marker> = all.iter().filter(|marker| marker.function == function).collect();
+        map.count_in(function, &markers, step);
     }
     map.export();
     Ok(())
@@ -276,8 +284,38 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
         unsafe { LLVMConstInt(self.word, number, 0) }
     }
 
-    /// Replaces the markers of one function.
-    fn count_in<'a>(&self, function: LLVMValueRef, markers: impl Iterator<Item = &'a Marker>) {
+    /// A function that counts a pair: `void (map, last, edge)`. It keeps nearly all registers, so that a call disturbs little.
+    fn step(&self) -> LLVMValueRef {
+        // SAFETY: a new function of a live module.
+        unsafe {
+            let module = self.module.as_mut_ptr();
+            let context = LLVMGetModuleContext(module);
+            let pointer = LLVMPointerTypeInContext(context, 0);
+            let mut parameters = [pointer, pointer, self.word];
+            let ty = LLVMFunctionType(LLVMVoidTypeInContext(context), parameters.as_mut_ptr(), 3, 0);
+            let function = LLVMAddFunction(module, c"ffgrad.path.step".as_ptr(), ty);
+            LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
+            LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+            for name in ["noinline", "nounwind", "willreturn"] {
+                let kind = Attribute::get_named_enum_kind_id(name);
+                LLVMAddAttributeAtIndex(
+                    function,
+                    llvm_sys::LLVMAttributeFunctionIndex,
+                    LLVMCreateEnumAttribute(context, kind, 0),
+                );
+            }
+            let builder = LLVMCreateBuilderInContext(context);
+            LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, NONE));
+            let parameter = |i| LLVMGetParam(function, i);
+            self.count_pair(builder, parameter(0), parameter(1), parameter(2));
+            LLVMBuildRetVoid(builder);
+            LLVMDisposeBuilder(builder);
+            function
+        }
+    }
+
+    /// Replaces the markers of one function, by calls of `step` where there is one.
+    fn count_in(&self, function: LLVMValueRef, markers: &[&Marker], step: Option<LLVMValueRef>) {
         // SAFETY: a live function with a body; the values built in its first block dominate all others.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(self.module.as_mut_ptr()));
@@ -293,7 +331,14 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
                     choices.push((marker.first, self.count_choice(builder, start, taken)));
                 } else {
                     let edge = LLVMBuildAdd(builder, taken, self.constant(marker.first), NONE);
-                    self.count_pair(builder, map, last, edge);
+                    match step {
+                        Some(step) => {
+                            let ty = LLVMGlobalGetValueType(step);
+                            let call = LLVMBuildCall2(builder, ty, step, [map, last, edge].as_mut_ptr(), 3, NONE);
+                            LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+                        }
+                        None => self.count_pair(builder, map, last, edge),
+                    }
                 }
                 marker.call.erase();
             }
