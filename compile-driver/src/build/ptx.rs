@@ -125,6 +125,7 @@ impl Build<'_> {
             diagnostics: needs,
             skipped: Vec::new(),
             paths: None,
+            equations: Vec::new(),
             commands,
         })
     }
