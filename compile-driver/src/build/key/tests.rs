@@ -249,6 +249,7 @@ fn a_derivative_by_what_is_solved_differs_in_each_of_its_parts() {
         r#"{"implicit": "r", "unknown": "x"}"#,
         r#"{"implicit": "r", "size": "n"}"#,
         r#"{"implicit": "r", "size": 3}"#,
+        r#"{"implicit": "r", "tolerance": 0.01}"#,
     ]
     .map(of);
     assert_eq!(BTreeSet::from(keys).len(), 7);
