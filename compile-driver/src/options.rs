@@ -188,7 +188,10 @@ impl Options {
         let Ok(Value::Object(given)) = serde_json::from_str(text) else { return Err(error.to_string()) };
         let problem = |(name, value): (String, Value)| {
             let error = of_one(&name, value.clone()).err()?;
-            Some(if error.starts_with("unknown field") { unknown(&name, &error) } else { wrong(&name, &value) })
+            Some(match error.starts_with("unknown field") {
+                true => unknown(&name, &error),
+                false => implicit_problem(&name, &value).unwrap_or_else(|| wrong(&name, &value)),
+            })
         };
         Err(given.into_iter().filter_map(problem).collect::<Vec<_>>().join("; "))
     }
@@ -211,6 +214,24 @@ fn unknown(name: &str, error: &str) -> String {
     let meant = closest.first().map(|closest| format!(": did you mean `{closest}`?")).unwrap_or_default();
     let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     format!("there is no option `{name}`{meant}\n  The options are {}.", all.join(", "))
+}
+
+/// What is wrong with a rule by the implicit function theorem among `derivatives`.
+fn implicit_problem(name: &str, value: &Value) -> Option<String> {
+    let rules = value.as_object().filter(|_| name == "derivatives")?;
+    rules.iter().filter(|(_, rule)| rule.get("implicit").is_some()).find_map(|(solver, rule)| {
+        let error = serde_json::from_value::<Implicit>(rule.clone()).err()?.to_string();
+        let given = error.split('`').nth(1).unwrap_or_default();
+        let known = expected(&error);
+        let closest = core_ad::names::closest(given, known.iter().copied());
+        let meant = closest.first().map(|closest| format!(": did you mean `{closest}`?")).unwrap_or_default();
+        let all = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        Some(match error.split_whitespace().nth(1) {
+            Some("field") => format!("the rule of `{solver}` has no member `{given}`{meant}\n  The members are {all}."),
+            Some("variant") => format!("the rule of `{solver}` has no kind `{given}`{meant}\n  The kinds are {all}."),
+            _ => format!("the rule of `{solver}`: {error}"),
+        })
+    })
 }
 
 /// A value that an option cannot have, and what it takes.

@@ -1,7 +1,7 @@
 //! The manifest of a cache entry and of its artifacts. Every language binding reads it; none sees LLVM.
 
 use crate::path_set::PathSet;
-use crate::protocol::{Entry, GivenRule, Math, Pipeline, Solver};
+use crate::protocol::{Entry, Equation, GivenRule, Math, Pipeline, Solver};
 use crate::{CallPlan, Prototype};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -104,6 +104,9 @@ pub struct ArtifactRecord {
     /// What decides the paths through the derivatives; `None` for the primal alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
+    /// What its solvers solve, where they have the implicit function theorem's derivative.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equations: Vec<Equation>,
     /// Every command that was run for it.
     pub commands: Vec<String>,
 }

@@ -66,6 +66,31 @@ pub const AFTER_CRASH: &str = "ffgrad_after_crash";
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 
+/// What the program in a solver's place calls where the solver has not solved: `void ffgrad_unsolved(long solver, long unknown, double step,
+/// double value)`.
+pub const UNSOLVED: &str = "ffgrad_unsolved";
+
+/// Where that is kept, for the calling thread or for the threads of teams: `Unsolved *ffgrad_unsolved_note(int32_t of_others)`.
+pub const UNSOLVED_NOTE: &str = "ffgrad_unsolved_note";
+
+/// A report of a solver that has not solved.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Unsolved {
+    /// Not 0 while a call is under way on this thread; set by the caller.
+    pub listening: i32,
+    /// Reports since the caller set it to 0.
+    pub reports: u32,
+    /// The number of the solver, [`Equation::number`].
+    pub solver: i64,
+    /// The unknown, from 0; -1: the Jacobian is singular.
+    pub unknown: i64,
+    /// The Newton step from the solution; of a singular Jacobian its condition number.
+    pub step: f64,
+    /// The unknown's value.
+    pub value: f64,
+}
+
 /// A constant that an artifact exports where its derivatives may need a large stack: they recurse, or have large arrays in a frame.
 pub const LARGE_STACK: &str = "ffgrad_large_stack";
 
@@ -184,6 +209,29 @@ pub struct Solver {
     pub replacement: String,
     /// The function that calls it all the same.
     pub inside: String,
+    /// What it solves.
+    #[serde(default)]
+    pub equation: Equation,
+}
+
+/// What a solver solves, for messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Equation {
+    /// The solver's number among those of the function.
+    pub number: u32,
+    /// The solver, as the user names it.
+    pub solver: String,
+    /// The residual, likewise.
+    pub residual: String,
+    /// Where that is defined.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The parameter with the unknowns; `None` where the solver returns the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+    /// How exact a solution has to be, as written.
+    pub tolerance: String,
 }
 
 /// A derivative that the user gave, as the worker found it in the sources.

@@ -108,3 +108,24 @@ def test_a_batch_leaves_a_kernel_its_own_blocks_along_z(tmp_path: Path) -> None:
     text, _, folder = f._native.ptx(["primal"], 1, "sm_80", 5)
     assert "%ctaid.z" in text and "%nctaid.z" not in text
     assert "urem i32" in (Path(folder) / "before.ll").read_text()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[i] = x[i]; y[i] *= y[i]; y[i] *= x[i];",
+        "y[i] = 1; double e = 1; while (fabs(e) > 1e-12) { e = y[i] * y[i] - x[i]; y[i] -= e / (2 * y[i]); }",
+        "y[i] = 1; for (int k = 0; k < n; k++) y[i] *= x[k];",
+        "for (int k = 0; k < n - 7; k++) { y[i] = x[i]; y[i] = sin(y[i]); }",
+    ],
+)
+def test_an_output_that_is_its_own_work_variable_is_kept_or_not_read(tmp_path: Path, body: str) -> None:
+    """Where Enzyme drops the stores of an output, no derivative may load from it."""
+    source = tmp_path / "work.cu"
+    source.write_text(
+        f"__global__ void work(const double *x, double *y, int n) {{ int i = threadIdx.x; if (i < n) {{ {body} }} }}"
+    )
+    f = enzyme(source, "work", "x[n] -> y[n]", grid=1, block=32)
+    text, _, folder = f._native.ptx(["vjp"], 1, "sm_80")
+    is_dropped = re.search(r"load i32, ptr @enzyme_dupnoneed", (Path(folder) / "before.ll").read_text())
+    assert not (is_dropped and "[ffgrad_vjp_param_2]" in text)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ffgrad import implicit
 from support.fixtures import Compile
 from support.paths import SLOTS, SLOTS_OPTIONS, SLOTS_SIGNATURE, points, slots_by_hand
 
@@ -28,3 +29,34 @@ def test_a_wrong_gradient_at_later_values_is_never_returned(compile_source: Comp
             assert "could be proven right" in str(refusal)  # noqa: PT017
         else:
             np.testing.assert_allclose(np.asarray(made), slots_by_hand(x), rtol=1e-9)
+
+
+SOLVER = """
+double residual(double x, double p) { return x * x * x + x - p; }
+double solve(double p, int steps) {
+  double x = 1;
+  for (int i = 0; i < steps; i++) x -= (x * x * x + x - p) / (3 * x * x + 1);
+  return x;
+}
+double f(double p, int steps) { return solve(p, steps); }
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("transform", ["grad", "jit", "vmap", "hessian"])
+def test_a_solver_that_does_not_solve_is_an_error(compile_source: Compile, transform: str) -> None:
+    """In the call itself, wherever that is run."""
+    op = compile_source(SOLVER, "f", "p, steps -> return", derivatives={"solve": implicit("residual")})
+
+    def gradient(p: float, steps: int) -> float:
+        of = jax.hessian if transform == "hessian" else jax.grad
+        made = of(lambda q: op(q, steps))
+        if transform == "vmap":
+            return float(jax.vmap(made)(jnp.array([p, p]))[0])
+        return float((jax.jit(made) if transform == "jit" else made)(p))
+
+    x = float(op(3.0, 60))
+    slope = 1 / (3 * x * x + 1)
+    assert np.isclose(gradient(3.0, 60), -6 * x * slope**3 if transform == "hessian" else slope)
+    with pytest.raises(Exception, match="has not solved `residual` in this call"):
+        gradient(3.0, 1)

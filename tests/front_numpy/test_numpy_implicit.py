@@ -234,3 +234,43 @@ def test_a_residual_that_is_not_what_is_solved_is_found_out(write: Write) -> Non
     with pytest.raises(ffgrad.DifferentiationError) as caught:
         f.grad(0.3, 1.1)
     assert "`solve`" in str(caught.value)
+
+
+def test_numbers_of_single_precision_by_value(write: Write) -> None:
+    """Such an argument must not reach Enzyme as a double."""
+    text = """
+    float residual(float x, float p, float q) { return x * x + q * x - p; }
+    float solve(float p, float q) { float x = 1; for (int i = 0; i < 30; i++) x -= (x * x + q * x - p) / (2 * x + q); return x; }
+    float f(float p, float q) { return solve(p, q); }
+    """
+    f = enzyme(write(text), "f", derivatives={"solve": implicit("residual")})
+    p, q = np.float32(3), np.float32(0.5)
+    x, (dp, dq) = f.value_and_grad(p, q, argnums=(0, 1))
+    assert np.isclose(dp, 1 / (2 * x + q), rtol=1e-5)
+    assert np.isclose(dq, -x / (2 * x + q), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ({"implicit": "residual", "kind": "rot"}, "the rule of `solve` has no kind `rot`: did you mean `root`?"),
+        ({"implicit": "residual", "sizes": 2}, "the rule of `solve` has no member `sizes`: did you mean `size`?"),
+    ],
+)
+def test_misspelled_rules_have_hints(write: Write, rule: dict[str, Any], text: str) -> None:
+    """As JSON brings them; Python's own function says so at once."""
+    with pytest.raises(TypeError) as caught:
+        enzyme(write(SYSTEM), "f", derivatives={"solve": rule})
+    assert text in str(caught.value)
+    with pytest.raises(ValueError, match="there is no kind 'rot': did you mean 'root'"):
+        implicit("residual", kind="rot")
+
+
+def test_a_static_residual_that_nothing_calls_is_explained(write: Write) -> None:
+    """The compiler leaves it out."""
+    text = BISECTION.replace(
+        "double kepler(", "static double unused(double x, double e, double m) { return x; }\ndouble kepler("
+    )
+    with pytest.raises(CompileError) as caught:
+        enzyme(write(text), "f", derivatives={"solve": implicit("unused")})
+    assert "where `unused` is static and nothing calls it, it is left out. Leave out `static`." in str(caught.value)

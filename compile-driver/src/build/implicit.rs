@@ -14,7 +14,7 @@ use core_ad::fortran::Found;
 use core_ad::implicit::{self, Implicit};
 use core_ad::manifest::Manifest;
 use core_ad::names::{self, Lookup};
-use core_ad::protocol::{Request, Response, Solver};
+use core_ad::protocol::{Equation, Request, Response, Solver};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -74,18 +74,27 @@ pub fn compile(
     for (number, (solver, rule)) in rules.enumerate() {
         let own = described(spec, worker, solver, functions, procedures, solver)?;
         let residual = described(spec, worker, &rule.implicit, functions, procedures, solver)?;
-        let text = implicit::program(rule, &own, &residual, number)
+        let made = implicit::program(rule, &own, &residual, number)
             .map_err(|reason| misfit(spec, &own, &residual, rule, &reason))?;
         let (source, module) =
             (staging.join(format!("implicit{number}.c")), staging.join(format!("implicit{number}.bc")));
-        std::fs::write(&source, &text).map_err(io("write", &source))?;
+        std::fs::write(&source, &made.text).map_err(io("write", &source))?;
         let mut command = Command::new(&context.tools.clang.path);
         command.args(["-O2", "-fPIC", "-std=gnu17", "-w", "-Xclang", "-disable-llvm-passes", "-fno-math-errno"]);
         command.arg("-idirafter").arg(headers).args(["-c", "-emit-llvm", "-o"]).arg(&module).arg(&source);
         let line = crate::os::process::command_line(&command);
         compiler::execute(spec, &mut command)?;
         let names = implicit::names(number);
-        let solver = Solver { symbol: own.symbol, replacement: names.solver, inside: names.inside };
+        let equation = Equation {
+            number: number as u32,
+            solver: solver.clone(),
+            residual: rule.implicit.clone(),
+            file: residual.file,
+            line: residual.line,
+            unknown: made.unknown,
+            tolerance: format!("{:e}", made.tolerance.0),
+        };
+        let solver = Solver { symbol: own.symbol, replacement: names.solver, inside: names.inside, equation };
         programs.push(Program { module, solver, residual: residual.symbol, command: line });
     }
     Ok(programs)
@@ -138,6 +147,13 @@ fn unknown(spec: &Spec, name: &str, functions: &[String], solver: &str) -> Error
     if !closest.is_empty() {
         let closest: Vec<String> = closest.iter().map(|name| format!("`{name}`")).collect();
         diagnosis = diagnosis.advise(format!("The closest names are {}.", closest.join(", ")));
+    }
+    let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    if spec.sources.iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| is_word(&text))) {
+        let dropped = format!(
+            "The name is there: where `{name}` is static and nothing calls it, it is left out. Leave out `static`."
+        );
+        diagnosis = diagnosis.advise(dropped);
     }
     Error::compile(diagnosis)
 }

@@ -339,6 +339,7 @@ impl<'a> Build<'a> {
             diagnostics: std::mem::take(&mut self.diagnostics),
             skipped: std::mem::take(&mut self.skipped),
             paths: self.paths.take(),
+            equations: implicit::in_use(self.context.spec, &self.manifest).into_iter().map(|s| s.equation).collect(),
             commands: std::mem::take(&mut self.commands),
         };
         cache::write_json(&self.folder.join("artifact.json"), &record)?;

@@ -22,11 +22,12 @@ use crate::os::process;
 use crate::source_text;
 use crate::toolchain::CudaTools;
 use crate::toolchain::toolkit::CHECKED_FOR;
-use core_ad::Access;
 use core_ad::cuda::{back_end, device};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest};
+use core_ad::plan::{Part, Slot};
 use core_ad::protocol::{Entry, Pipeline};
+use core_ad::{Access, CallPlan, Role};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,26 +94,15 @@ struct Build<'a> {
 impl Build<'_> {
     fn run(&self) -> Result<ArtifactRecord> {
         let mut commands = Vec::new();
-        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
         let source = self.front_end(&mut commands)?;
+        self.check_entries(&source)?;
+        let ptx = self.folder.join(FILE);
         let params = self.manifest.prototype.params.iter().enumerate();
         let write_only: Vec<usize> = params.filter(|(_, p)| p.access == Some(Access::Write)).map(|(i, _)| i).collect();
-        let job = device::Job {
-            symbol: &self.manifest.prototype.symbol,
-            plan: &self.manifest.plan,
-            mask: self.wanted.mask,
-            write_only: &write_only,
-            entries: &self.wanted.entries,
-            shared: self.wanted.shared,
-            batched: self.wanted.batched,
-        };
-        self.check_entries(&source)?;
-        write(&before, &device::with_entries(&source, &job))?;
-        commands.push(self.differentiate(&before, &after)?);
-        let final_ir = self.folder.join("final.ll");
-        write(&final_ir, &back_end::for_back_end(&read_text(&after)?))?;
-        let ptx = self.folder.join(FILE);
-        self.back_end(&final_ir, &ptx, &mut commands)?;
+        self.generate(&source, &write_only, &ptx, &mut commands)?;
+        if !write_only.is_empty() && touches(&read_text(&ptx)?, &self.manifest.plan, self.wanted, &write_only) {
+            self.generate(&source, &[], &ptx, &mut commands)?;
+        }
         let needs = self.check(&ptx, &mut commands)?;
         Ok(ArtifactRecord {
             format: FORMAT,
@@ -125,8 +115,28 @@ impl Build<'_> {
             diagnostics: needs,
             skipped: Vec::new(),
             paths: None,
+            equations: Vec::new(),
             commands,
         })
+    }
+
+    /// Writes the PTX. Of outputs that are `write_only` Enzyme drops the stores in derivatives.
+    fn generate(&self, source: &str, write_only: &[usize], ptx: &Path, commands: &mut Vec<String>) -> Result<()> {
+        let (before, after) = (self.folder.join("before.ll"), self.folder.join("after.ll"));
+        let job = device::Job {
+            symbol: &self.manifest.prototype.symbol,
+            plan: &self.manifest.plan,
+            mask: self.wanted.mask,
+            write_only,
+            entries: &self.wanted.entries,
+            shared: self.wanted.shared,
+            batched: self.wanted.batched,
+        };
+        write(&before, &device::with_entries(source, &job))?;
+        commands.push(self.differentiate(&before, &after)?);
+        let final_ir = self.folder.join("final.ll");
+        write(&final_ir, &back_end::for_back_end(&read_text(&after)?))?;
+        self.back_end(&final_ir, ptx, commands)
     }
 
     fn front_end(&self, commands: &mut Vec<String>) -> Result<String> {
@@ -239,6 +249,21 @@ impl Build<'_> {
         let shown: Vec<&str> = printed.lines().filter(|l| l.contains("error") || l.contains("fatal")).take(8).collect();
         Err(Error::Device(Box::new(diagnosis.quote(shown.join("\n")))))
     }
+}
+
+/// Whether a derivative touches the values of outputs whose stores Enzyme has dropped: it would read what was there before. That they are
+/// only written is known of code that another LLVM has optimised, for the CPU.
+fn touches(ptx: &str, plan: &CallPlan, wanted: &PtxRequest, write_only: &[usize]) -> bool {
+    let is_dropped = |slot: &Slot| {
+        slot.part == Part::Primal
+            && plan.args[slot.arg].role == Role::Output
+            && write_only.contains(&slot.arg)
+            && plan.has_shadow(slot.arg, wanted.mask)
+    };
+    wanted.entries.iter().filter(|entry| **entry != Entry::Primal).any(|&entry| {
+        let mut slots = plan.slots(entry, wanted.mask).enumerate().filter(|(_, slot)| is_dropped(slot));
+        slots.any(|(i, _)| ptx.contains(&format!("[{}_param_{i}]", entry.symbol())))
+    })
 }
 
 fn read_text(path: &Path) -> Result<String> {

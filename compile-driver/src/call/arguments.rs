@@ -11,6 +11,7 @@
 use crate::call::crash_guard;
 use crate::call::large_stack;
 use crate::call::scratch::{Frame, words};
+use crate::call::unsolved::Listening;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use core_ad::diagnostics::Diagnosis;
@@ -355,9 +356,9 @@ impl<'a> Call<'a> {
 
     fn run_halves(&self, artifact: &Artifact, slots: &mut Vec<*mut c_void>) -> Result<()> {
         let (arguments, mut tape) = (slots.len(), std::ptr::null_mut());
-        self.run_with(artifact, Entry::Augmented, slots, Some(&mut tape))?;
+        let forward = self.run_with(artifact, Entry::Augmented, slots, Some(&mut tape));
         slots.truncate(arguments);
-        let outcome = self.run_with(artifact, Entry::Reverse, slots, Some(&mut tape));
+        let outcome = forward.and_then(|()| self.run_with(artifact, Entry::Reverse, slots, Some(&mut tape)));
         if let Some(tapes) = artifact.tapes {
             // SAFETY: the tape just made, dropped once. Without an arena the reverse sweep has freed it.
             unsafe { (tapes.drop)(tape) };
@@ -390,6 +391,7 @@ impl<'a> Call<'a> {
         slots.extend(launch.as_ref().map(|words| words.as_ptr().cast_mut().cast::<c_void>()));
         slots.extend(tape.as_deref().copied());
         let is_guarded = crash_guard::guards(artifact, entry);
+        let listening = Listening::begin(artifact);
         let mut crash = None;
         // SAFETY: the array has every slot of the plan, each with memory of the planned size, and behind them the
         // message buffer and the tape's place, which may be written to. What the foreign code does with it is its
@@ -412,6 +414,7 @@ impl<'a> Call<'a> {
             Some(teams) => teams.of(self.threads, run),
             None => run(),
         };
+        let solved = listening.map_or(Ok(()), |listening| listening.end(self.function));
         if let Some(signal) = crash {
             // What a tape was made of before stays in its place.
             return Err(crash_guard::error(self.function, artifact, signal));
@@ -420,7 +423,7 @@ impl<'a> Call<'a> {
             *tape = *made;
         }
         if code == status::OK {
-            return Ok(());
+            return solved;
         }
         // SAFETY: the buffer ends with a zero.
         let text = unsafe { std::ffi::CStr::from_ptr(message.cast()) }.to_string_lossy().into_owned();

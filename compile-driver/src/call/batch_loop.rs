@@ -7,6 +7,7 @@ use crate::call::results::ResultWriter;
 use crate::call::scratch::{Frame, words};
 use crate::call::split::Split;
 use crate::call::task::Task;
+use crate::call::unsolved;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use core_ad::DerivativeSet;
@@ -379,6 +380,10 @@ fn at(error: Error, element: usize, index: &[i64]) -> Error {
         Error::Foreign(mut diagnosis) => {
             diagnosis.headline = format!("{} at element {place} of the batch", diagnosis.headline);
             Error::Foreign(diagnosis)
+        }
+        Error::Differentiation(mut diagnosis) if diagnosis.code == unsolved::CODE => {
+            diagnosis.headline = format!("{}, at element {place} of the batch", diagnosis.headline);
+            Error::Differentiation(diagnosis)
         }
         other => other,
     }

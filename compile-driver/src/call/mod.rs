@@ -12,3 +12,4 @@ pub(crate) mod shadows;
 pub(crate) mod shape_cache;
 pub(crate) mod split;
 pub(crate) mod task;
+pub mod unsolved;

@@ -377,18 +377,11 @@ impl Selection<'_> {
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
-        diagnosis.advice = unproven::advice(rejected).into_iter().map(str::to_owned).collect();
-        for (name, given) in &self.opened.spec.options.derivatives {
-            if let GivenDerivative::Implicit(rule) = given {
-                let residual = &rule.implicit;
-                diagnosis.advice.insert(
-                    0,
-                    format!(
-                        "The derivative of `{name}` follows from `{residual}`: does that hold where `{name}` ends?"
-                    ),
-                );
-            }
-        }
+        let equations = self.opened.spec.options.derivatives.iter().filter_map(|(solver, given)| match given {
+            GivenDerivative::Implicit(rule) => Some((solver.as_str(), rule.implicit.as_str())),
+            GivenDerivative::Functions(_) => None,
+        });
+        diagnosis.advice = unproven::advice(rejected, &equations.collect::<Vec<_>>());
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);

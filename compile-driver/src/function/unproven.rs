@@ -14,8 +14,24 @@ pub(crate) fn is_zero(text: &str) -> bool {
     ZERO.iter().any(|zero| text.contains(zero))
 }
 
-/// The advice, a sentence or a part of one each.
-pub(super) fn advice(rejected: &[String]) -> Vec<&'static str> {
+/// The advice, a sentence or a part of one each. `equations`: solvers with the implicit function theorem's derivative, and their residuals.
+pub(super) fn advice(rejected: &[String], equations: &[(&str, &str)]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for (solver, residual) in equations {
+        all.push(format!(
+            "The derivative of `{solver}` follows from `{residual}`: does that hold where `{solver}` ends, and how exactly? A solver that ends"
+        ));
+        all.push(
+            "at a relative error of 1e-6 spoils finite differences; its own tolerance should be 1e-9 or less."
+                .to_owned(),
+        );
+    }
+    all.extend(general(rejected, !equations.is_empty()).into_iter().map(str::to_owned));
+    all
+}
+
+/// Without what the programs themselves say.
+fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
     let all = |words: &str| !rejected.is_empty() && rejected.iter().all(|line| line.contains(words));
     let any = |words: &str| rejected.iter().any(|line| line.contains(words));
     if any("forward and reverse mode agree") && !any("reverse mode gives") {
@@ -31,7 +47,8 @@ pub(super) fn advice(rejected: &[String]) -> Vec<&'static str> {
             "derivative: try other arguments or fewer steps; verify=\"off\" returns Enzyme's gradient without a check.",
         ];
         let or = "Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.";
-        either.into_iter().chain(SOLVER).chain([or]).collect()
+        let solver: &[&str] = if has_implicit { &[] } else { &SOLVER };
+        either.into_iter().chain(solver.iter().copied()).chain([or]).collect()
     } else if all("are finite, those of the other are not") {
         vec![
             "A part of the function has no finite derivative at these arguments, though the result may not use its value:",
@@ -56,10 +73,13 @@ mod tests {
         let agree = |value: &str| {
             format!("o1: wrong gradient: forward and reverse mode agree ({value}), finite differences give 1")
         };
-        assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")])[0].starts_with("Its derivative by AD is 0"));
-        let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()]);
+        assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")], &[])[0].starts_with("Its derivative by AD is 0"));
+        let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()], &[]);
         assert!(chaos[0].starts_with("Either") && chaos.iter().any(|line| line.contains("implicit(")));
-        let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()]);
+        let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()], &[]);
         assert!(wrong[2].contains("bug of Enzyme"));
+        let solved = advice(&[agree("3.000000e0")], &[("solve", "residual")]);
+        assert!(solved[0].starts_with("The derivative of `solve` follows from `residual`"));
+        assert!(!solved.iter().any(|line| line.contains("SOLVER")));
     }
 }

@@ -4,8 +4,9 @@ use crate::cache::{Cache, layout};
 use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
+use crate::load::solver_notes::Notes;
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -68,6 +69,8 @@ pub struct Artifact {
     pub wants_large_stack: bool,
     /// Makes the thread's arena usable again after a crash; not 0 where memory was short.
     pub after_crash: Option<unsafe extern "C" fn() -> i32>,
+    /// Where it reports solvers that have not solved; none where it has no implicit derivatives.
+    pub unsolved: Option<Notes>,
     _library: Library,
 }
 
@@ -127,6 +130,8 @@ impl Artifact {
         let wants_large_stack = unsafe { library.get::<*const u8>(LARGE_STACK) }.is_ok();
         // SAFETY: the symbol has this type in every artifact.
         let after_crash = unsafe { library.get(AFTER_CRASH) }.ok().map(|f| *f);
+        // SAFETY: the symbol has this type in every artifact.
+        let unsolved = unsafe { library.get(UNSOLVED_NOTE) }.ok().map(|find| Notes::new(*find));
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -144,6 +149,7 @@ impl Artifact {
             paths,
             wants_large_stack,
             after_crash,
+            unsolved,
             _library: library,
         })
     }

@@ -3,3 +3,4 @@
 pub mod artifact;
 pub(crate) mod mpi_ranks;
 pub(crate) mod openmp_runtime;
+pub mod solver_notes;

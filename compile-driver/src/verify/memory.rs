@@ -1,12 +1,13 @@
 //! Runs entry points on private copies of the arguments, and detects writes to inputs.
 
+use crate::call::unsolved::is_unsolved;
 use crate::error::Result;
 use crate::verify::Probe;
 use crate::verify::sample::{Numbers, Point, numbers, words};
-use core_ad::Role;
 use core_ad::path_set::PathSet;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
+use core_ad::{DType, Role};
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
@@ -58,12 +59,28 @@ impl Probe<'_> {
         let (mut values, mut shadows) = self.memory(point, given);
         let mut slots = self.slots(entry, &mut values, &mut shadows);
         self.enter_derivative();
-        self.run_counted(entry, &mut slots)?;
+        let outcome = self.run_counted(entry, &mut slots);
+        if self.is_spoilt(outcome, &mut shadows)? {
+            return Ok(shadows);
+        }
         self.note_written(entry, point, &values);
         if entry == Entry::Jvp {
             self.note_written(entry, &self.filled(given), &shadows);
         }
         Ok(shadows)
+    }
+
+    /// Whether a derivative is not-a-number, written here, because a solver has not solved; where the caller is told that is an error.
+    pub(super) fn is_spoilt(&self, outcome: Result<()>, shadows: &mut Point) -> Result<bool> {
+        let Err(error) = outcome else { return Ok(false) };
+        if !is_unsolved(&error) || self.tells_unsolved.get() {
+            return Err(error);
+        }
+        let half = u64::from(f32::NAN.to_bits());
+        for (arg, memory) in self.call.plan.args.iter().zip(shadows).filter(|(arg, _)| arg.dtype.is_float()) {
+            memory.fill(if arg.dtype == DType::F32 { half | half << 32 } else { f64::NAN.to_bits() });
+        }
+        Ok(true)
     }
 
     /// Runs a derivative entry point, and notes its path where it is compared.

@@ -216,6 +216,8 @@ struct Probe<'a> {
     paths: RefCell<PathSet>,
     /// Whether those that run now are compared, and not only used for differences.
     is_compared: Cell<bool>,
+    /// Whether a solver that has not solved is an error, which the caller is told: at his values alone. Elsewhere there is no derivative.
+    tells_unsolved: Cell<bool>,
     /// How far forward and reverse mode were apart at most, relative to the terms compared.
     coarsest: Cell<f64>,
 }
@@ -236,6 +238,7 @@ impl<'a> Probe<'a> {
             place: Cell::new(Place::Given),
             paths: RefCell::default(),
             is_compared: Cell::new(true),
+            tells_unsolved: Cell::new(false),
             coarsest: Cell::new(0.0),
         }
     }
@@ -264,7 +267,10 @@ impl<'a> Probe<'a> {
 
     fn check(&mut self, values: Point) -> Result<Outcome> {
         repeatable::check(self, &values)?;
+        // A rank that fails where others do not would leave them waiting.
+        self.tells_unsolved.set(self.artifact.ranks.is_none());
         let here = self.sample(&values)?;
+        self.tells_unsolved.set(false);
         // The point of all other comparisons: where first derivatives are informative.
         let (first, point) = match here.is_informative() {
             true => (self.judge(&values, here)?, values.clone()),

@@ -192,7 +192,10 @@ impl Probe<'_> {
             slots.push(memory.as_mut_ptr().cast());
         }
         self.enter_derivative();
-        self.run_counted(entry, &mut slots)?;
+        let outcome = self.run_counted(entry, &mut slots);
+        if self.is_spoilt(outcome, &mut changes)? {
+            return Ok((shadows, changes));
+        }
         self.note_written(entry, point, &values);
         Ok((shadows, changes))
     }

@@ -282,7 +282,7 @@ pub fn after_enzyme(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
     undo(PREPARE, module);
     if iterations::any(module) {
         crash_trace::step("resolving iterations");
-        iterations::resolve(module);
+        iterations::resolve(module)?;
         pipelines::inline_marked(module)?;
     }
     Ok(())

@@ -438,6 +438,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("counting paths");
         path_map::lower(module)?;
+        lowering::unsolved::lower(module)?;
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);
         fast_math::allow_fusing(module, codegen.math);

@@ -107,6 +107,8 @@ pub const ALL: &[Code] = codes! {
     "Check the kernel's bounds (compute-sanitizer names the line), and start the process again: its GPU context is lost."
     "implicit" "CompileError" "A solver's derivative was to follow from what it solves (`implicit`), and the prototypes of the two functions do not fit each other."
     "Give the residual the solver's parameters by the same names, and one more for its values (docs/custom-derivatives.md)."
+    "implicit-unsolved" "DifferentiationError" "A solver with the implicit function theorem's derivative did not solve in this call, or the Jacobian at its solution is singular: a gradient from there would be wrong."
+    "Give the solver more iterations, a smaller tolerance or wider bounds (docs/custom-derivatives.md says how a solution is judged)."
     "included-twice" "CompileError" "Several files of a folder have the name that a source includes, and they differ."
     "Name the folder of the one that counts in `include_dirs`, or give the folder below that has only one of them."
     "indirect-call" "DifferentiationError" "The function calls through a pointer that Enzyme cannot follow."

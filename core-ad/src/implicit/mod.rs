@@ -6,12 +6,14 @@
 //! derivatives by the parameters p: after the first step x(p) is right to first order, after the second to second order.
 //! So Enzyme differentiates the residual alone, and J is made by its forward mode, a column at a time.
 
+mod text;
+
 use crate::prototype::c_name;
 use crate::{Access, DType, Param, ParamType, Prototype, ReturnType};
 use serde::{Deserialize, Serialize};
 
 /// Of the programs, for keys: a change of what [`program`] writes changes it.
-pub const VERSION: &str = "2";
+pub const VERSION: &str = "3";
 
 /// What vanishes at the solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,27 @@ pub enum Size {
     Parameter(String),
 }
 
+/// How large a Newton step from a solution may be, relative to the scale of the unknown.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tolerance(pub f64);
+
+impl PartialEq for Tolerance {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Tolerance {}
+
+impl Tolerance {
+    /// Where none is given. Solvers end at relative errors of 1e-6 and less, those of single precision at 1e-5; and the first gradient is
+    /// compared with finite differences, which a coarser solution would spoil.
+    fn usual(dtype: DType) -> Self {
+        Tolerance(if dtype == DType::F32 { 1e-3 } else { 1e-4 })
+    }
+}
+
 /// The rule of one solver, as the option `derivatives` has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +74,9 @@ pub struct Implicit {
     /// The number of unknowns, where that is in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
+    /// How exact a solution has to be; as [`Tolerance::usual`] where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
 }
 
 /// Symbols of the program for the rule of a given number.
@@ -90,6 +116,17 @@ struct Matched<'a> {
     form: Residual,
     /// An expression over the solver's parameters.
     count: String,
+    tolerance: Tolerance,
+}
+
+/// A program, and what messages about it say.
+pub struct Program {
+    /// In C.
+    pub text: String,
+    /// How exact a solution has to be.
+    pub tolerance: Tolerance,
+    /// The parameter of the solver with the unknowns; `None` where it is its value.
+    pub unknown: Option<String>,
 }
 
 /// The program, or what does not fit.
@@ -97,8 +134,10 @@ struct Matched<'a> {
 /// # Errors
 ///
 /// In the user's terms, with the names of parameters.
-pub fn program(rule: &Implicit, solver: &Prototype, residual: &Prototype, number: usize) -> Result<String, String> {
-    Ok(matched(rule, solver, residual)?.program(number))
+pub fn program(rule: &Implicit, solver: &Prototype, residual: &Prototype, number: usize) -> Result<Program, String> {
+    let matched = matched(rule, solver, residual)?;
+    let unknown = matched.unknown.map(|at| solver.params[at].name.clone());
+    Ok(Program { text: matched.program(number), tolerance: matched.tolerance, unknown })
 }
 
 fn float(param: &Param) -> Option<DType> {
@@ -210,7 +249,11 @@ fn matched<'a>(rule: &Implicit, solver: &'a Prototype, residual: &'a Prototype) 
         }
     }
     let count = count(rule, solver, residual, unknown, form)?;
-    Ok(Matched { solver, residual, kind: rule.kind, dtype, unknown, x, r: values, form, count })
+    let tolerance = rule.tolerance.unwrap_or_else(|| Tolerance::usual(dtype));
+    if !(tolerance.0 > 0.0 && tolerance.0 <= 1.0) {
+        return Err(format!("the tolerance is {}: it is relative, above 0 and at most 1", tolerance.0));
+    }
+    Ok(Matched { solver, residual, kind: rule.kind, dtype, unknown, x, r: values, form, count, tolerance })
 }
 
 /// The parameter of the solver with the solution: the only one that it writes and the residual takes.
@@ -246,6 +289,18 @@ fn count(
         true => format!("*a{at}"),
         false => format!("a{at}"),
     };
+    let is_single = form == Residual::Returned && rule.kind != Kind::Minimum;
+    if is_single && unknown.is_some() {
+        let has_integers = solver.params.iter().any(is_integer);
+        let is_one = rule.size == Some(Size::Number(1)) || (rule.size.is_none() && !has_integers);
+        if !is_one {
+            return Err(format!(
+                "`{}` returns one number, and several unknowns need as many: write them to a further pointer, or \
+                 add size=1 where there is one unknown",
+                residual.function
+            ));
+        }
+    }
     match &rule.size {
         Some(Size::Number(0)) => return Err("the number of unknowns is 0".to_owned()),
         Some(Size::Number(number)) => return Ok(number.to_string()),
@@ -257,7 +312,7 @@ fn count(
         }
         None => {}
     }
-    if unknown.is_none() || (form == Residual::Returned && rule.kind != Kind::Minimum) {
+    if unknown.is_none() || is_single {
         return Ok("1".to_owned());
     }
     let both = |param: &&(usize, &Param)| is_integer(param.1) && residual.param(&param.1.name).is_some();
@@ -283,188 +338,6 @@ impl Param {
             ParamType::Value { dtype } | ParamType::Pointer { dtype, .. } => Some(dtype),
             ParamType::Unsupported => None,
         }
-    }
-}
-
-/// A parameter as C declares it.
-fn declared(param: &Param, name: &str) -> String {
-    match param.ty {
-        ParamType::Value { dtype } => format!("{} {name}", c_name(dtype)),
-        ParamType::Pointer { dtype, .. } => format!("{} *{name}", c_name(dtype)),
-        ParamType::Unsupported => format!("void *{name}"),
-    }
-}
-
-fn returned(prototype: &Prototype) -> &'static str {
-    match prototype.returns {
-        ReturnType::Value { dtype } => c_name(dtype),
-        _ => "void",
-    }
-}
-
-impl Matched<'_> {
-    fn declarations(prototype: &Prototype, prefix: &str) -> String {
-        let each = prototype.params.iter().enumerate().map(|(i, param)| declared(param, &format!("{prefix}{i}")));
-        let all = each.collect::<Vec<_>>().join(", ");
-        if all.is_empty() { "void".to_owned() } else { all }
-    }
-
-    /// Parameters of the residual that are constants of the Jacobian, as the solver has them: position in the residual and
-    /// expression.
-    fn constants(&self) -> Vec<(usize, String)> {
-        let others = (0..self.residual.params.len()).filter(|&i| i != self.x && Some(i) != self.r);
-        others.filter_map(|i| Some((i, format!("a{}", self.solver.param(&self.residual.params[i].name)?.0)))).collect()
-    }
-
-    fn program(&self, number: usize) -> String {
-        let Names { solver, inside } = names(number);
-        let t = c_name(self.dtype);
-        let constants = self.constants();
-        let extra: String = constants
-            .iter()
-            .map(|(i, _)| format!(", {}", declared(&self.residual.params[*i], &format!("b{i}"))))
-            .collect();
-        let given: String = constants.iter().map(|(_, expression)| format!(", {expression}")).collect();
-        let marked: String = constants.iter().map(|(_, expression)| format!(", enzyme_const, {expression}")).collect();
-        let solver_params = Self::declarations(self.solver, "a");
-        let has_value = self.solver.returns != ReturnType::Void;
-        let value = returned(self.solver);
-        let comma = if self.solver.params.is_empty() { "" } else { ", " };
-        let (listed, own) = (if self.solver.params.is_empty() { "" } else { &solver_params }, self.count.clone());
-        let arguments = |x: &str| {
-            let each = (0..self.solver.params.len())
-                .map(|i| if Some(i) == self.unknown { x.to_owned() } else { format!("a{i}") });
-            each.collect::<Vec<_>>().join(", ")
-        };
-        let start = match self.unknown {
-            Some(at) => format!("  memcpy(x, a{at}, (size_t)n * sizeof *x);\n"),
-            None => String::new(),
-        };
-        let solve = match (self.unknown, has_value) {
-            (None, _) => format!("  x[0] = ffgrad_given({});\n", arguments("")),
-            (Some(_), true) => format!("  *value = ffgrad_given({});\n", arguments("x")),
-            (Some(_), false) => format!("  ffgrad_given({});\n", arguments("x")),
-        };
-        let value_parameter =
-            if self.unknown.is_some() && has_value { format!("{value} *value, ") } else { String::new() };
-        let value_argument = if value_parameter.is_empty() { "" } else { "&value, " };
-        let value_declared = if value_parameter.is_empty() { String::new() } else { format!("  {value} value;\n") };
-        let finish = match self.unknown {
-            None => format!("  {t} y = ffgrad_stepped(x, inverse, base, 0{given});\n"),
-            Some(at) => format!("  for (long i = 0; i < n; i++) a{at}[i] = next[i];\n"),
-        };
-        let finish = match self.unknown {
-            None => finish.replace(&format!("ffgrad_stepped(x, inverse, base, 0{given})"), "next[0]"),
-            Some(_) => finish,
-        };
-        let end = match (self.unknown, has_value) {
-            (None, _) => "  return y;\n",
-            (Some(_), true) => "  return value;\n",
-            (Some(_), false) => "",
-        };
-        format!(
-            "/* The rule of `{s}` by the implicit function theorem, made by ffgrad; core-ad/src/implicit/mod.rs says why it is right. */\n\
-             #include <ffgrad/derivatives.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n\n\
-             extern {value} ffgrad_given({solver_params}) __asm__(\"{solver_symbol}\");\n\
-             extern {residual_value} ffgrad_said({residual_params}) __asm__(\"{residual_symbol}\");\n\
-             extern int enzyme_dup, enzyme_const;\nextern void __enzyme_fwddiff_implicit_{number}(void *, ...);\n\n\
-             {residual_function}\n\
-             /* Values, the inverse of the Jacobian and the residual where the solver ends. */\n\
-             __attribute__((noinline)) void {inside}({value_parameter}{t} *x, {t} *inverse, {t} *base{comma}{listed}) {{\n\
-             \x20 long n = (long)({own});\n{start}{solve}\
-             \x20 {t} *seed = malloc((size_t)n * sizeof *seed), *jacobian = malloc((size_t)n * (size_t)n * sizeof *jacobian);\n\
-             \x20 {t} *column = malloc((size_t)n * sizeof *column);\n\
-             \x20 for (long j = 0; j < n; j++) {{\n\
-             \x20   for (long i = 0; i < n; i++) seed[i] = i == j, column[i] = 0;\n\
-             \x20   __enzyme_fwddiff_implicit_{number}((void *)ffgrad_residual_{number}, enzyme_dup, x, seed, enzyme_dup, base, column, enzyme_const, n{marked});\n\
-             \x20   for (long i = 0; i < n; i++) jacobian[i * n + j] = column[i];\n\
-             \x20 }}\n\
-             \x20 ffgrad_residual_{number}(x, base, n{given});\n\
-             \x20 /* Gauss and Jordan, with the largest pivot of each column; a singular matrix has no inverse. */\n\
-             \x20 for (long i = 0; i < n; i++)\n\
-             \x20   for (long j = 0; j < n; j++) inverse[i * n + j] = i == j;\n\
-             \x20 for (long k = 0; k < n; k++) {{\n\
-             \x20   long p = k;\n\
-             \x20   for (long i = k + 1; i < n; i++)\n\
-             \x20     if (fabs(jacobian[i * n + k]) > fabs(jacobian[p * n + k])) p = i;\n\
-             \x20   for (long j = 0; j < n && p != k; j++) {{\n\
-             \x20     {t} s = jacobian[k * n + j];\n\
-             \x20     jacobian[k * n + j] = jacobian[p * n + j], jacobian[p * n + j] = s;\n\
-             \x20     s = inverse[k * n + j];\n\
-             \x20     inverse[k * n + j] = inverse[p * n + j], inverse[p * n + j] = s;\n\
-             \x20   }}\n\
-             \x20   {t} pivot = jacobian[k * n + k] != 0 ? 1 / jacobian[k * n + k] : ({t})NAN;\n\
-             \x20   for (long j = 0; j < n; j++) jacobian[k * n + j] *= pivot, inverse[k * n + j] *= pivot;\n\
-             \x20   for (long i = 0; i < n; i++) {{\n\
-             \x20     {t} f = jacobian[i * n + k];\n\
-             \x20     if (i == k) continue;\n\
-             \x20     for (long j = 0; j < n; j++) jacobian[i * n + j] -= f * jacobian[k * n + j], inverse[i * n + j] -= f * inverse[k * n + j];\n\
-             \x20   }}\n\
-             \x20 }}\n\
-             \x20 free(seed), free(jacobian), free(column);\n}}\n\
-             FFGRAD_INACTIVE({inside});\n\n\
-             {value} {solver}({solver_params}) {{\n\
-             \x20 long n = (long)({own});\n{value_declared}\
-             \x20 /* Zeroed, and so their shadows: what only the inactive function writes to has a derivative of zero. */\n\
-             \x20 {t} *x = calloc((size_t)n, sizeof *x), *inverse = calloc((size_t)n * (size_t)n, sizeof *inverse);\n\
-             \x20 {t} *base = calloc((size_t)n, sizeof *base), *next = calloc((size_t)n, sizeof *next), *r = calloc((size_t)n, sizeof *r);\n\
-             \x20 {inside}({value_argument}x, inverse, base{comma}{passed});\n\
-             \x20 for (long i = 0; i < n; i++) next[i] = x[i];\n\
-             \x20 for (int step = 0; step < 2; step++) {{\n\
-             \x20   for (long i = 0; i < n; i++) r[i] = 0;\n\
-             \x20   ffgrad_residual_{number}(next, r, n{given});\n\
-             \x20   for (long i = 0; i < n; i++) {{\n\
-             \x20     {t} sum = 0;\n\
-             \x20     for (long j = 0; j < n; j++) sum += inverse[i * n + j] * (r[j] - base[j]);\n\
-             \x20     next[i] -= sum;\n\
-             \x20   }}\n\
-             \x20 }}\n\
-             {finish}\x20 free(x), free(inverse), free(base), free(next), free(r);\n{end}}}\n",
-            s = self.solver.function,
-            solver_symbol = self.solver.symbol,
-            residual_symbol = self.residual.symbol,
-            residual_value = returned(self.residual),
-            residual_params = Self::declarations(self.residual, "b"),
-            residual_function = self.residual_function(number, t, &extra),
-            passed = arguments(&self.unknown.map(|at| format!("a{at}")).unwrap_or_default()),
-        )
-    }
-
-    /// What vanishes: x, its values, n, and the other parameters of the residual.
-    fn residual_function(&self, number: usize, t: &str, extra: &str) -> String {
-        let by_pointer = |i: usize| is_pointer(&self.residual.params[i]);
-        let call = |x: &str| {
-            let each = (0..self.residual.params.len()).map(|i| match i {
-                i if i == self.x && by_pointer(i) => x.to_owned(),
-                i if i == self.x => format!("{x}[0]"),
-                i if Some(i) == self.r => "r".to_owned(),
-                i => format!("b{i}"),
-            });
-            format!("ffgrad_said({})", each.collect::<Vec<_>>().join(", "))
-        };
-        let less_x = "  for (long i = 0; i < n; i++) r[i] -= x[i];\n";
-        let body = match (self.kind, self.form) {
-            (Kind::Root, Residual::Written) => format!("  {};\n", call("x")),
-            (Kind::FixedPoint, Residual::Written) => format!("  {};\n{less_x}", call("x")),
-            (Kind::Root, Residual::Returned) => format!("  r[0] = {};\n", call("x")),
-            (Kind::FixedPoint, Residual::Returned) => format!("  r[0] = {} - x[0];\n", call("x")),
-            (Kind::Minimum, _) => {
-                let constants: String = self.constants().iter().map(|(i, _)| format!(", enzyme_const, b{i}")).collect();
-                format!(
-                    "  for (long i = 0; i < n; i++) r[i] = 0;\n  \
-                     __enzyme_autodiff_implicit_{number}((void *)ffgrad_objective_{number}, enzyme_dup, x, r{constants});\n"
-                )
-            }
-        };
-        let objective = match self.kind {
-            Kind::Minimum => format!(
-                "extern void __enzyme_autodiff_implicit_{number}(void *, ...);\n\
-                 static {t} ffgrad_objective_{number}({t} *x{extra}) {{ return {}; }}\n",
-                call("x")
-            ),
-            _ => String::new(),
-        };
-        format!("{objective}static void ffgrad_residual_{number}({t} *x, {t} *r, long n{extra}) {{\n{body}}}\n")
     }
 }
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
+
+KINDS = ("root", "fixed_point", "minimum")
 
 
 def implicit(
-    function: str, *, kind: str = "root", unknown: str | None = None, size: str | int | None = None
+    function: str,
+    *,
+    kind: str = "root",
+    unknown: str | None = None,
+    size: str | int | None = None,
+    tolerance: float | None = None,
 ) -> dict[str, Any]:
     """Return the implicit function theorem's derivative of a solver: ``derivatives={"solve": implicit("residual")}``.
 
@@ -23,11 +31,23 @@ def implicit(
         The parameter of the solver with the solution, where several could be.
     size
         The integer parameter that counts the unknowns, where several could, or their number.
+    tolerance
+        How exact the solution has to be, relative to each unknown: 1e-4, of ``float`` 1e-3. A call in which the solver ends farther from
+        it is a ``DifferentiationError``.
 
     Returns
     -------
     dict
         A value of the option, as JSON has it for other languages: ``{"implicit": "residual"}``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
     """
-    given = {"implicit": function, "kind": kind, "unknown": unknown, "size": size}
+    if kind not in KINDS:
+        close = difflib.get_close_matches(str(kind), KINDS, 1)
+        meant = f": did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"there is no kind {kind!r}{meant}\n  The kinds are {', '.join(map(repr, KINDS))}.")
+    given = {"implicit": function, "kind": kind, "unknown": unknown, "size": size, "tolerance": tolerance}
     return {name: value for name, value in given.items() if value is not None and (name, value) != ("kind", "root")}

@@ -191,10 +191,19 @@ pub fn tool_records(tools: &Tools) -> Vec<ToolRecord> {
     all
 }
 
-/// The parts of ffgrad itself that affect derivatives beside the worker and the rules: its version, what it asks of Enzyme, and the
+/// Digest of the driver's own sources that decide what is compiled: a program that was built of others never reads what they have made, though
+/// its version is the same.
+pub const SOURCES: &str = env!("FFGRAD_SOURCES");
+
+/// The parts of ffgrad itself that affect derivatives beside the worker and the rules: its version and sources, what it asks of Enzyme, and the
 /// runtime that it links.
 fn driver() -> String {
+    driver_of(SOURCES)
+}
+
+fn driver_of(sources: &str) -> String {
     let mut hash = blake3::Hasher::new();
+    hash.update(sources.as_bytes());
     hash.update(core_ad::implicit::VERSION.as_bytes());
     hash.update(core_ad::adapter::VERSION.as_bytes()).update(core_ad::adapter::SYMBOL.as_bytes());
     hash.update(enzyme::defaults().as_bytes()).update(clang::NO_VECTORS.concat().as_bytes());

@@ -249,9 +249,17 @@ fn a_derivative_by_what_is_solved_differs_in_each_of_its_parts() {
         r#"{"implicit": "r", "unknown": "x"}"#,
         r#"{"implicit": "r", "size": "n"}"#,
         r#"{"implicit": "r", "size": 3}"#,
+        r#"{"implicit": "r", "tolerance": 0.01}"#,
     ]
     .map(of);
-    assert_eq!(BTreeSet::from(keys).len(), 7);
+    assert_eq!(BTreeSet::from(keys).len(), 8);
+}
+
+#[test]
+fn a_driver_that_was_built_of_other_sources_differs() {
+    assert_eq!(SOURCES.len(), 16);
+    assert_eq!(driver(), driver_of(SOURCES));
+    assert_ne!(driver(), driver_of("0123456789abcdef"));
 }
 
 #[test]

@@ -62,6 +62,7 @@ const HEADERS: &[File] = files![
     "include/ffgrad/derivatives.h",
     "include/ffgrad/double_precision.h",
     "include/ffgrad/flang.h",
+    "include/ffgrad/implicit.h",
     "include/ffgrad/rules/blas.h",
     "include/ffgrad/rules/blas_loops.h",
     "include/ffgrad/rules/blas_names.h",

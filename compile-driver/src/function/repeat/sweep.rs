@@ -6,6 +6,7 @@
 use crate::call::arguments::{Input, View};
 use crate::call::batch_loop::CallWatch;
 use crate::call::scratch::{Frame, NoMemory};
+use crate::call::unsolved;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::function::repeat::budget::Plan;
@@ -267,6 +268,10 @@ fn at(error: Error, index: usize) -> Error {
         Error::Foreign(mut diagnosis) => {
             diagnosis.headline = format!("{} in step {index}", diagnosis.headline);
             Error::Foreign(diagnosis)
+        }
+        Error::Differentiation(mut diagnosis) if diagnosis.code == unsolved::CODE => {
+            diagnosis.headline = format!("{}, in step {index}", diagnosis.headline);
+            Error::Differentiation(diagnosis)
         }
         other => other,
     }

@@ -1,5 +1,5 @@
-//! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; and the map of the
-//! paths that a derivative takes.
+//! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; the map of the
+//! paths that a derivative takes; solvers that have not solved.
 
 pub mod caught;
 pub mod closures;
@@ -12,3 +12,4 @@ pub mod openmp;
 pub mod path_map;
 pub mod static_locals;
 pub mod trampolines;
+pub mod unsolved;

@@ -2,12 +2,14 @@
 
 use super::{BODY, ONCE, calls_of, number_in};
 use crate::ir::markers::{CHOICE, PATH};
-use crate::ir::{self, Block, Value, metadata};
+use crate::ir::{self, Block, Result, Value, metadata};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use llvm_sys::prelude::LLVMValueRef;
+use std::collections::HashMap;
 
 /// Whether a module has outlined iterations.
 pub fn any(module: &Module<'_>) -> bool {
@@ -15,7 +17,14 @@ pub fn any(module: &Module<'_>) -> bool {
 }
 
 /// Lets the forward sweep run the iterations once, and allows inlining.
-pub fn resolve(module: &Module<'_>) {
+///
+/// The two calls of an iteration stand together, and what duplicates or drops one does so to both. But Enzyme decides of each call by itself whether it
+/// moves to the reverse sweep. So in a function the second calls are counted that run forward: none, or as many as there are first ones.
+///
+/// # Errors
+///
+/// Where it is another number: which of the first calls are needed is not known then. Another pipeline takes over.
+pub fn resolve(module: &Module<'_>) -> Result<()> {
     let named = |prefix: &str| {
         let is_one = |f: &FunctionValue<'_>| f.get_name().to_string_lossy().starts_with(prefix);
         module.get_functions().filter(is_one).collect::<Vec<_>>()
@@ -24,9 +33,24 @@ pub fn resolve(module: &Module<'_>) {
         let Some(number) = number_in(&once.get_name().to_string_lossy(), ONCE) else { continue };
         let body = module.get_function(&format!("{BODY}{number}"));
         // Asked of all calls before one is replaced: what takes its place runs forward, too.
-        let calls: Vec<(Value, bool)> =
-            calls_of(once).into_iter().map(|call| (call, runs_forward(call, number))).collect();
-        for (call, runs) in calls {
+        let mut by_function: HashMap<LLVMValueRef, Vec<Value>> = HashMap::new();
+        for call in calls_of(once) {
+            // SAFETY: the function of a live call's block.
+            let function = unsafe { LLVMGetBasicBlockParent(call.parent().0) };
+            by_function.entry(function).or_default().push(call);
+        }
+        let mut all = Vec::new();
+        for (function, calls) in by_function {
+            let forward = forward_calls(function, number);
+            if forward != 0 && forward != calls.len() {
+                return Err(format!(
+                    "of {} calls of iteration {number}, {forward} run in the forward sweep; `without=[\"iterations\"]` avoids that",
+                    calls.len()
+                ));
+            }
+            all.extend(calls.into_iter().map(|call| (call, forward != 0)));
+        }
+        for (call, runs) in all {
             match body.filter(|_| !runs) {
                 Some(body) => call_instead(call, body),
                 None => call.erase(),
@@ -55,15 +79,17 @@ pub fn resolve(module: &Module<'_>) {
             );
         }
     }
+    Ok(())
 }
 
-/// Whether the function of a call also runs this iteration, or a derivative of it, in the forward sweep: all but the reverse alone does so.
-fn runs_forward(call: Value, number: usize) -> bool {
-    // SAFETY: the function of a live call's block.
-    let function = unsafe { FunctionValue::new(LLVMGetBasicBlockParent(call.parent().0)) };
-    let calls = function.map(|f| ir::blocks(f)).unwrap_or_default().into_iter().flat_map(Block::instructions);
-    let names = calls.filter_map(Value::callee).filter(|name| number_in(name, BODY) == Some(number));
-    names.into_iter().any(|name| !name.starts_with("diffe"))
+/// How many calls of a function run this iteration, or a derivative of it, in the forward sweep: all but the reverse alone does so. Second derivatives, in
+/// which the reverse sweep has other names, have no such iterations (`reverses_once` in `pipeline.rs`).
+fn forward_calls(function: LLVMValueRef, number: usize) -> usize {
+    // SAFETY: a live function.
+    let function = unsafe { FunctionValue::new(function) };
+    let all = function.map(|f| ir::blocks(f)).unwrap_or_default().into_iter().flat_map(Block::instructions);
+    let names = all.filter_map(Value::callee).filter(|name| number_in(name, BODY) == Some(number));
+    names.filter(|name| !name.starts_with("diffe")).count()
 }
 
 /// Paths are counted in the forward sweep.
