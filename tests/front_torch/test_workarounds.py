@@ -63,6 +63,7 @@ NEEDED = {
     "copy-sizes": ("records",),
     "copy-types": ("vector_stack", "vector_intervals"),
     "exit-values": ("quick_one_recursion", "nth_element"),
+    "two-entries": ("jump_into_loop",),
     "dynamic-arrays": ("scratch_of_rows",),
     "wide-counters": ("wide_counters",),
     "sibling-addresses": ("loops_of_branches",),
