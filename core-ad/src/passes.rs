@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 53] = [
+pub const PASSES: [PassInfo; 57] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -218,11 +218,32 @@ pub const PASSES: [PassInfo; 53] = [
         ..OPTIMIZATION
     },
     PassInfo {
+        name: "two-entries",
+        file: "workarounds/two_entries.rs",
+        why: "Enzyme's reverse pass of a loop with several entries never ends; leads them through one block",
+        test: "cases/enzyme_bugs/jump_into_loop.c",
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "recursive-destructors",
         file: "workarounds/recursive_destructors.rs",
         why: "Enzyme crashes on destructors that call one another in a circle; leaves the memory to the arena",
         test: "cases/enzyme_bugs/nested_owners.cpp",
         when: "with the arena",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "dynamic-arrays",
+        file: "workarounds/dynamic_arrays.rs",
+        why: "Enzyme crashes on loads from local arrays in loops whose length is not known; allocates them on the heap",
+        test: "cases/enzyme_bugs/scratch_of_rows.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "wide-counters",
+        file: "workarounds/wide_counters.rs",
+        why: "Enzyme crashes on loops that integers of more than 64 bits count; hides their comparisons",
+        test: "cases/enzyme_bugs/wide_counters.c",
         ..WORKAROUND
     },
     PassInfo {
@@ -415,6 +436,16 @@ pub const PASSES: [PassInfo; 53] = [
         file: "workarounds/cross_iteration.rs",
         why: "Enzyme takes alias answers for one iteration for all, and does not cache loads; adds opaque offsets",
         test: "cases/enzyme_bugs/slots.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "sibling-addresses",
+        file: "workarounds/sibling_addresses.rs",
+        why: "Enzyme subtracts recurrences of loops of which none dominates the other, an assertion of LLVM; hides their addresses from scalar evolution",
+        kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#3043") },
+        test: "cases/enzyme_bugs/loops_of_branches.c",
+        // These read addresses as they are.
+        after: &["distinct-addresses", "cross-iteration"],
         ..WORKAROUND
     },
     PassInfo {

@@ -96,6 +96,45 @@ def lagged_phi(x: Array) -> Array:
     return before * x + share + now * now + older * older * x
 
 
+def jump_into_loop(x: Array) -> Array:
+    s = 1.0
+    for k, u in enumerate(x, start=-len(x) % 4):
+        s = (s + u * u, s * u, s + 0.5 * u, s + u * s)[k % 4]
+    return s * x
+
+
+def loops_of_branches(x: Array) -> Array:
+    n, s = len(x), 0.0
+    p = [x[i % n] for i in range(64)]
+    for r in range(4):
+        at = 0
+        for j in range(n):
+            for i in range(j, n) if r % 2 else range(j + 1):
+                if r % 2:
+                    s = s + p[at] * x[i]
+                else:
+                    p[at] = p[at] + 0.1 * s * x[j]
+                at += 1
+    return s * np.array(p[:n])
+
+
+def scratch_of_rows(x: Array) -> Array:
+    n, y = len(x), np.zeros_like(x)
+    for r in range(3):
+        c, d = [1 / (4 + x[0] * r)], [x[0] / (4 + x[0] * r)]
+        for i in range(1, n):
+            c.append(1 / (4 + x[i] * x[i] - c[i - 1]))
+            d.append((x[i] * (r + 1) - d[i - 1]) * c[i])
+        for i in range(n - 2, -1, -1):
+            d[i] = d[i] - c[i] * d[i + 1]
+        y = y + np.array(d) ** 2
+    return y
+
+
+def wide_counters(x: Array) -> Array:
+    return np.cumsum(x * x[::-1] * np.arange(len(x)) ** 2) * x
+
+
 def slots(x: Array) -> Array:
     q, k, y = [1, 2], 0, []
     for u in x:

@@ -12,11 +12,11 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
-    exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
-    mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
-    overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations, recursive_destructors,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    tree_erase, written_globals, zero_stores,
+    dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried,
+    member_copies, mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
+    outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations,
+    recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
+    struct_copies, three_predecessors, tree_erase, two_entries, wide_counters, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -150,12 +150,20 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    // Before what looks at loops.
+    Pass { name: "two-entries", limited: true, run: |m, _| two_entries::run(m), ..ALWAYS },
     Pass {
         name: "recursive-destructors",
         when: |module, job| job.arena && arena::may_serve(module),
         run: |m, _| infallible!(recursive_destructors::run(m)),
         ..ALWAYS
     },
+    Pass {
+        name: "dynamic-arrays",
+        run: |m, job| infallible!(dynamic_arrays::run(m, job.arena && arena::may_serve(m))),
+        ..ALWAYS
+    },
+    Pass { name: "wide-counters", limited: true, run: |m, _| infallible!(wide_counters::run(m)), ..ALWAYS },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
     Pass { name: "integer-arithmetic", run: |m, _| infallible!(integer_arithmetic::run(m)), ..ALWAYS },
@@ -212,6 +220,8 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
     Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible!(distinct_addresses::run(m)), ..ALWAYS },
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
+    // Behind what reads addresses.
+    Pass { name: "sibling-addresses", limited: true, run: |m, _| infallible!(sibling_addresses::run(m)), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible!(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible!(fast_math::mark_contract(m)), ..ALWAYS },
     Pass {
