@@ -72,6 +72,7 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/lapack_eigen.h",
     "include/ffgrad/rules/values.h",
     "include/stdcxx/bits/std_function.h",
+    "include/stdcxx/variant",
 ];
 
 /// Folder below the include folder whose headers come before those of the C++ library.
