@@ -22,6 +22,14 @@ FFGRAD_REPLACES(gsl_eigen_symmv_alloc, ffgrad_gsl_eigen_symmv_alloc)
 FFGRAD_REPLACES(gsl_eigen_symmv_free, ffgrad_gsl_eigen_symmv_free)
 FFGRAD_REPLACES(gsl_eigen_symmv_sort, ffgrad_gsl_eigen_symmv_sort)
 FFGRAD_REPLACES(gsl_linalg_HH_solve, ffgrad_gsl_linalg_HH_solve)
+FFGRAD_REPLACES(gsl_linalg_QRPT_QRsolve, ffgrad_gsl_linalg_QRPT_QRsolve)
+FFGRAD_REPLACES(gsl_linalg_QRPT_Rsolve, ffgrad_gsl_linalg_QRPT_Rsolve)
+FFGRAD_REPLACES(gsl_linalg_QRPT_Rsvx, ffgrad_gsl_linalg_QRPT_Rsvx)
+FFGRAD_REPLACES(gsl_linalg_QRPT_decomp, ffgrad_gsl_linalg_QRPT_decomp)
+FFGRAD_REPLACES(gsl_linalg_QRPT_decomp2, ffgrad_gsl_linalg_QRPT_decomp2)
+FFGRAD_REPLACES(gsl_linalg_QRPT_lssolve, ffgrad_gsl_linalg_QRPT_lssolve)
+FFGRAD_REPLACES(gsl_linalg_QRPT_solve, ffgrad_gsl_linalg_QRPT_solve)
+FFGRAD_REPLACES(gsl_linalg_QRPT_svx, ffgrad_gsl_linalg_QRPT_svx)
 FFGRAD_REPLACES(gsl_linalg_QR_QTvec, ffgrad_gsl_linalg_QR_QTvec)
 FFGRAD_REPLACES(gsl_linalg_QR_Qvec, ffgrad_gsl_linalg_QR_Qvec)
 FFGRAD_REPLACES(gsl_linalg_QR_Rsolve, ffgrad_gsl_linalg_QR_Rsolve)
@@ -142,6 +150,90 @@ int G(linalg_QR_unpack)(const matrix *qr, const vector *tau, matrix *q, matrix *
   }
   EACH(i, r->size1) EACH(j, r->size2) M(r, i, j) = i <= j ? M(qr, i, j) : 0;
   return 0;
+}
+/* QR with columns exchanged, A P = Q R: the column that is longest below the rows that are done comes next. */
+typedef struct {
+  size_t size, *data;
+} permutation;
+int G(linalg_QRPT_decomp)(matrix *a, vector *tau, permutation *p, int *sign, vector *norm) {
+  size_t m = a->size1, n = a->size2;
+  *sign = 1;
+  EACH(j, n) p->data[j] = j;
+  EACH(k, m < n ? m : n) {
+    size_t best = k;
+    double longest = -1;
+    for (size_t j = k; j < n; j++) {
+      double sum = 0;
+      for (size_t i = k; i < m; i++) sum += ffgrad_constant(M(a, i, j)) * ffgrad_constant(M(a, i, j));
+      V(norm, j) = sqrt(sum);
+      /* Not for what rounding makes longer. */
+      if (V(norm, j) > longest * (1 + 1e-14)) longest = V(norm, j), best = j;
+    }
+    if (best != k) {
+      size_t kept = p->data[k];
+      p->data[k] = p->data[best];
+      p->data[best] = kept;
+      *sign = -*sign;
+      EACH(i, m) {
+        double x = M(a, i, k);
+        M(a, i, k) = M(a, i, best);
+        M(a, i, best) = x;
+      }
+    }
+    double factor = reflection(a, k);
+    V(tau, k) = factor;
+    for (size_t j = k + 1; j < n; j++) {
+      double sum = M(a, k, j);
+      for (size_t i = k + 1; i < m; i++) sum += M(a, i, k) * M(a, i, j);
+      M(a, k, j) -= factor * sum;
+      for (size_t i = k + 1; i < m; i++) M(a, i, j) -= factor * sum * M(a, i, k);
+    }
+  }
+  return 0;
+}
+int G(linalg_QRPT_decomp2)(const matrix *a, matrix *q, matrix *r, vector *tau, permutation *p, int *sign, vector *norm) {
+  matrix copy = {a->size1, a->size2, a->size2, malloc((a->size1 * a->size2 + 1) * sizeof(double)), NULL, 0};
+  EACH(i, a->size1) EACH(j, a->size2) M(&copy, i, j) = M(a, i, j);
+  G(linalg_QRPT_decomp)(&copy, tau, p, sign, norm);
+  G(linalg_QR_unpack)(&copy, tau, q, r);
+  free(copy.data);
+  return 0;
+}
+/* Solves R P^T x = b in place. */
+int G(linalg_QRPT_Rsvx)(const matrix *qr, const permutation *p, vector *x) {
+  size_t n = qr->size2;
+  vector y = {n, 1, malloc((n + 1) * sizeof(double)), NULL, 0};
+  EACH(i, n) V(&y, i) = V(x, i);
+  G(linalg_QR_Rsvx)(qr, &y);
+  EACH(i, n) V(x, p->data[i]) = V(&y, i);
+  free(y.data);
+  return 0;
+}
+int G(linalg_QRPT_Rsolve)(const matrix *qr, const permutation *p, const vector *b, vector *x) {
+  EACH(i, x->size) V(x, i) = V(b, i);
+  return G(linalg_QRPT_Rsvx)(qr, p, x);
+}
+int G(linalg_QRPT_svx)(const matrix *qr, const vector *tau, const permutation *p, vector *x) {
+  G(linalg_QR_QTvec)(qr, tau, x);
+  return G(linalg_QRPT_Rsvx)(qr, p, x);
+}
+int G(linalg_QRPT_solve)(const matrix *qr, const vector *tau, const permutation *p, const vector *b, vector *x) {
+  EACH(i, x->size) V(x, i) = V(b, i);
+  return G(linalg_QRPT_svx)(qr, tau, p, x);
+}
+int G(linalg_QRPT_QRsolve)(const matrix *q, const matrix *r, const permutation *p, const vector *b, vector *x) {
+  EACH(i, x->size) {
+    V(x, i) = 0;
+    EACH(k, q->size1) V(x, i) += M(q, k, i) * V(b, k);
+  }
+  return G(linalg_QRPT_Rsvx)(r, p, x);
+}
+int G(linalg_QRPT_lssolve)(const matrix *qr, const vector *tau, const permutation *p, const vector *b, vector *x, vector *residual) {
+  EACH(i, residual->size) V(residual, i) = V(b, i);
+  G(linalg_QR_QTvec)(qr, tau, residual);
+  G(linalg_QRPT_Rsolve)(qr, p, residual, x);
+  EACH(i, qr->size2) V(residual, i) = 0;
+  return G(linalg_QR_Qvec)(qr, tau, residual);
 }
 /* The matrix is overwritten, as by GSL, whose own numbers there are of no meaning. */
 int G(linalg_HH_solve)(matrix *a, const vector *b, vector *x) {

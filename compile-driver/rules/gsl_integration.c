@@ -24,7 +24,14 @@ FFGRAD_REPLACES(gsl_integration_qag, ffgrad_gsl_integration_qag)
 FFGRAD_REPLACES(gsl_integration_qagi, ffgrad_gsl_integration_qagi)
 FFGRAD_REPLACES(gsl_integration_qagil, ffgrad_gsl_integration_qagil)
 FFGRAD_REPLACES(gsl_integration_qagiu, ffgrad_gsl_integration_qagiu)
+FFGRAD_REPLACES(gsl_integration_qagp, ffgrad_gsl_integration_qagp)
 FFGRAD_REPLACES(gsl_integration_qags, ffgrad_gsl_integration_qags)
+FFGRAD_REPLACES(gsl_integration_qk15, ffgrad_gsl_integration_qk15)
+FFGRAD_REPLACES(gsl_integration_qk21, ffgrad_gsl_integration_qk21)
+FFGRAD_REPLACES(gsl_integration_qk31, ffgrad_gsl_integration_qk31)
+FFGRAD_REPLACES(gsl_integration_qk41, ffgrad_gsl_integration_qk41)
+FFGRAD_REPLACES(gsl_integration_qk51, ffgrad_gsl_integration_qk51)
+FFGRAD_REPLACES(gsl_integration_qk61, ffgrad_gsl_integration_qk61)
 FFGRAD_REPLACES(gsl_integration_qng, ffgrad_gsl_integration_qng)
 FFGRAD_REPLACES(gsl_integration_workspace_alloc, ffgrad_gsl_integration_workspace_alloc)
 FFGRAD_REPLACES(gsl_integration_workspace_free, ffgrad_gsl_integration_workspace_free)
@@ -54,6 +61,13 @@ extern void gsl_integration_glfixed_table_free(uintptr_t);
 extern int gsl_integration_glfixed_point(double, double, size_t, RESULT, uintptr_t);
 extern int gsl_integration_qag(FUNCTION, double, double, double, double, size_t, int, uintptr_t, RESULT);
 extern int gsl_integration_qags(FUNCTION, double, double, double, double, size_t, uintptr_t, RESULT);
+extern int gsl_integration_qagp(FUNCTION, double *KEPT_NOWHERE, size_t, double, double, size_t, uintptr_t, RESULT);
+extern void gsl_integration_qk15(FUNCTION, double, double, RESULT, RESULT);
+extern void gsl_integration_qk21(FUNCTION, double, double, RESULT, RESULT);
+extern void gsl_integration_qk31(FUNCTION, double, double, RESULT, RESULT);
+extern void gsl_integration_qk41(FUNCTION, double, double, RESULT, RESULT);
+extern void gsl_integration_qk51(FUNCTION, double, double, RESULT, RESULT);
+extern void gsl_integration_qk61(FUNCTION, double, double, RESULT, RESULT);
 extern int gsl_integration_qng(FUNCTION, double, double, double, double, RESULT, size_t *KEPT_NOWHERE);
 extern int gsl_integration_cquad(FUNCTION, double, double, double, double, uintptr_t, RESULT, size_t *KEPT_NOWHERE);
 extern int gsl_integration_qagi(FUNCTION, double, double, size_t, uintptr_t, RESULT);
@@ -336,4 +350,150 @@ double ffgrad_gsl_integration_glfixed(const gsl_function *f, double a, double b,
   double middle = 0.5 * (a + b), half = 0.5 * (b - a), sum = 0;
   for (size_t i = 0; i < t->n; i++) sum += t->weight[i] * f->function(middle + half * t->node[i], f->params);
   return half * sum;
+}
+
+/* Calls GSL for a range with known points; the ends of a subinterval between the points k and k + 1 are k plus their fractions of that. */
+long ffgrad_gsl_between(callback *function, void *params, const double *points, size_t count, double epsabs, double epsrel, size_t limit) {
+  gsl_function f = {function, params};
+  found now = {0, 0, 0, 0, 0};
+  uintptr_t space = gsl_integration_workspace_alloc(limit);
+  const workspace *inside = (const workspace *)space;
+  now.status = gsl_integration_qagp(&f, (double *)points, count, epsabs, epsrel, limit, space, &now.value, &now.error);
+  now.count = inside->size;
+  found *made = malloc(sizeof(found) + (2 * now.count + 2) * sizeof(double));
+  *made = now;
+  double *edges = fractions(made);
+  for (size_t i = 0; i < now.count; i++) {
+    double low = inside->alist[i], high = inside->blist[i];
+    size_t k = 0;
+    while (k + 2 < count && 0.5 * (low + high) > points[k + 1]) k++;
+    double width = points[k + 1] - points[k];
+    edges[2 * i] = (double)k + (width > 0 ? (low - points[k]) / width : 0);
+    edges[2 * i + 1] = (double)k + (width > 0 ? (high - points[k]) / width : 1);
+  }
+  gsl_integration_workspace_free(space);
+  return (long)made;
+}
+long ffgrad_gsl_between_fwd(callback *function, callback *unused, void *params, void *dparams, const double *points, const double *dpoints,
+                            size_t count, double epsabs, double deps, double epsrel, double deps2, size_t limit) {
+  return ffgrad_gsl_between(function, params, points, count, epsabs, epsrel, limit);
+}
+void ffgrad_gsl_between_rev(callback *function, callback *unused, void *params, void *dparams, const double *points, double *dpoints,
+                            size_t count, double epsabs, double *deps, double epsrel, double *deps2, size_t limit) {}
+FFGRAD_DERIVATIVES(ffgrad_gsl_between, ffgrad_gsl_between_fwd, ffgrad_gsl_between_rev);
+int ffgrad_gsl_integration_qagp(const gsl_function *f, double *points, size_t count, double epsabs, double epsrel, size_t limit,
+                                void *space, double *result, double *abserr) {
+  callback *function = f->function;
+  void *params = f->params;
+  long address = ffgrad_gsl_between(function, params, points, count, ffgrad_constant(epsabs), ffgrad_constant(epsrel), limit);
+  long parts = ffgrad_gsl_found(address, 0);
+  int status = (int)ffgrad_gsl_found(address, 1);
+  double *numbers = malloc((2 * parts + 2) * sizeof(double)), sum = 0;
+  ffgrad_gsl_copy_found(address, numbers, parts);
+  ffgrad_gsl_found(address, 3);
+  for (long i = 0; i < parts; i++) {
+    double first = floor(numbers[2 * i + 2]), low = numbers[2 * i + 2] - first, high = numbers[2 * i + 3] - first;
+    size_t k = (size_t)first;
+    range over = {QAGS, points[k], points[k + 1], INFINITY, INFINITY};
+    if (low <= 0 || high >= 1) {
+      sum += exponential(&over, function, params, low, high);
+    } else {
+      double middle = 0.5 * (low + high);
+      sum += kronrod(&over, function, params, low, middle) + kronrod(&over, function, params, middle, high);
+    }
+  }
+  *result = ffgrad_value(numbers[0], sum);
+  if (abserr) *abserr = numbers[1];
+  free(numbers);
+  return status;
+}
+
+/* One rule of Gauss and Kronrod: GSL's numbers, with the derivative of the sum over its nodes. */
+static void apply(size_t points, const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs, double *resasc) {
+  if (points == 15) gsl_integration_qk15(f, a, b, result, abserr, resabs, resasc);
+  if (points == 21) gsl_integration_qk21(f, a, b, result, abserr, resabs, resasc);
+  if (points == 31) gsl_integration_qk31(f, a, b, result, abserr, resabs, resasc);
+  if (points == 41) gsl_integration_qk41(f, a, b, result, abserr, resabs, resasc);
+  if (points == 51) gsl_integration_qk51(f, a, b, result, abserr, resabs, resasc);
+  if (points == 61) gsl_integration_qk61(f, a, b, result, abserr, resabs, resasc);
+}
+/* Notes where a rule evaluates, or is 1 at one of these places and 0 at the others, which gives its weight. */
+typedef struct {
+  size_t count, chosen;
+  double *node;
+} probe;
+static double probed(double x, void *given) {
+  probe *p = given;
+  size_t i = p->count++;
+  if (p->node) p->node[i] = x;
+  return i == p->chosen;
+}
+void ffgrad_gsl_kronrod(size_t points, double *node, double *weight) {
+  double unused[3];
+  for (size_t i = 0; i < points; i++) {
+    probe asked = {0, i, node};
+    gsl_function f = {probed, &asked};
+    apply(points, &f, -1, 1, weight + i, unused, unused + 1, unused + 2);
+  }
+}
+void ffgrad_gsl_kronrod_fwd(size_t points, double *node, double *dnode, double *weight, double *dweight) {
+  ffgrad_gsl_kronrod(points, node, weight);
+  if (dnode) memset(dnode, 0, points * sizeof(double));
+  if (dweight) memset(dweight, 0, points * sizeof(double));
+}
+void ffgrad_gsl_kronrod_rev(size_t points, double *node, double *dnode, double *weight, double *dweight) {
+  if (dnode) memset(dnode, 0, points * sizeof(double));
+  if (dweight) memset(dweight, 0, points * sizeof(double));
+}
+FFGRAD_DERIVATIVES(ffgrad_gsl_kronrod, ffgrad_gsl_kronrod_fwd, ffgrad_gsl_kronrod_rev);
+void ffgrad_gsl_applied(size_t points, callback *function, void *params, double a, double b, double *out) {
+  gsl_function f = {function, params};
+  apply(points, &f, a, b, out, out + 1, out + 2, out + 3);
+}
+void ffgrad_gsl_applied_fwd(size_t points, callback *function, callback *unused, void *params, void *dparams, double a, double da, double b,
+                            double db, double *out, double *dout) {
+  ffgrad_gsl_applied(points, function, params, a, b, out);
+  if (dout) memset(dout, 0, 4 * sizeof(double));
+}
+void ffgrad_gsl_applied_rev(size_t points, callback *function, callback *unused, void *params, void *dparams, double a, double *da,
+                            double b, double *db, double *out, double *dout) {
+  if (dout) memset(dout, 0, 4 * sizeof(double));
+}
+FFGRAD_DERIVATIVES(ffgrad_gsl_applied, ffgrad_gsl_applied_fwd, ffgrad_gsl_applied_rev);
+static inline void one_rule(size_t points, const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                            double *resasc) {
+  double *node = malloc((2 * points + 4) * sizeof(double)), *weight = node + points, *out = weight + points;
+  ffgrad_gsl_kronrod(points, node, weight);
+  ffgrad_gsl_applied(points, f->function, f->params, ffgrad_constant(a), ffgrad_constant(b), out);
+  double middle = 0.5 * (a + b), half = 0.5 * (b - a), sum = 0;
+  for (size_t i = 0; i < points; i++) sum += weight[i] * f->function(middle + half * node[i], f->params);
+  *result = ffgrad_value(out[0], half * sum);
+  *abserr = out[1];
+  *resabs = out[2];
+  *resasc = out[3];
+  free(node);
+}
+void ffgrad_gsl_integration_qk15(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(15, f, a, b, result, abserr, resabs, resasc);
+}
+void ffgrad_gsl_integration_qk21(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(21, f, a, b, result, abserr, resabs, resasc);
+}
+void ffgrad_gsl_integration_qk31(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(31, f, a, b, result, abserr, resabs, resasc);
+}
+void ffgrad_gsl_integration_qk41(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(41, f, a, b, result, abserr, resabs, resasc);
+}
+void ffgrad_gsl_integration_qk51(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(51, f, a, b, result, abserr, resabs, resasc);
+}
+void ffgrad_gsl_integration_qk61(const gsl_function *f, double a, double b, double *result, double *abserr, double *resabs,
+                                  double *resasc) {
+  one_rule(61, f, a, b, result, abserr, resabs, resasc);
 }

@@ -6,7 +6,7 @@
  * spaced grids" (1988), for the differences.
  */
 #include <ffgrad/derivatives.h>
-#include <ffgrad/rules/gsl_vector.h>
+#include <ffgrad/rules/gsl_newton.h>
 #include <ffgrad/rules/values.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,53 +143,16 @@ typedef struct {
   void *dx_or_jacobian, *dx_behind;
 } solver;
 
-static inline vector *new_vector(size_t n) {
-  vector *v = malloc(sizeof(vector));
-  *v = (vector){n, 1, calloc(n, sizeof(double)), NULL, 1};
-  return v;
-}
-static inline void free_vector(vector *v) {
-  free(v->data);
-  free(v);
-}
-
 /* The slopes of all equations by one unknown, by differences of sixth order. `work` has room for one state and one residual. */
 static inline void column(function *g, size_t n, const double *x, size_t j, double d, double *jacobian, double *work) {
-  static const double weight[] = {45, -9, 1};
   vector at = {n, 1, work, NULL, 0}, f = {n, 1, work + n, NULL, 0};
   for (size_t i = 0; i < n; i++) jacobian[i * n + j] = 0;
   for (int k = -3; k <= 3; k++) {
     if (k == 0) continue;
     for (size_t i = 0; i < n; i++) work[i] = x[i] + (i == j ? k * d : 0);
     g->f(&at, g->params, &f);
-    double w = (k < 0 ? -weight[-k - 1] : weight[k - 1]) / (60 * d);
+    double w = difference_weight(k) / d;
     for (size_t i = 0; i < n; i++) jacobian[i * n + j] += w * work[n + i];
-  }
-}
-
-/* Solves a system in place, by elimination with the largest pivot of each column. */
-static inline void eliminate(size_t n, double *a, double *b) {
-  for (size_t k = 0; k < n; k++) {
-    size_t p = k;
-    for (size_t i = k + 1; i < n; i++)
-      if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;
-    for (size_t j = k; j < n && p != k; j++) {
-      double kept = a[k * n + j];
-      a[k * n + j] = a[p * n + j];
-      a[p * n + j] = kept;
-    }
-    double kept = b[k];
-    b[k] = b[p];
-    b[p] = kept;
-    for (size_t i = k + 1; i < n; i++) {
-      double factor = a[i * n + k] / a[k * n + k];
-      for (size_t j = k; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
-      b[i] -= factor * b[k];
-    }
-  }
-  for (size_t k = n; k-- > 0;) {
-    for (size_t j = k + 1; j < n; j++) b[k] -= a[k * n + j] * b[j];
-    b[k] /= a[k * n + k];
   }
 }
 
@@ -283,9 +246,6 @@ int ffgrad_gsl_multiroot_fdfsolver_iterate(solver *s) { return solve(1, 0, s, NU
 void *ffgrad_gsl_multiroot_fdfsolver_root(const solver *s) { return s->x; }
 void *ffgrad_gsl_multiroot_fdfsolver_f(const solver *s) { return s->f; }
 void *ffgrad_gsl_multiroot_fdfsolver_dx(const solver *s) { return s->dx_behind; }
-
-/* Codes of GSL's. */
-enum { SUCCESS = 0, CONTINUE = -2 };
 
 int ffgrad_gsl_multiroot_test_delta(const vector *dx, const vector *x, double epsabs, double epsrel) {
   for (size_t i = 0; i < x->size; i++)

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.skipif(
 START = """\
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_chebyshev.h>
+#include <gsl/gsl_complex.h>
+#include <gsl/gsl_complex_math.h>
 #include <gsl/gsl_deriv.h>
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_fft_complex.h>
@@ -39,6 +41,8 @@ START = """\
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_monte_plain.h>
 #include <gsl/gsl_multifit.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <gsl/gsl_multimin.h>
 #include <gsl/gsl_permutation.h>
 #include <gsl/gsl_poly.h>
 #include <gsl/gsl_randist.h>
@@ -472,6 +476,22 @@ PUT(value);
 f.function = kinked;
 gsl_integration_qag(&f, low, high, 1e-10, 1e-10, 500, GSL_INTEG_GAUSS21, space, &value, &error);
 PUT(value);
+double points[] = {low, 1 + 0.1 * p.a, high}, size, deviation;
+gsl_integration_qagp(&f, points, 3, 1e-10, 1e-10, 500, space, &value, &error);
+PUT(value);
+f.function = smooth;
+gsl_integration_qk15(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
+gsl_integration_qk21(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
+gsl_integration_qk31(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
+gsl_integration_qk41(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
+gsl_integration_qk51(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
+gsl_integration_qk61(&f, low, high, &value, &error, &size, &deviation);
+PUT(value);
 gsl_integration_workspace_free(space);
 """
 ORTHOGONAL = """
@@ -756,6 +776,146 @@ gsl_interp2d_free(g);
 gsl_interp_accel_free(xa);
 gsl_interp_accel_free(ya);
 """
+PIVOTED = """
+gsl_matrix *a = gsl_matrix_alloc(5, 3), *c = gsl_matrix_alloc(5, 3), *q = gsl_matrix_alloc(5, 5), *r = gsl_matrix_alloc(5, 3);
+gsl_matrix *s = gsl_matrix_alloc(3, 3), *qs = gsl_matrix_alloc(3, 3), *rs = gsl_matrix_alloc(3, 3);
+gsl_vector *tau = gsl_vector_alloc(3), *b = gsl_vector_alloc(5), *u = gsl_vector_alloc(3), *rest = gsl_vector_alloc(5);
+gsl_vector *norm = gsl_vector_alloc(3), *w = gsl_vector_alloc(3);
+gsl_permutation* order = gsl_permutation_alloc(3);
+int sign;
+TAKE_MATRIX(a);
+TAKE(b);
+gsl_matrix_set(a, 0, 1, -2);
+gsl_matrix_set(a, 3, 2, 3);
+gsl_matrix_const_view top = gsl_matrix_const_submatrix(a, 0, 0, 3, 3);
+gsl_matrix_memcpy(s, &top.matrix);
+gsl_matrix_add_diagonal(s, 2);
+gsl_matrix_memcpy(c, a);
+gsl_linalg_QRPT_decomp(a, tau, order, &sign, norm);
+GIVE_MATRIX(a);
+GIVE(tau);
+PUT(sign);
+EACH(i, 3) PUT(gsl_permutation_get(order, i));
+gsl_linalg_QRPT_lssolve(a, tau, order, b, u, rest);
+GIVE(u);
+GIVE(rest);
+gsl_linalg_QRPT_decomp2(c, q, r, tau, order, &sign, norm);
+GIVE_MATRIX(q);
+GIVE_MATRIX(r);
+gsl_linalg_QRPT_decomp2(s, qs, rs, tau, order, &sign, norm);
+gsl_linalg_QRPT_QRsolve(qs, rs, order, u, w);
+GIVE(w);
+gsl_linalg_QRPT_decomp(s, tau, order, &sign, norm);
+gsl_linalg_QRPT_solve(s, tau, order, u, w);
+GIVE(w);
+gsl_linalg_QRPT_svx(s, tau, order, w);
+GIVE(w);
+gsl_linalg_QRPT_Rsolve(s, order, u, w);
+GIVE(w);
+gsl_linalg_QRPT_Rsvx(s, order, w);
+GIVE(w);
+gsl_permutation_free(order);
+EACH(i, 7) gsl_matrix_free(i == 0 ? a : i == 1 ? c : i == 2 ? q : i == 3 ? r : i == 4 ? s : i == 5 ? qs : rs);
+EACH(i, 6) gsl_vector_free(i == 0 ? tau : i == 1 ? b : i == 2 ? u : i == 3 ? rest : i == 4 ? norm : w);
+"""
+CALLBACKS = """
+static double bowl(const gsl_vector* v, void* given) {
+  const double *p = given, a = gsl_vector_get(v, 0), b = gsl_vector_get(v, 1);
+  return p[0] * (a - p[1]) * (a - p[1]) + b * b + 0.3 * a * b + p[2] * b + 0.1 * exp(a);
+}
+static void slope(const gsl_vector* v, void* given, gsl_vector* g) {
+  const double *p = given, a = gsl_vector_get(v, 0), b = gsl_vector_get(v, 1);
+  gsl_vector_set(g, 0, 2 * p[0] * (a - p[1]) + 0.3 * b + 0.1 * exp(a));
+  gsl_vector_set(g, 1, 2 * b + 0.3 * a + p[2]);
+}
+static void bowl_and_slope(const gsl_vector* v, void* given, double* f, gsl_vector* g) {
+  *f = bowl(v, given);
+  slope(v, given, g);
+}
+static int misfit(const gsl_vector* v, void* given, gsl_vector* f) {
+  const double *y = given, a = gsl_vector_get(v, 0), b = gsl_vector_get(v, 1);
+  EACH(i, 5) gsl_vector_set(f, i, a * exp(-b * 0.4 * i) - y[i]);
+  return GSL_SUCCESS;
+}
+static int misfit_slopes(const gsl_vector* v, void* given, gsl_matrix* j) {
+  const double a = gsl_vector_get(v, 0), b = gsl_vector_get(v, 1);
+  EACH(i, 5) gsl_matrix_set(j, i, 0, exp(-b * 0.4 * i)), gsl_matrix_set(j, i, 1, -0.4 * i * a * exp(-b * 0.4 * i));
+  return GSL_SUCCESS;
+}
+"""
+MINIMA = """
+double p[3] = {NEXT + 1, NEXT, NEXT};
+gsl_vector *start = gsl_vector_calloc(2), *step = gsl_vector_alloc(2);
+gsl_vector_set_all(step, 0.2);
+gsl_multimin_function plain = {bowl, 2, p};
+gsl_multimin_fminimizer* m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, 2);
+gsl_multimin_fminimizer_set(m, &plain, start, step);
+EACH(k, 300) {
+  if (gsl_multimin_fminimizer_iterate(m)) break;
+  if (gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-12) == GSL_SUCCESS) break;
+}
+PUT(gsl_multimin_fminimizer_minimum(m));
+EACH(i, 2) PUT(1e-6 * gsl_vector_get(gsl_multimin_fminimizer_x(m), i));
+gsl_multimin_fminimizer_free(m);
+gsl_multimin_function_fdf sloped = {bowl, slope, bowl_and_slope, 2, p};
+gsl_multimin_fdfminimizer* s = gsl_multimin_fdfminimizer_alloc(gsl_multimin_fdfminimizer_conjugate_fr, 2);
+gsl_multimin_fdfminimizer_set(s, &sloped, start, 0.1, 1e-6);
+EACH(k, 100) {
+  if (k == 40) gsl_multimin_fdfminimizer_restart(s);
+  if (gsl_multimin_fdfminimizer_iterate(s)) break;
+  if (gsl_multimin_test_gradient(gsl_multimin_fdfminimizer_gradient(s), 1e-13) == GSL_SUCCESS) break;
+}
+PUT(gsl_multimin_fdfminimizer_minimum(s));
+EACH(i, 2) PUT(1e-3 * gsl_vector_get(gsl_multimin_fdfminimizer_x(s), i) + 0 * gsl_vector_get(gsl_multimin_fdfminimizer_dx(s), i));
+gsl_multimin_fdfminimizer_free(s);
+gsl_vector_free(start);
+gsl_vector_free(step);
+"""
+NONLINEAR = """
+double y[5];
+EACH(i, 5) y[i] = 1.5 * exp(-0.3 * i) + 0.1 * NEXT;
+double first[] = {1, 0.5};
+gsl_vector_view start = gsl_vector_view_array(first, 2);
+gsl_vector* weight = gsl_vector_alloc(5);
+TAKE(weight);
+gsl_matrix* cov = gsl_matrix_alloc(2, 2);
+gsl_multifit_nlinear_parameters chosen = gsl_multifit_nlinear_default_parameters();
+EACH(k, 2) {
+  gsl_multifit_nlinear_fdf f = {misfit, k ? misfit_slopes : NULL, NULL, 5, 2, y};
+  gsl_multifit_nlinear_workspace* w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &chosen, 5, 2);
+  if (k) gsl_multifit_nlinear_init(&start.vector, &f, w);
+  else gsl_multifit_nlinear_winit(&start.vector, weight, &f, w);
+  int why;
+  if (k) gsl_multifit_nlinear_driver(100, 1e-14, 1e-14, 0, NULL, NULL, &why, w);
+  else EACH(l, 20) gsl_multifit_nlinear_iterate(w);
+  GIVE(gsl_multifit_nlinear_position(w));
+  GIVE(gsl_multifit_nlinear_residual(w));
+  PUT(gsl_multifit_nlinear_niter(w) > 1000);
+  gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, cov);
+  GIVE_MATRIX(cov);
+  gsl_multifit_nlinear_free(w);
+}
+gsl_matrix_free(cov);
+gsl_vector_free(weight);
+"""
+COMPLEX = """
+#define GIVE_NUMBER(z) (PUT(GSL_REAL(z)), PUT(GSL_IMAG(z)))
+gsl_complex a = gsl_complex_rect(NEXT, -NEXT), b = gsl_complex_polar(NEXT, NEXT), c = gsl_complex_negative(a);
+double t = NEXT;
+PUT(gsl_complex_abs(a) * gsl_complex_abs2(b) + gsl_complex_arg(c) * gsl_complex_logabs(a));
+GIVE_NUMBER(gsl_complex_add(gsl_complex_sub(a, b), gsl_complex_mul(a, c)));
+GIVE_NUMBER(gsl_complex_div(gsl_complex_inverse(a), gsl_complex_conjugate(b)));
+GIVE_NUMBER(gsl_complex_add_real(gsl_complex_sub_real(gsl_complex_mul_real(a, t), 2 * t * t), t));
+GIVE_NUMBER(gsl_complex_div_real(gsl_complex_mul_imag(b, t), t + 1));
+GIVE_NUMBER(gsl_complex_exp(gsl_complex_sqrt(a)));
+GIVE_NUMBER(gsl_complex_log(gsl_complex_sqrt(c)));
+gsl_vector_complex *v = gsl_vector_complex_alloc(2), *w = gsl_vector_complex_calloc(2);
+gsl_vector_complex_set(v, 1, b);
+gsl_vector_complex_set(w, 0, gsl_vector_complex_get(v, 1));
+GIVE_NUMBER(gsl_vector_complex_get(w, 0));
+gsl_vector_complex_free(v);
+gsl_vector_complex_free(w);
+"""
 PROGRAMS = {
     "vectors": VECTORS,
     "matrices": MATRICES,
@@ -766,6 +926,10 @@ PROGRAMS = {
     "integration": INTEGRATION,
     "interpolation": INTERPOLATION,
     "orthogonal": ORTHOGONAL,
+    "pivoted": PIVOTED,
+    "minima": MINIMA,
+    "nonlinear": NONLINEAR,
+    "complex": COMPLEX,
     "singular": SINGULAR,
     "eigen": EIGEN,
     "fits": FITS,
@@ -778,6 +942,10 @@ PROGRAMS = {
 }
 COUNTS = {
     "orthogonal": 20,
+    "pivoted": 20,
+    "minima": 3,
+    "nonlinear": 10,
+    "complex": 5,
     "singular": 48,
     "eigen": 16,
     "fits": 25,
@@ -799,7 +967,9 @@ COUNTS = {
 
 def source(name: str, outputs: int = 1) -> str:
     """The program, and a weighted sum of what it gives out."""
-    return f"""{START}{INTEGRANDS if name in ("integration", "series", "random") else ""}
+    callbacks = INTEGRANDS if name in ("integration", "series", "random") else ""
+    callbacks = CALLBACKS if name in ("minima", "nonlinear") else callbacks
+    return f"""{START}{callbacks}
 int all(const double* x, double* y) {{
   const double* start = y;
 {PROGRAMS[name]}
@@ -858,10 +1028,48 @@ def test_a_program(write: Write, name: str) -> None:
     np.testing.assert_allclose(total.hvp(x, direction), second, rtol=1e-5, atol=1e-6 * np.abs(second).max())
 
 
+NONSYMMETRIC = """
+#include <gsl/gsl_eigen.h>
+void eigenvalues(const double* x, double* re, double* im) {
+  gsl_matrix* a = gsl_matrix_alloc(4, 4);
+  for (int i = 0; i < 16; i++) gsl_matrix_set(a, i / 4, i % 4, x[i]);
+  gsl_vector_complex* w = gsl_vector_complex_alloc(4);
+  gsl_eigen_nonsymm_workspace* space = gsl_eigen_nonsymm_alloc(4);
+  gsl_eigen_nonsymm(a, w, space);
+  for (int i = 0; i < 4; i++) {
+    gsl_complex z = gsl_vector_complex_get(w, i);
+    re[i] = GSL_REAL(z);
+    im[i] = GSL_IMAG(z);
+  }
+  gsl_eigen_nonsymm_free(space);
+  gsl_vector_complex_free(w);
+  gsl_matrix_free(a);
+}
+"""
+
+
+def test_eigenvalues_of_a_matrix_that_is_not_symmetric(write: Write) -> None:
+    """Against left and right eigenvectors; of a pair of complex numbers, too."""
+    f = enzyme(write(NONSYMMETRIC, "nonsymm.c"), "eigenvalues", "x[16] -> re[4], im[4]", libraries=LIBRARIES)
+    x = np.random.default_rng(5).uniform(-1, 1, 16)
+    (re_, im), pull = f.vjp(x)
+    assert np.abs(im).max() > 0.1
+    weights = np.random.default_rng(6).uniform(-1, 1, 8)
+    values, vectors = np.linalg.eig(x.reshape(4, 4))
+    order = [int(np.abs(values - (a + 1j * b)).argmin()) for a, b in zip(re_, im, strict=True)]
+    slopes = np.einsum("ki,jk->kij", np.linalg.inv(vectors), vectors)[order].reshape(4, 16)
+    expected = weights[:4] @ slopes.real + weights[4:] @ slopes.imag
+    np.testing.assert_allclose(pull((weights[:4], weights[4:]))[0], expected, rtol=1e-9)
+    direction = np.random.default_rng(7).uniform(-1, 1, 16)
+    _, (along_re, along_im) = f.jvp((x,), (direction,))
+    np.testing.assert_allclose(along_re + 1j * along_im, slopes @ direction, rtol=1e-9)
+
+
 def test_every_rule_is_tested() -> None:
     """By one of the programs."""
-    text = START + "".join(PROGRAMS.values())
+    text = START + NONSYMMETRIC + "".join(PROGRAMS.values())
     called = set(re.findall(r"\bgsl_\w+", text))
-    files = ("factor", "fft", "integration", "interp", "interp2d", "linalg", "numeric", "stats")
+    first = ("complex", "factor", "fft", "integration", "interp", "interp2d", "linalg")
+    files = (*first, "multimin", "nlinear", "numeric", "stats")
     rules = "".join((RULES / f"gsl_{file}.c").read_text() for file in files)
     assert set(re.findall(r"^FFGRAD_REPLACES\((\w+),", rules, re.MULTILINE)) - called == set()

@@ -37,6 +37,7 @@ const FILES: &[File] = files![
     "flang_constructors.c",
     "flang_stop.cpp",
     "gamma.c",
+    "gsl_complex.c",
     "gsl_error.c",
     "gsl_factor.c",
     "gsl_fft.c",
@@ -44,7 +45,9 @@ const FILES: &[File] = files![
     "gsl_interp.c",
     "gsl_interp2d.c",
     "gsl_linalg.c",
+    "gsl_multimin.c",
     "gsl_multiroots.c",
+    "gsl_nlinear.c",
     "gsl_numeric.c",
     "gsl_odeiv2.c",
     "gsl_ran.c",
@@ -68,11 +71,13 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/blas_names.h",
     "include/ffgrad/rules/fftw.h",
     "include/ffgrad/rules/gsl.h",
+    "include/ffgrad/rules/gsl_newton.h",
     "include/ffgrad/rules/gsl_vector.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
     "include/ffgrad/rules/values.h",
     "include/stdcxx/bits/std_function.h",
+    "include/stdcxx/variant",
 ];
 
 /// Folder below the include folder whose headers come before those of the C++ library.

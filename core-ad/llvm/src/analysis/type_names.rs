@@ -115,6 +115,7 @@ fn layout(name: &str) -> Option<Layout> {
             row(&vec![layout(element)?; usize::try_from(count).ok()?])
         }
         ("std::tuple", elements) => tuple(elements),
+        ("std::reference_wrapper", [_]) => Some(scalar(8, Kind::Pointer)),
         ("std::_Bind", _) => bound(name),
         _ => None,
     }
@@ -194,6 +195,12 @@ mod tests {
         );
         assert_eq!(
             kinds("std::_Bind<double (Gain::*(Gain*, std::_Placeholder<1>))(double) const>"),
+            [(0, 8, Kind::Pointer), (8, 8, Kind::Integer), (16, 8, Kind::Pointer)]
+        );
+        assert_eq!(
+            kinds(
+                "std::_Bind<double (Gain::*(std::reference_wrapper<Gain const>, std::_Placeholder<1>))(double) const>"
+            ),
             [(0, 8, Kind::Pointer), (8, 8, Kind::Integer), (16, 8, Kind::Pointer)]
         );
     }

@@ -7,7 +7,7 @@
 //! a class's table. The optimiser then inlines what it can.
 
 use super::closures;
-use crate::analysis::virtual_tables::{VirtualTables, only_in_tables, slot_of, symbol};
+use crate::analysis::virtual_tables::{VirtualTables, is_from_table, only_in_tables, slot_of, symbol};
 use crate::ir::{self, Result, markers};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
@@ -35,6 +35,7 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
             return Ok(());
         }
         pass_through(module, &calls);
+        calls.iter().for_each(|call| hide_tables(module, *call));
         let targets = address_taken(module);
         let (plain, tables) = (by_address(&targets), VirtualTables::of(module));
         let mut dispatchers: HashMap<(LLVMTypeRef, Option<usize>), LLVMValueRef> = HashMap::new();
@@ -138,6 +139,30 @@ unsafe fn is_indirect(instruction: LLVMValueRef) -> bool {
 /// Whether a call may be one through a pointer to a member function, which chooses between a virtual function and its own address.
 fn is_by_member_pointer(call: LLVMValueRef) -> bool {
     ir::Value(call).called().is_some_and(|callee| callee.is(ir::Op::LLVMPHI))
+}
+
+/// The number of the view through which a call by a pointer to a member function looks for a virtual table.
+const TABLE_VIEW: u32 = 1 << 16;
+
+/// Has such a call read the table through a view of its own: a class without virtual functions has a member of any type in its place, and Enzyme
+/// does not see that the table is never read then.
+unsafe fn hide_tables(module: &Module<'_>, call: LLVMValueRef) {
+    if !is_by_member_pointer(call) {
+        return;
+    }
+    let choices = ir::Value(call).called().map_or_else(Vec::new, |callee| callee.incoming());
+    for (function, _) in choices.into_iter().filter(|(function, _)| is_from_table(*function)) {
+        let place = function.operand(0);
+        let table = if place.is(ir::Op::LLVMGetElementPtr) { place.operand(0) } else { place };
+        // SAFETY: see `make_direct`; a load, before which its operand is defined.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(builder, table.0);
+            let view = markers::call_object(module, builder, table.operand(0).0, TABLE_VIEW);
+            LLVMSetOperand(table.0, 0, view);
+            LLVMDisposeBuilder(builder);
+        }
+    }
 }
 
 /// Those of the functions that are not in virtual tables alone.
