@@ -39,6 +39,9 @@ pub enum Error {
     /// Enzyme refused, or verification found its gradient wrong.
     #[error("{0}")]
     Differentiation(Box<Diagnosis>),
+    /// There is no memory for what a call works with, or returns.
+    #[error("{0}")]
+    Memory(Box<Diagnosis>),
     /// The foreign function threw an exception.
     #[error("{0}")]
     Foreign(Box<Diagnosis>),
@@ -64,6 +67,7 @@ pub enum Kind {
     Dtype,
     Device,
     Differentiation,
+    Memory,
     Foreign,
     Pack,
     Cache,
@@ -98,6 +102,7 @@ impl Kind {
             Kind::Dtype => "DtypeError",
             Kind::Device => "DeviceError",
             Kind::Differentiation => "DifferentiationError",
+            Kind::Memory => "OutOfMemoryError",
             Kind::Foreign => "ForeignError",
             Kind::Pack => "PackError",
             Kind::Cache => "CacheError",
@@ -158,6 +163,7 @@ impl Error {
             Error::Dtype(_) => Kind::Dtype,
             Error::Device(_) => Kind::Device,
             Error::Differentiation(_) => Kind::Differentiation,
+            Error::Memory(_) => Kind::Memory,
             Error::Foreign(_) => Kind::Foreign,
             Error::Pack(_) => Kind::Pack,
             Error::Cache(_) => Kind::Cache,
@@ -173,12 +179,16 @@ impl Error {
             | Error::Dtype(d)
             | Error::Device(d)
             | Error::Differentiation(d)
+            | Error::Memory(d)
             | Error::Foreign(d)
             | Error::Pack(d) => Some(d),
             _ => None,
         }
     }
 }
+
+/// Code of the error for a call without memory for its results, copies, scratch arrays or shadows.
+pub const NO_MEMORY: &str = "out-of-memory";
 
 /// Code of the refusal of what takes more memory than it may.
 pub const OUT_OF_MEMORY: &str = "memory-limit";

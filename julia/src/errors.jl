@@ -35,16 +35,17 @@ end
     ("An argument has another element type than its parameter. Nothing is ever converted silently.", DtypeError)
     ("An argument is on a device that the function was not compiled for.", DeviceError)
     ("Enzyme cannot differentiate the function, or its gradient was proven wrong.", DifferentiationError)
+    ("There is no memory for what a call works with, or returns.", OutOfMemoryError)
     ("The foreign function threw a C++ exception.", ForeignError)
     ("The cache folder cannot be used.", CacheError)
     ("A defect of ffgrad itself.", InternalError)
     ("A pack is damaged, is for another machine, or lacks what is asked of it.", PackError)
 end
 
-# By status, from 1.
+# By status, from 1; 13 is Ctrl-C, which is no kind of ours.
 const KINDS = (
     MisuseError, ToolchainError, CompileError, SignatureError, ShapeError, DtypeError, DeviceError,
-    DifferentiationError, ForeignError, CacheError, InternalError, PackError,
+    DifferentiationError, ForeignError, CacheError, InternalError, PackError, InternalError, OutOfMemoryError,
 )
 
 function Base.getproperty(error::Error, name::Symbol)

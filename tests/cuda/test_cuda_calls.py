@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 from ffgrad._torch import cuda
-from ffgrad.errors import DeviceError, DifferentiationError, DtypeError
+from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, OutOfMemoryError
 from ffgrad.torch import enzyme
 from support.cuda_cases import KERNELS, StandIn, gpu_stand_in, inputs_of, opened
 from support.loader import FOLDER
@@ -266,7 +266,7 @@ def test_memory_that_is_not_there_is_a_device_error_with_what_is_needed(monkeypa
     with gpu_stand_in(f, verify="off"):
         y = f._dispatch((x, index)).sum()
         monkeypatch.setattr(torch, "empty", refuse)
-        with pytest.raises(DeviceError, match=r"derivative \(vjp\) of `.*` need .* MiB on the GPU") as error:
+        with pytest.raises(OutOfMemoryError, match=r"derivative \(vjp\) of `.*` need .* MiB on the GPU") as error:
             y.backward()
     assert error.value.code == "out-of-memory" and error.value.line
     assert "memory for what the derivative keeps 1.0 MiB" in str(error.value)

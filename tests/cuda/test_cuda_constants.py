@@ -71,3 +71,14 @@ def test_values_that_do_not_fit_are_refused(source: Path, constants: dict[str, A
     with pytest.raises(CompileError, match=re.escape(words)) as error:
         enzyme(source, "k", "x[n] -> y[n]", constants=constants)
     assert error.value.code == "constant-memory"
+
+
+def test_a_function_that_is_no_kernel_has_no_constant_memory(tmp_path: Path) -> None:
+    """With what a person meant instead."""
+    file = tmp_path / "f.c"
+    file.write_text("double f(double x, double k) { return k * x; }")
+    with pytest.raises(
+        CompileError, match=r"`constants` are .* of CUDA kernels.*\n.*in the call.*`sizes`.*`defines`"
+    ) as error:
+        enzyme(file, "f", constants={"k": 2.0})
+    assert error.value.code == "constant-memory"

@@ -72,7 +72,7 @@ def test_an_operation_is_pickled_and_copied(source: Path) -> None:
 
 
 def test_a_pool_of_processes_takes_an_operation(source: Path, tmp_path: Path) -> None:
-    """One that is started anew, as on every system."""
+    """One that is started anew, as on every system; the operation itself and a method of it."""
     script = tmp_path / "pool.py"
     script.write_text(
         f"""
@@ -84,10 +84,22 @@ if __name__ == "__main__":
     f = enzyme({str(source)!r}, "scaled")
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         print(sum(float(y[0]) for y in pool.map(f, [np.full(1, float(i)) for i in range(5)])))
+        print(pool.apply(f.jvp, ((np.ones(1),), (np.ones(1),)))[1])
 """
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "20.0", done.stderr
+    assert done.stdout.split() == ["20.0", "[2.]"], done.stderr
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblib_takes_an_operation(backend: str, source: Path) -> None:
+    """joblib's ways to other processes, and its digest: the same function is the same key of its memory."""
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
+    f = enzyme(source, "scaled")
+    given = [((np.full(1, float(i)),), (np.ones(1),)) for i in range(4)]
+    results = joblib.Parallel(2, backend=backend)(joblib.delayed(f.jvp)(*each) for each in given)
+    assert [(float(y[0]), float(dy[0])) for y, dy in results] == [(2.0 * i, 2.0) for i in range(4)]
+    assert joblib.hash(f) == joblib.hash(enzyme(source, "scaled")) != joblib.hash(enzyme(source, "scaled", math="fast"))
 
 
 def test_a_masked_array_is_refused(source: Path) -> None:

@@ -6,6 +6,7 @@ import copy
 import pickle
 from pathlib import Path
 
+import ffgrad
 import pytest
 import torch
 from ffgrad.torch import EnzymeModule, enzyme
@@ -41,9 +42,9 @@ def test_parameters_are_trained(module: EnzymeModule) -> None:
     assert module.rate.item() == pytest.approx(1.7, abs=1e-3)
 
 
-def test_constants_are_buffers_and_inputs_may_be_named(write: Write) -> None:
+def test_fixed_inputs_are_buffers_and_inputs_may_be_named(write: Write) -> None:
     """The state dict has both kinds."""
-    module = EnzymeModule(write(DECAY), "decay", DECAY_SIGNATURE, parameters={"rate": 0.5}, constants={"t": T})
+    module = EnzymeModule(write(DECAY), "decay", DECAY_SIGNATURE, parameters={"rate": 0.5}, buffers={"t": T})
     assert set(module.state_dict()) == {"rate", "t"} and not module.t.requires_grad
     torch.testing.assert_close(module(amplitude=2.0), 2 * torch.exp(-0.5 * T))
     assert "decay" in repr(module)
@@ -53,6 +54,11 @@ def test_names_that_are_no_inputs_are_refused(write: Write, module: EnzymeModule
     """With those that are."""
     with pytest.raises(ValueError, match=r"no input that can have a gradient `t`\n  These are: `amplitude`, `rate`"):
         EnzymeModule(write(DECAY), "decay", DECAY_SIGNATURE, parameters={"t": T})
+    with pytest.raises(ValueError, match=r"no further input `w`"):
+        EnzymeModule(write(DECAY), "decay", DECAY_SIGNATURE, buffers={"w": T})
+    # An option of CUDA kernels, not of modules.
+    with pytest.raises(ffgrad.CompileError, match=r"`constants`.*CUDA kernels[^`]*\n[^`]*`buffers`"):
+        EnzymeModule(write(DECAY), "decay", DECAY_SIGNATURE, constants={"t": T.tolist()})
     with pytest.raises(TypeError, match="takes `t`, each once"):
         module(T, t=T)
     with pytest.raises(TypeError, match="takes `t`, each once"):

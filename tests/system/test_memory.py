@@ -101,7 +101,11 @@ def test_want_of_memory_is_a_typed_error(tmp_path: Path) -> None:
     )
     x = torch.tensor([3.0], dtype=torch.float64, requires_grad=True)
     huge = enzyme(source, "square", "x[1] -> y[1]; w[m]", sizes={"m": 2**56})
-    with pytest.raises(ffgrad.DifferentiationError, match="GiB more memory than there is"):
+    with pytest.raises(ffgrad.OutOfMemoryError, match="GiB more memory than there is") as caught:
         huge.apply(x)
+    # What a caller who knows nothing of ffgrad catches, and in a call without a gradient too.
+    assert isinstance(caught.value, MemoryError) and caught.value.code == "out-of-memory"
+    with pytest.raises(MemoryError, match="a scratch array"):
+        huge.apply(x.detach())
     enzyme(source, "square", "x[1] -> y[1]; w[m]", sizes={"m": 8}).apply(x).backward()
     assert x.grad is not None and x.grad.tolist() == [6.0]

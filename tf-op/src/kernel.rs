@@ -9,7 +9,7 @@ use crate::api::{self, Api, Code, Construction, Context, OwnStatus, Tensor, from
 use crate::exports;
 use compile_driver::os::interrupt;
 use compile_driver::registry::{self, Entry, Trouble};
-use compile_driver::{Error, Function, Input, Kind, Results, View};
+use compile_driver::{Error, Function, Input, Kind, NO_MEMORY, Results, View};
 use core_ad::DType;
 use core_ad::diagnostics::Diagnosis;
 use std::ffi::{CStr, c_int, c_void};
@@ -58,6 +58,7 @@ const fn code(kind: Kind) -> Code {
         Kind::Compile | Kind::Signature | Kind::Shape | Kind::Dtype | Kind::Device => Code::InvalidArgument,
         Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
+        Kind::Memory => Code::ResourceExhausted,
         Kind::Foreign => Code::Unknown,
         Kind::Interrupted => Code::Cancelled,
     }
@@ -366,7 +367,7 @@ impl Results for Outputs<'_> {
 
 fn no_memory(reason: &str) -> Error {
     let headline = format!("TensorFlow could not allocate a result: {reason}");
-    Error::Device(Box::new(Diagnosis::new("allocation", "", headline)))
+    Error::Memory(Box::new(Diagnosis::new(NO_MEMORY, "", headline)))
 }
 
 #[cfg(test)]
@@ -377,6 +378,7 @@ mod tests {
     fn every_class_of_errors_has_a_code() {
         assert_eq!(code(Kind::Shape), Code::InvalidArgument);
         assert_eq!(code(Kind::Differentiation), Code::Unimplemented);
+        assert_eq!(code(Kind::Memory), Code::ResourceExhausted);
         assert_eq!(code(Kind::Foreign), Code::Unknown);
         assert_eq!(code(Kind::Cache), Code::FailedPrecondition);
     }

@@ -6,7 +6,7 @@
 //! | result | none: the driver writes to what PyTorch allocated |
 
 use crate::api::{Api, List, Tensor, Text};
-use compile_driver::{Error, Results, View};
+use compile_driver::{Error, NO_MEMORY, Results, View};
 use core_ad::DType;
 use core_ad::diagnostics::Diagnosis;
 use std::ffi::{c_int, c_void};
@@ -233,5 +233,5 @@ pub fn empty(
 
 fn no_memory() -> Error {
     let headline = "PyTorch could not allocate a result; it printed the reason above";
-    Error::Device(Box::new(Diagnosis::new("allocation", "", headline)))
+    Error::Memory(Box::new(Diagnosis::new(NO_MEMORY, "", headline)))
 }

@@ -126,6 +126,7 @@ pub enum Code {
     Cancelled = 1,
     Unknown = 2,
     InvalidArgument = 3,
+    ResourceExhausted = 8,
     FailedPrecondition = 9,
     Unimplemented = 12,
     Internal = 13,

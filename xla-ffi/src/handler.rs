@@ -45,6 +45,7 @@ const fn code(kind: compile_driver::Kind) -> Code {
         Kind::Compile | Kind::Signature | Kind::Shape | Kind::Dtype | Kind::Device => Code::InvalidArgument,
         Kind::Toolchain | Kind::Pack | Kind::Cache => Code::FailedPrecondition,
         Kind::Differentiation => Code::Unimplemented,
+        Kind::Memory => Code::ResourceExhausted,
         Kind::Foreign => Code::Unknown,
         Kind::Interrupted => Code::Cancelled,
     }

@@ -130,6 +130,7 @@ fn every_class_of_errors_has_a_code() {
     use compile_driver::Kind;
     assert_eq!(code(Kind::Shape), Code::InvalidArgument);
     assert_eq!(code(Kind::Differentiation), Code::Unimplemented);
+    assert_eq!(code(Kind::Memory), Code::ResourceExhausted);
     assert_eq!(code(Kind::Foreign), Code::Unknown);
     assert_eq!(code(Kind::Cache), Code::FailedPrecondition);
 }

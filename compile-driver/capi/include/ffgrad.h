@@ -105,6 +105,9 @@
 // The function of `ffgrad_on_interrupt` wanted the call to end. Nothing was returned, and the same call may be made again.
 #define FFGRAD_ERROR_INTERRUPTED 13
 
+// There is no memory for what a call works with.
+#define FFGRAD_ERROR_MEMORY 14
+
 // Results are added to the memory they go to; without it they replace what is there.
 #define FFGRAD_ACCUMULATE 1
 

@@ -69,6 +69,8 @@ pub const FFGRAD_ERROR_INTERNAL: i32 = 11;
 pub const FFGRAD_ERROR_PACK: i32 = 12;
 /// The function of `ffgrad_on_interrupt` wanted the call to end. Nothing was returned, and the same call may be made again.
 pub const FFGRAD_ERROR_INTERRUPTED: i32 = 13;
+/// There is no memory for what a call works with.
+pub const FFGRAD_ERROR_MEMORY: i32 = 14;
 
 /// Results are added to the memory they go to; without it they replace what is there.
 pub const FFGRAD_ACCUMULATE: u32 = 1;

@@ -89,17 +89,16 @@ pub unsafe fn call(entry: EntryPoint, arguments: *const *mut c_void, is_guarded:
 pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
     // SAFETY: the entry point will not go on.
     let was_short = artifact.after_crash.is_some_and(|settle| unsafe { settle() } != 0);
-    let diagnosis = if was_short {
+    if was_short {
         let headline = format!("the derivative of `{function}` needs more memory than there is");
-        Diagnosis::new(OUT_OF_MEMORY, function, headline)
-            .advise("Its reverse sweep keeps values of every iteration. Use forward mode (`jvp`), or let the function do fewer iterations in a call.")
-    } else {
-        let headline = format!("the derivative of `{function}` crashed{} in this call", name_of(signal));
-        Diagnosis::new(CRASHED, function, headline).advise(
-            "The call took a path that no verified call has taken. Memory of this process may be damaged: save what matters and start it again.",
-        )
-    };
-    Error::Differentiation(Box::new(diagnosis))
+        return Error::Memory(Box::new(Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
+            "Its reverse sweep keeps values of every iteration. Use forward mode (`jvp`), or let the function do fewer iterations in a call.",
+        )));
+    }
+    let headline = format!("the derivative of `{function}` crashed{} in this call", name_of(signal));
+    Error::Differentiation(Box::new(Diagnosis::new(CRASHED, function, headline).advise(
+        "The call took a path that no verified call has taken. Memory of this process may be damaged: save what matters and start it again.",
+    )))
 }
 
 /// Whether the error is such a crash, and not for want of memory.

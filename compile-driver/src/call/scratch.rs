@@ -3,8 +3,7 @@
 //! Blocks are reused by the next call, so that a call allocates nothing once warm. What goes beyond
 //! [`KEEP_BYTES`] is released when the outermost call ends.
 
-use crate::call::crash_guard::OUT_OF_MEMORY;
-use crate::error::Error;
+use crate::error::{Error, NO_MEMORY};
 use crate::os::size;
 use core_ad::diagnostics::Diagnosis;
 use std::alloc::{Layout, alloc, dealloc};
@@ -25,10 +24,10 @@ impl NoMemory {
     pub(crate) fn in_call_of(&self, function: &str) -> Error {
         let bytes = size::written(self.0 as u64);
         let headline = format!("a call of `{function}` needs {bytes} more memory than there is");
-        let diagnosis = Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
+        let diagnosis = Diagnosis::new(NO_MEMORY, function, headline).advise(
             "It is for a scratch array, the copy of an input, or the shadow of an argument. Call with less at a time.",
         );
-        Error::Differentiation(Box::new(diagnosis))
+        Error::Memory(Box::new(diagnosis))
     }
 }
 

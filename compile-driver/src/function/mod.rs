@@ -18,7 +18,7 @@ pub(crate) mod variants;
 pub(crate) mod watch;
 
 use crate::build::context::Context;
-use crate::build::frontend::language;
+use crate::build::frontend::{cuda, language};
 use crate::build::{self, Analysed, folder, key};
 use crate::cache::request::{Found, Record, Vacancy};
 use crate::cache::{Cache, Lock, entry, maintenance};
@@ -96,6 +96,7 @@ impl Function {
             lower_sizes(&mut spec);
         }
         source_text::check(&spec)?;
+        cuda::check_constants(&spec)?;
         if !cpu::is_known(&spec.options.cpu) {
             return Err(no_such_cpu(&spec));
         }

@@ -1,7 +1,7 @@
 //! Errors of the GPU, with the kernel's line: pure functions of the driver's status, so that they can
 //! be tested where there is no driver.
 
-use crate::error::Error;
+use crate::error::{Error, NO_MEMORY};
 use crate::options::Spec;
 use crate::source_text;
 use core_ad::cuda::Launch;
@@ -190,7 +190,8 @@ fn ptx_version(ptx: &str) -> Option<(i32, i32)> {
 /// A refusal of the driver.
 pub fn refused(kernel: Kernel<'_>, action: &str, error: DriverError) -> Error {
     let words = error.error_string().map_or_else(|_| format!("{:?}", error.0), |s| s.to_string_lossy().into_owned());
-    Error::Device(Box::new(explained(kernel, action, error.0, &words)))
+    let diagnosis = Box::new(explained(kernel, action, error.0, &words));
+    if diagnosis.code == NO_MEMORY { Error::Memory(diagnosis) } else { Error::Device(diagnosis) }
 }
 
 fn explained(kernel: Kernel<'_>, action: &str, code: Code, words: &str) -> Diagnosis {
@@ -198,7 +199,7 @@ fn explained(kernel: Kernel<'_>, action: &str, code: Code, words: &str) -> Diagn
     let plain = |code: &str| kernel.diagnosis(code, format!("`{function}`: could not {action}: {words}"));
     match code {
         Code::CUDA_ERROR_OUT_OF_MEMORY => {
-            plain("out-of-memory").advise("Free arrays on the device, or call the kernel on fewer elements.")
+            plain(NO_MEMORY).advise("Free arrays on the device, or call the kernel on fewer elements.")
         }
         Code::CUDA_ERROR_NO_BINARY_FOR_GPU => {
             plain("architecture").advise("The driver has no compiler for this GPU: update it.")
@@ -353,12 +354,10 @@ mod tests {
     #[test]
     fn every_code_is_explained() {
         let names = ["architecture", "capture", "cuda", "driver-version", "illegal-address", "kernel-failed", "launch"];
-        let more = ["launch-resources", "no-device", "no-driver", "out-of-memory"];
+        let more = ["launch-resources", "no-device", "no-driver", NO_MEMORY];
         for name in names.into_iter().chain(more) {
-            assert!(
-                core_ad::diagnostics::codes::ALL.iter().any(|c| c.name == name && c.class == "DeviceError"),
-                "{name}"
-            );
+            let class = if name == NO_MEMORY { "OutOfMemoryError" } else { "DeviceError" };
+            assert!(core_ad::diagnostics::codes::ALL.iter().any(|c| c.name == name && c.class == class), "{name}");
         }
     }
 }

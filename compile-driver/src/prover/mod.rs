@@ -44,6 +44,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
             Some(Reply::Checked(checked)) => return Ok(checked),
             Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
+            Some(Reply::Memory(diagnosis)) => return Err(Error::Memory(diagnosis)),
             Some(Reply::Died { stage, how, printed }) => match stage {
                 Stage::Function => return Err(crashed(call.function, &how, &printed)),
                 Stage::MovedFunction if request.allowed.moved == Moved::Anywhere => {
@@ -74,6 +75,7 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
             Some(Reply::Timed(time)) => return Ok(time),
             Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
+            Some(Reply::Memory(diagnosis)) => return Err(Error::Memory(diagnosis)),
             Some(Reply::Died { how, printed, .. }) => return Err(crashed(call.function, &how, &printed)),
             Some(Reply::Unable(_) | Reply::Checked(_)) | None => {}
         }

@@ -45,6 +45,7 @@ pub enum Reply {
     Timed(Duration),
     Foreign(Box<Diagnosis>),
     Differentiation(Box<Diagnosis>),
+    Memory(Box<Diagnosis>),
     /// The artifact cannot be checked there, and why.
     Unable(String),
     /// The process ended.

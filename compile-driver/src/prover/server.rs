@@ -228,6 +228,7 @@ fn reply(request: &Request, values: Point) -> Reply {
         Ok(reply) => reply,
         Err(Error::Foreign(diagnosis)) => Reply::Foreign(diagnosis),
         Err(Error::Differentiation(diagnosis)) => Reply::Differentiation(diagnosis),
+        Err(Error::Memory(diagnosis)) => Reply::Memory(diagnosis),
         Err(other) => Reply::Unable(other.to_string()),
     }
 }

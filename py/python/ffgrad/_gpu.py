@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from ffgrad import _native
-from ffgrad.errors import DeviceError, DifferentiationError
+from ffgrad.errors import DeviceError, DifferentiationError, OutOfMemoryError
 
 PRIMAL, SHADOW, DIRECTION, CHANGE = range(4)
 
@@ -104,11 +104,11 @@ class Description:
         """Return the structured part of an error about the kernel."""
         return {"code": code, "function": self.function, "file": self.file, "line": self.line or None, **more}
 
-    def too_large(self, entry: str, arrays: int, pool: int) -> DeviceError:
+    def too_large(self, entry: str, arrays: int, pool: int) -> OutOfMemoryError:
         """Return the refusal of a call whose arrays do not fit, with what it needs."""
         what = "values" if entry == "primal" else f"derivative ({entry})"
         hint = "Free arrays on the device, or call the kernel on fewer elements."
-        return DeviceError(
+        return OutOfMemoryError(
             f"the {what} of `{self.function}` need {_mebibytes(arrays + pool)} on the GPU, more than is free{self.where()}\n"
             f"  results and shadows {_mebibytes(arrays)}, memory for what the derivative keeps {_mebibytes(pool)}\n"
             f"  {hint}",

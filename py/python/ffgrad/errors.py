@@ -138,6 +138,10 @@ class DifferentiationError(Error):
     """Enzyme cannot differentiate the function, or verification found its gradient wrong."""
 
 
+class OutOfMemoryError(Error, MemoryError):
+    """There is no memory for a call's results, the copies of its inputs, its scratch arrays, or what its derivative keeps."""
+
+
 class ForeignError(Error, RuntimeError):
     """The foreign function threw a C++ exception."""
 

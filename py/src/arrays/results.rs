@@ -2,7 +2,7 @@
 
 use super::exchange::Exchange;
 use super::{Few, Given};
-use compile_driver::{Error, Results};
+use compile_driver::{Error, NO_MEMORY, Results};
 use core_ad::DType;
 use core_ad::diagnostics::Diagnosis;
 use dlpark::ffi::{DLManagedTensorVersioned, DLTensor};
@@ -220,7 +220,7 @@ impl Drop for Allocated<'_> {
 
 fn no_memory(reason: &str) -> Error {
     let headline = format!("the framework could not allocate a result: {reason}");
-    Error::Device(Box::new(Diagnosis::new("allocation", "", headline)))
+    Error::Memory(Box::new(Diagnosis::new(NO_MEMORY, "", headline)))
 }
 
 unsafe extern "C" fn delete_transposed(outer: *mut DLManagedTensorVersioned) {

@@ -10,7 +10,7 @@ import ffgrad
 import numpy as np
 import pytest
 from fake_driver import DeviceArray, Driver
-from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, ShapeError
+from ffgrad.errors import DeviceError, DifferentiationError, DtypeError, OutOfMemoryError, ShapeError
 from ffgrad.numpy import Enzyme, enzyme
 from support.cuda_cases import KERNELS, opened, ptx_of
 
@@ -220,11 +220,11 @@ def test_a_c_function_refuses_arrays_on_a_gpu() -> None:
         f(DeviceArray(np.ones(3)))
 
 
-def test_memory_that_is_not_there_is_a_device_error(driver: Driver, pointwise: tuple[Enzyme, list[Any]]) -> None:
+def test_memory_that_is_not_there_is_an_error_of_its_own(driver: Driver, pointwise: tuple[Enzyme, list[Any]]) -> None:
     """With the kernel's line."""
     f, values = pointwise
     driver.fail("cuMemAllocAsync", 2)
-    with pytest.raises(DeviceError, match="out of memory") as error:
+    with pytest.raises(OutOfMemoryError, match="out of memory") as error:
         f(*moved(values))
     assert error.value.code == "out-of-memory" and error.value.line == f.manifest["prototype"]["line"]
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from fake_driver import Driver
 from ffgrad._torch import cuda
-from ffgrad.errors import DeviceError, PackError
+from ffgrad.errors import DeviceError, Error, OutOfMemoryError, PackError
 from ffgrad.torch import Enzyme, enzyme
 from support.cuda_cases import Stream, inputs_of, opened, ptx_of
 from torch.func import grad, vmap
@@ -132,9 +132,9 @@ def test_code_is_loaded_once_for_a_device_and_the_context_is_the_primary_one(dri
 # --- refusals: each with the kernel's line ------------------------------------------------------------------------------
 
 
-def refusal(f: Enzyme, **how: Any) -> DeviceError:
+def refusal(f: Enzyme, **how: Any) -> Error:
     """Launch and return the error."""
-    with pytest.raises(DeviceError) as error:
+    with pytest.raises((DeviceError, OutOfMemoryError)) as error:
         launch_fresh(f, **how)
     assert error.value.function == "fresh" and error.value.line == 2 and str(error.value.file).endswith("fresh.cu")
     assert "fresh.cu:2  |  __global__ void fresh" in str(error.value)
@@ -202,6 +202,7 @@ def test_what_the_driver_refuses_becomes_a_code(
     driver.fail(where, number)
     error = refusal(f)
     assert error.code == code and error.hints or code == "cuda"
+    assert isinstance(error, MemoryError) == (code == "out-of-memory")
 
 
 def test_a_block_that_a_derivative_cannot_have_is_refused_before_it_is_launched(driver: Driver, tmp_path: Path) -> None:

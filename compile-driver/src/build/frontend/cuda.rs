@@ -6,7 +6,7 @@
 use crate::build::frontend::language::Compiled;
 use crate::cache::{self, Cache};
 use crate::error::{Error, Result};
-use crate::options::Spec;
+use crate::options::{self, Spec};
 use crate::source_text;
 use crate::toolchain::Tools;
 use core_ad::cuda::constants;
@@ -121,6 +121,21 @@ pub fn make_host(spec: &Spec, ir: &Path, number: usize) -> Result<()> {
     let text = with_constants(spec, &text)?;
     let text = host::from_device(&text, number).map_err(|found| unsupported(spec, found))?;
     Ok(fs::write(ir, text).map_err(cache::io("write", ir))?)
+}
+
+/// Refuses the option `constants` where no source has constant memory.
+///
+/// # Errors
+///
+/// A compile error with what to give instead.
+pub fn check_constants(spec: &Spec) -> Result<()> {
+    if spec.options.constants.is_empty() || spec.sources.iter().any(|source| options::is_cuda(source)) {
+        return Ok(());
+    }
+    let headline = "`constants` are the `__constant__` variables of CUDA kernels, in .cu files".to_owned();
+    Err(Error::compile(Diagnosis::new("constant-memory", &spec.function, headline).advise(
+        "An input's value is given in the call, or by `buffers` of `EnzymeModule`; a dimension's by `sizes`; a macro's by `defines`.",
+    )))
 }
 
 /// Gives constant memory the values of the option `constants`.

@@ -44,7 +44,7 @@ pub(super) fn plan<'p>(function: &str, options: &'p Options, steps: usize, state
             written(bytes),
             written(free.unwrap_or(0))
         );
-        return Err(Error::Differentiation(Box::new(Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
+        return Err(Error::Memory(Box::new(Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
             "Give fewer: the option `snapshots`, or `memory`, a size; or a folder, `snapshot_dir`. With fewer, more steps run again.",
         ))));
     }

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 class EnzymeModule(torch.nn.Module):
     """A C, C++ or Fortran function as a module.
 
-    Inputs of the function that are named in ``parameters`` become trainable, those in ``constants`` are kept as buffers; the module is
+    Inputs of the function that are named in ``parameters`` become trainable, those in ``buffers`` are kept as buffers; the module is
     called on the others, in their order or by name. It is pickled, copied and sent to other processes by the paths of
     its sources and its options, not by their content: where it arrives the sources must be there. Its state dict has the
-    parameters and constants.
+    parameters and buffers.
 
     Parameters
     ----------
     source, function, signature, **options
-        As :func:`ffgrad.torch.enzyme` takes them, but for its option ``constants`` (a kernel's ``__constant__`` memory).
+        As :func:`ffgrad.torch.enzyme` takes them.
     parameters : mapping of str to tensor or number
         Initial values of the trainable inputs, by name. Tensors are copied; numbers and lists get the parameter's type.
-    constants : mapping of str to tensor or number
+    buffers : mapping of str to tensor or number
         Values of inputs that are always the same, by name; without a gradient.
 
     Attributes
@@ -42,17 +42,17 @@ class EnzymeModule(torch.nn.Module):
     CompileError, SignatureError, ToolchainError, CacheError
         The function does not open.
     ValueError
-        ``parameters`` or ``constants`` names what is no such input, or an input twice.
+        ``parameters`` or ``buffers`` names what is no such input, or an input twice.
     """
 
-    def __init__(  # type: ignore[misc]  # The option `constants` is not taken here.
+    def __init__(
         self,
         source: Source | Iterable[Source],
         function: str,
         signature: str | None = None,
         *,
         parameters: Mapping[str, Any] | None = None,
-        constants: Mapping[str, Any] | None = None,
+        buffers: Mapping[str, Any] | None = None,
         **options: Unpack[Options],
     ) -> None:
         super().__init__()
@@ -62,14 +62,14 @@ class EnzymeModule(torch.nn.Module):
         for name, value in (parameters or {}).items():
             _known(plan, name, trainable, "input that can have a gradient")
             self.register_parameter(name, torch.nn.Parameter(_as_tensor(plan, name, value)))
-        for name, value in (constants or {}).items():
+        for name, value in (buffers or {}).items():
             _known(plan, name, [n for n in plan.names if n not in self._parameters], "further input")
             self.register_buffer(name, _as_tensor(plan, name, value))
-        self._own = frozenset((*(parameters or {}), *(constants or {})))
+        self._own = frozenset((*(parameters or {}), *(buffers or {})))
         self._free = tuple(name for name in plan.names if name not in self._own)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """Call the function on the inputs that are no parameters and no constants.
+        """Call the function on the inputs that are no parameters and no buffers.
 
         Parameters
         ----------
