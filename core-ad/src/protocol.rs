@@ -197,6 +197,17 @@ pub struct GivenRule {
     pub reverse: Option<Location>,
 }
 
+/// A loop that is to be checkpointed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointPlace {
+    /// The file, by its last components.
+    pub file: String,
+    /// The line where it begins.
+    pub line: u32,
+    /// How many snapshots may be held.
+    pub snapshots: u64,
+}
+
 /// The three compilations of `compile-driver/runtime/openmp.c`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenMp {
@@ -232,6 +243,9 @@ pub enum Request {
         openmp: Option<OpenMp>,
         /// Functions without a body that are called by another name once all is linked.
         external: Vec<(String, String)>,
+        /// Loops that are to be checkpointed, beside those that the source marks.
+        #[serde(default)]
+        checkpoint: Vec<CheckpointPlace>,
     },
     /// What a bitcode file defines and uses; works on no loaded module.
     Symbols {
@@ -316,6 +330,9 @@ pub enum Request {
         codegen: CodeGen,
         /// Bitcode of the tape arena, if allocations are to come from it.
         arena: Option<PathBuf>,
+        /// Bitcode of what runs checkpointed loops, where there are any.
+        #[serde(default)]
+        checkpoint: Option<PathBuf>,
         /// Where the object goes.
         output: PathBuf,
         /// Where the final IR goes, for a look, if wanted.
@@ -418,6 +435,9 @@ pub enum Response {
         /// What decides the paths through the derivatives, after `Derive`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paths: Option<Paths>,
+        /// Some loops are checkpointed, after `Derive`.
+        #[serde(default)]
+        checkpoints: bool,
     },
     /// After `Places`.
     Places {

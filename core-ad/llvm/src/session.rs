@@ -6,7 +6,7 @@ use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
-use crate::lowering::{self, caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
+use crate::lowering::{self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
@@ -17,7 +17,7 @@ use crate::workarounds::{local_types, zero_stores};
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
+use core_ad::protocol::{CheckpointPlace, CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -69,9 +69,10 @@ impl<'ctx> Session<'ctx> {
     pub fn run(&mut self, request: Request) -> Result<Response> {
         crash_trace::step(request.name());
         match request {
-            Request::Load { modules, renamed, library, external, openmp } => {
+            Request::Load { modules, renamed, library, external, openmp, checkpoint } => {
                 self.openmp = openmp;
                 self.load(&modules, &renamed, &library)?;
+                self.anchor(&checkpoint)?;
                 linkage::rename_declarations(self.module()?, &external);
                 self.loaded()
             }
@@ -86,6 +87,7 @@ impl<'ctx> Session<'ctx> {
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
+                checkpoint::forget(&module);
                 debug_info::strip(&module);
                 let wrapper = entry::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
                 entry::primal(&module, wrapper, &plan)?;
@@ -128,14 +130,23 @@ impl<'ctx> Session<'ctx> {
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped, paths: notes.paths })
+                Ok(Response::Written {
+                    notes: notes.remarks,
+                    skipped: notes.skipped,
+                    paths: notes.paths,
+                    checkpoints: checkpoint::needs_runtime(&module),
+                })
             }
-            Request::Finish { input, entries, codegen, arena, output, ir } => {
+            Request::Finish { input, entries, codegen, arena, checkpoint, output, ir } => {
                 let module = self.read_ir(&input)?;
                 caught::finish(&module, self.context)?;
                 let around = pipeline::Job::after_enzyme(&codegen);
                 pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;
+                if let Some(runtime) = checkpoint.filter(|_| checkpoint::needs_runtime(&module)) {
+                    crash_trace::step("linking what runs checkpointed loops");
+                    checkpoint::link(&module, self.context, &runtime)?;
+                }
                 if let Some(runtime) = &self.openmp {
                     openmp::after_enzyme(&module, &runtime.team)?;
                 }
@@ -147,7 +158,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None, checkpoints: false })
             }
         }
     }
@@ -176,6 +187,12 @@ impl<'ctx> Session<'ctx> {
         Ok(())
     }
 
+    /// Marks the loops that are to be checkpointed, as long as the code has its lines.
+    fn anchor(&mut self, places: &[CheckpointPlace]) -> Result<()> {
+        let anchored = self.module.iter().chain(&self.plain).try_for_each(|m| checkpoint::anchor(m, places));
+        anchored.map_err(|refusal| self.refuse(refusal))
+    }
+
     fn uses_openmp(&self) -> Result<bool> {
         Ok(self.openmp.is_some() && openmp::is_used(self.module()?))
     }
@@ -197,6 +214,9 @@ impl<'ctx> Session<'ctx> {
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.pipeline == Pipeline::Serial || entries.contains(&Entry::Hvp) {
+            vec![(entries.to_vec(), Team::One)]
+        } else if checkpoint::is_used(self.module()?) {
+            notes.remarks.push("parallel regions are reversed by one thread: a loop is checkpointed".to_owned());
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
             notes.remarks.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
@@ -277,9 +297,11 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        if job.lines || team != Team::Many {
-            debug_info::reduce(&module, job.lines)?;
+        let checkpoints = checkpoint::is_used(&module);
+        if job.lines || checkpoints || team != Team::Many {
+            debug_info::reduce(&module, job.lines || checkpoints)?;
         }
+        let with_loops;
         let mut around = pipeline::Job {
             entries,
             pipeline: Some(job.pipeline),
@@ -292,6 +314,10 @@ impl<'ctx> Session<'ctx> {
             skipped: pipeline::Skipped::default(),
         };
         lowering::trampolines::shared(&module, || pipeline::run(pipeline::PREPARE, &module, &around))?;
+        if checkpoints {
+            with_loops = [&parts_of_rules[..], &self.outline_checkpoints(&module, job, entries, &parts_of_rules)?].concat();
+            around.parts_of_rules = &with_loops;
+        }
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
@@ -313,6 +339,29 @@ impl<'ctx> Session<'ctx> {
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
+    }
+
+    /// Gives checkpointed loops their derivative, and returns the names of its parts. Second derivatives, and forward mode alone, take
+    /// the loops as they stand.
+    fn outline_checkpoints(
+        &mut self,
+        module: &Module<'ctx>,
+        job: &Derive<'_>,
+        entries: &[Entry],
+        others: &[String],
+    ) -> Result<Vec<String>> {
+        let reverses = |e: &Entry| matches!(e, Entry::Vjp | Entry::Augmented | Entry::Reverse);
+        let second = |e: &Entry| matches!(e, Entry::Hvp | Entry::Jvp2);
+        if !entries.iter().any(reverses) || entries.iter().any(second) {
+            checkpoint::forget(module);
+            return Ok(Vec::new());
+        }
+        crash_trace::step("outlining checkpointed loops");
+        let found = checkpoint::run(module, job.plan, others)?.map_err(|refusal| self.refuse(refusal))?;
+        let installed = rules::install(module, &found)?;
+        rules::keep(module, &installed);
+        self.installed.extend(installed);
+        Ok(rules::parts(&found))
     }
 
     fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<()> {
@@ -369,6 +418,7 @@ impl<'ctx> Session<'ctx> {
 
     fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
         let module = self.module()?.clone();
+        checkpoint::forget(&module);
         // What a pointer is used for does not show through a fork.
         let team = if self.uses_openmp()? { Team::One } else { Team::None };
         self.lower_openmp(&module, team, Some(symbol))?;
@@ -462,7 +512,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new(), paths: None })
+        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, checkpoints: false })
     }
 
     fn bind_arena(

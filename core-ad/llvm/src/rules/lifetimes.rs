@@ -5,6 +5,7 @@
 //! with that function's forward half. Where rules are installed, therefore, `free` waits for the end of the entry point (the
 //! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap.
 
+use crate::lowering::checkpoint::STEP;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -122,7 +123,7 @@ unsafe fn is_in(call: LLVMValueRef, parts: &[String]) -> bool {
         let mut length = 0;
         let name = LLVMGetValueName2(function, &mut length);
         let name = std::slice::from_raw_parts(name.cast::<u8>(), length);
-        let around: [&[u8]; 3] = [b"ffgrad.reverse.", b"ffgrad.forward.", b"ffgrad.save."];
+        let around: [&[u8]; 4] = [b"ffgrad.reverse.", b"ffgrad.forward.", b"ffgrad.save.", STEP.as_bytes()];
         around.iter().any(|a| name.starts_with(a)) || parts.iter().any(|p| p.as_bytes() == name)
     }
 }
