@@ -54,10 +54,19 @@ typedef struct {
   double seconds;
 } Saved;
 
-/* Of the last reverse sweep of this thread: steps, snapshots, steps run forward, bytes of a state, bytes at peak, nanoseconds. */
-static __thread int64_t report[6];
+/* Of the last reverse sweep: steps, snapshots, steps run forward, bytes of a state, bytes at peak, nanoseconds, and when it ended. */
+static int64_t report[7];
+static char report_lock;
 
-void ffgrad_checkpoint_report(int64_t *to) { memcpy(to, report, sizeof report); }
+static void report_copy(int64_t *to, const int64_t *from) {
+  while (__atomic_test_and_set(&report_lock, __ATOMIC_ACQUIRE)) {
+  }
+  memcpy(to, from, sizeof report);
+  __atomic_clear(&report_lock, __ATOMIC_RELEASE);
+}
+
+/* Steps are 0 before the first one. */
+void ffgrad_checkpoint_report(int64_t *to) { report_copy(to, report); }
 
 static double now(void) {
   struct timespec t;
@@ -217,6 +226,7 @@ static void drop_shadows(Loop *l, char **own) {
 
 static char *shadow_of(const Loop *l, char *pointer, int64_t region) {
   const Region *r = &l->regions[region];
+  if (!pointer) return NULL;
   return r->shadow + ((uintptr_t)pointer - (uintptr_t)r->base);
 }
 
@@ -290,7 +300,8 @@ void ffgrad_checkpoint_reverse(Loop *l, void *saved) {
   int64_t state = (int64_t)bytes_of(l, STATE), read = (int64_t)bytes_of(l, READ);
   int64_t nanoseconds = (int64_t)(1e9 * (s->seconds + now() - start));
   int64_t held = s->steps > 1 ? s->most + 2 : 1;
-  memcpy(report, (int64_t[6]){s->steps, s->most, s->forward, state, held * state + 2 * read, nanoseconds}, sizeof report);
+  int64_t peak = held * state + 2 * read;
+  report_copy(report, (int64_t[7]){s->steps, s->most, s->forward, state, peak, nanoseconds, (int64_t)(1e9 * now())});
   free(shadows);
   free(after);
   free(read_after);

@@ -63,6 +63,10 @@ pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 /// Makes the calling thread's arena usable after an entry point crashed; not 0 where memory was short: `int32_t ffgrad_after_crash(void)`.
 pub const AFTER_CRASH: &str = "ffgrad_after_crash";
 
+/// What the last reverse sweep of a checkpointed loop did: `void ffgrad_checkpoint_report(int64_t to[7])`, with steps (0 before the
+/// first one), snapshots, steps run forward, bytes of a state, bytes at peak, nanoseconds, and when it ended.
+pub const CHECKPOINT_REPORT: &str = "ffgrad_checkpoint_report";
+
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 

@@ -5,7 +5,7 @@ use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -68,6 +68,8 @@ pub struct Artifact {
     pub wants_large_stack: bool,
     /// Makes the thread's arena usable again after a crash; not 0 where memory was short.
     pub after_crash: Option<unsafe extern "C" fn() -> i32>,
+    /// What the last reverse sweep of a checkpointed loop did; none where no loop is.
+    checkpoint_report: Option<unsafe extern "C" fn(*mut i64)>,
     _library: Library,
 }
 
@@ -127,6 +129,8 @@ impl Artifact {
         let wants_large_stack = unsafe { library.get::<*const u8>(LARGE_STACK) }.is_ok();
         // SAFETY: the symbol has this type in every artifact.
         let after_crash = unsafe { library.get(AFTER_CRASH) }.ok().map(|f| *f);
+        // SAFETY: as above.
+        let checkpoint_report = unsafe { library.get(CHECKPOINT_REPORT) }.ok().map(|f| *f);
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -144,8 +148,18 @@ impl Artifact {
             paths,
             wants_large_stack,
             after_crash,
+            checkpoint_report,
             _library: library,
         })
+    }
+
+    /// What the last reverse sweep of a checkpointed loop inside the function did; `None` before the first one.
+    pub fn checkpoint_report(&self) -> Option<[i64; 7]> {
+        let mut report = [0; 7];
+        let read = self.checkpoint_report?;
+        // SAFETY: the function of this artifact, which writes seven numbers.
+        unsafe { read(report.as_mut_ptr()) };
+        (report[0] > 0).then_some(report)
     }
 
     /// The entry point, where this artifact has it.

@@ -24,7 +24,7 @@
 
 /* Before a loop: its gradient keeps so many states at most, and computes the others again (docs/checkpointing.md). */
 #define FFGRAD_CHECKPOINT(snapshots) ffgrad_checkpoint_next_loop(snapshots)
-__attribute__((unused)) static inline void ffgrad_checkpoint_next_loop(long long snapshots) { (void)snapshots; }
+__attribute__((unused, nothrow)) static inline void ffgrad_checkpoint_next_loop(long long snapshots) { (void)snapshots; }
 
 #define FFGRAD_MARK(kind, function, ...) FFGRAD_MARK_(kind, function, __VA_ARGS__)
 #define FFGRAD_MARK_(kind, function, ...) \

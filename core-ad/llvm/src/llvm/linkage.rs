@@ -4,7 +4,7 @@
 //! name that could clash with one of the host process.
 
 use crate::ir::Result;
-use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
+use core_ad::protocol::{AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
@@ -17,7 +17,8 @@ fn is_reserved(name: &str) -> bool {
 
 /// Makes everything but the entry points internal.
 pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
-    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain([PATH_MAP, LARGE_STACK, AFTER_CRASH]).collect();
+    let always = [PATH_MAP, LARGE_STACK, AFTER_CRASH, CHECKPOINT_REPORT];
+    let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain(always).collect();
     if entries.contains(&Entry::Reverse) {
         kept.extend([TAPE_DROP, TAPE_BYTES]);
     }

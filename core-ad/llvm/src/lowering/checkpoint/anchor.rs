@@ -67,7 +67,7 @@ pub fn anchor(module: &Module<'_>, places: &[CheckpointPlace]) -> Result<(), Ref
             }
             latches.into_iter().for_each(|latch| place(&edit, latch, call.operand(0), at.as_ref()));
         }
-        calls.into_iter().for_each(Value::erase);
+        calls.into_iter().map(|call| if call.is(Op::LLVMInvoke) { edit.make_call(call) } else { call }).for_each(Value::erase);
     }
     for wanted in places {
         at_line(module, &edit, wanted)?;
@@ -130,10 +130,10 @@ fn at_line(module: &Module<'_>, edit: &Edit, wanted: &CheckpointPlace) -> Result
     Err(refusal::no_loop(headline, None, &advice))
 }
 
-/// Whether a file is the one that was named, by its last components.
+/// Whether a file is the one that was named, by the last components that both have: a compiler may have been given less than all.
 fn is_file(file: &str, named: &str) -> bool {
-    let mut own = file.rsplit('/');
-    named.rsplit('/').filter(|part| *part != ".").all(|part| part.is_empty() || own.next() == Some(part))
+    let parts = |path: &'_ str| path.rsplit('/').filter(|p| !p.is_empty() && *p != ".").map(str::to_owned).collect::<Vec<_>>();
+    parts(file).iter().zip(&parts(named)).all(|(own, other)| own == other)
 }
 
 /// Puts an anchor at the end of a latch.

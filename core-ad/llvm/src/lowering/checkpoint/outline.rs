@@ -124,8 +124,8 @@ struct Rewriting<'a, 'ctx> {
     /// What stands for the pointers that are carried, until they are parameters.
     carried: Vec<Value>,
     carried_active: Vec<bool>,
-    /// The bases that a pointer behind the loop may lead to.
-    outgoing: HashMap<Value, HashSet<Value>>,
+    /// The objects that a pointer behind the loop may lead to, and whether it may be null.
+    outgoing: HashMap<Value, (HashSet<Value>, bool)>,
     /// The number of the region that a pointer leads to.
     region: HashMap<Value, Value>,
 }
@@ -149,7 +149,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         }
         let slots = layout.build(edit, target.function);
         let carried_active = carried.iter().map(|p| may_be_active(*p, memory)).collect();
-        let outgoing = outgoing.into_iter().map(|phi| (phi, origins(phi))).collect();
+        let outgoing = outgoing.into_iter().map(|phi| (phi, (origins(phi), may_be_null(phi)))).collect();
         Rewriting {
             module,
             edit,
@@ -258,7 +258,8 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         let mut distance = self.slots.load(edit, Slot::Control(field), edit.i64).0;
         let region = self.slots.load(edit, Slot::Control(field + 1), edit.i64).0;
         let mut bases: Vec<usize> = (0..self.memory.regions.len()).collect();
-        bases.retain(|i| self.outgoing[&phi].contains(&self.memory.regions[*i].base));
+        let (possible, may_be_null) = &self.outgoing[&phi];
+        bases.retain(|i| possible.contains(&self.memory.regions[*i].object));
         unsafe {
             let mut base: LLVMValueRef = std::ptr::null_mut();
             for number in bases {
@@ -277,7 +278,14 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
                 };
             }
             let byte = LLVMInt8TypeInContext(edit.context);
-            Value(LLVMBuildGEP2(edit.builder, byte, base, &mut distance, 1, NONE))
+            let pointer = LLVMBuildGEP2(edit.builder, byte, base, &mut distance, 1, NONE);
+            if !may_be_null {
+                return Value(pointer);
+            }
+            let nowhere = edit.number(0);
+            let is_null =
+                LLVMBuildICmp(edit.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, region, nowhere, NONE);
+            Value(LLVMBuildSelect(edit.builder, is_null, LLVMConstNull(edit.ptr), pointer, NONE))
         }
     }
 
@@ -376,8 +384,9 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
     fn describe(&self, step: LLVMValueRef, bases: &[Value], derived: &[Value]) {
         let used: HashSet<Value> = inputs(self.target, self.memory).into_iter().collect();
         let several = |base: &Value| {
-            let others = derived.iter().filter(|d| origins(**d).contains(base)).count();
-            others + usize::from(used.contains(base))
+            let number = self.memory.number(*base);
+            let leads = |d: &&Value| origins(**d).into_iter().any(|o| self.memory.number(o) == number);
+            derived.iter().filter(leads).count() + bases.iter().filter(|b| used.contains(b) && self.memory.number(**b) == number).count()
         };
         let flag = |index: usize, name: &str| unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -396,7 +405,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
                 }
             }
         }
-        (0..OWN + bases.len()).for_each(|i| flag(i, "nonnull"));
+        (0..OWN).for_each(|i| flag(i, "nonnull"));
     }
 
     /// Moves blocks and variables; each way out is numbered.
@@ -491,4 +500,23 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
 fn may_be_active(pointer: Value, memory: &Memory) -> bool {
     let numbers: Vec<usize> = origins(pointer).into_iter().filter_map(|o| memory.number(o)).collect();
     numbers.is_empty() || numbers.iter().any(|n| memory.regions[*n].dtype.is_none_or(DType::is_float))
+}
+
+/// Whether a pointer may be null, or undefined, by a phi or a choice.
+fn may_be_null(pointer: Value) -> bool {
+    let (mut open, mut seen) = (vec![pointer], HashSet::new());
+    while let Some(value) = open.pop() {
+        if value.is_null_or_undefined() {
+            return true;
+        }
+        if seen.insert(value) {
+            match value.op() {
+                Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
+                Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
+                Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
+                _ => {}
+            }
+        }
+    }
+    false
 }

@@ -33,7 +33,9 @@ pub enum Kind {
 
 /// An object.
 pub struct Region {
-    /// Its address.
+    /// What makes it: an argument, a variable, an allocation.
+    pub object: Value,
+    /// Its address before the loop: that, or a phi of it and null where memory is allocated on a condition.
     pub base: Value,
     /// Its size, known before the loop.
     pub bytes: Value,
@@ -52,9 +54,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The number of a region.
-    pub fn number(&self, base: Value) -> Option<usize> {
-        self.regions.iter().position(|r| r.base == base)
+    /// The number of the region of an object, or with this address.
+    pub fn number(&self, value: Value) -> Option<usize> {
+        self.regions.iter().position(|r| r.base == value || r.object == value)
     }
 }
 
@@ -135,33 +137,36 @@ impl Finder<'_, '_> {
             self.touch(phi, phi, Does::Read)?;
         }
         let mut regions = Vec::new();
-        for base in std::mem::take(&mut self.order) {
-            let (writes, access) = self.touched[&base];
-            if !self.is_before(base) {
+        for object in std::mem::take(&mut self.order) {
+            let (writes, access) = self.touched[&object];
+            let Some(base) = self.before_loop(object) else {
                 return Err(refusal::of(
                     self.target,
                     access,
                     "it uses memory that is allocated on a condition",
                     "Allocate it always, right before the loop.",
                 ));
-            }
-            let bytes = self.size(base, access)?;
+            };
+            self.edit.before(self.target.before.terminator());
+            let bytes = if base == object { self.size(object, access)? } else { self.size_of_merged(base, access)? };
             let kind = match writes {
                 true => Kind::State,
-                false if self.is_left_alone(base) => Kind::Constant,
+                false if self.is_left_alone(object) => Kind::Constant,
                 false => Kind::Read,
             };
-            let dtype = self.argument(base).map(|a| a.dtype);
-            regions.push(Region { base, bytes, kind, dtype });
+            let dtype = self.argument(object).map(|a| a.dtype);
+            regions.push(Region { object, base, bytes, kind, dtype });
         }
         let private = self.private.iter().copied().filter(|v| v.is(Op::LLVMAlloca) && !self.target.has(*v)).collect();
         Ok(Memory { regions, private })
     }
 
-    /// Variables whose life begins in an iteration, and that nothing outside of the loop uses.
+    /// Variables whose life begins in an iteration, and that nothing outside of the loop uses; blocks with the arguments of functions with
+    /// derivatives of their own are written anew before each call.
     fn find_private(&mut self) {
+        let begins = |name: String| name.starts_with("llvm.lifetime.start") || name.starts_with("ffgrad.shim.");
         for i in self.target.instructions() {
-            if i.callee().is_some_and(|name| name.starts_with("llvm.lifetime.start")) {
+            if i.callee().is_some_and(begins) {
                 let variable = i.operands().into_iter().find(|o| o.is(Op::LLVMAlloca));
                 let Some(variable) = variable else { continue };
                 let fixed = variable.operand(0).constant().is_some();
@@ -259,15 +264,35 @@ impl Finder<'_, '_> {
             let what = "it frees memory that was allocated before it";
             return if own { Ok(()) } else { Err(refusal::of(self.target, call, what, "Free it behind the loop.")) };
         }
+        if name.starts_with("ffgrad.shim.") {
+            return self.look_at_rule(call, &name);
+        }
         self.refuse_call(call, &name)
+    }
+
+    /// A function with a derivative of its own reads and writes what it is given addresses of, which stand in a block of its iteration
+    /// (`rules/shim.rs`). It may use memory in the reverse sweep that the iteration frees.
+    fn look_at_rule(&mut self, call: Value, name: &str) -> Result<(), Refusal> {
+        let frees = |i: &Value| i.callee().is_some_and(|name| FREEING.contains(&name.as_str()));
+        if let Some(free) = self.target.instructions().into_iter().find(frees) {
+            let rule = core_ad::names::demangle(name.trim_start_matches("ffgrad.shim."));
+            let what = format!("it frees memory, and calls `{rule}`, which has a derivative of its own");
+            return Err(refusal::of(self.target, free, &what, "Allocate the memory before the loop."));
+        }
+        let blocks = origins(call.operand(0));
+        let given: Vec<Value> = self
+            .target
+            .instructions()
+            .into_iter()
+            .filter(|i| i.is(Op::LLVMStore) && i.operand(0).is_pointer() && !origins(i.operand(1)).is_disjoint(&blocks))
+            .map(|store| store.operand(0))
+            .collect();
+        given.into_iter().try_for_each(|pointer| self.touch(call, pointer, Does::Write))
     }
 
     fn refuse_call(&self, call: Value, name: &str) -> Result<(), Refusal> {
         let called = refusal::called(call);
-        let (what, advice) = if let Some(rule) = name.strip_prefix("ffgrad.shim.") {
-            let what = format!("it calls `{}`, which has a derivative of its own", core_ad::names::demangle(rule));
-            (what, "Leave the macro out, or write the loop as steps: the option `repeat` (docs/checkpointing.md).")
-        } else if OUTPUT.iter().any(|o| name.starts_with(o)) {
+        let (what, advice) = if OUTPUT.iter().any(|o| name.starts_with(o)) {
             (format!("it writes output ({called})"), RERUN)
         } else if call.calls_a_body() {
             (
@@ -339,6 +364,43 @@ impl Finder<'_, '_> {
         !base.is_instruction() || self.dominators.dominates(self.cfg.number(base.parent()), before)
     }
 
+    /// The address of an object as it is known before the loop.
+    fn before_loop(&self, object: Value) -> Option<Value> {
+        let (mut open, mut seen) = (vec![object], HashSet::from([object]));
+        while let Some(value) = open.pop() {
+            if self.is_before(value) {
+                return (value == object || origins(value) == HashSet::from([object])).then_some(value);
+            }
+            open.extend(value.users().into_iter().filter(|user| user.is(Op::LLVMPHI) && seen.insert(*user)));
+        }
+        None
+    }
+
+    /// The size of an object that is allocated on a condition, 0 without it.
+    fn size_of_merged(&self, address: Value, access: Value) -> Result<Value, Refusal> {
+        if !address.is(Op::LLVMPHI) {
+            if address.is_null_or_undefined() {
+                return Ok(Value(self.edit.number(0)));
+            }
+            self.edit.before(address.next());
+            return self.size(address, access);
+        }
+        let mut sizes = Vec::new();
+        for (value, from) in address.incoming() {
+            if value == address {
+                return Err(refusal::unknown_memory(self.target, access, address));
+            }
+            sizes.push((self.size_of_merged(value, access)?, from));
+        }
+        self.edit.before(address);
+        // SAFETY: builds beside a live phi, from values that are there at the ends of its predecessors.
+        unsafe {
+            let phi = LLVMBuildPhi(self.edit.builder, self.edit.i64, c"".as_ptr());
+            sizes.into_iter().for_each(|(size, from)| LLVMAddIncoming(phi, &mut { size.0 }, &mut { from.0 }, 1));
+            Ok(Value(phi))
+        }
+    }
+
     fn argument(&self, value: Value) -> Option<&Arg> {
         let number = ir::arguments(self.target.function).iter().position(|a| *a == value)?;
         self.plan.args.get(number).filter(|a| !a.is_by_value())
@@ -346,6 +408,10 @@ impl Finder<'_, '_> {
 
     /// Whether nothing behind the beginning of the loop writes to an object.
     fn is_left_alone(&self, base: Value) -> bool {
+        // What the caller has of results is the caller's before the reverse sweep.
+        if self.argument(base).is_some_and(|a| a.role != Role::Input) {
+            return false;
+        }
         let objects = Objects::of(self.target.function);
         let &[number] = objects.underlying(base) else { return false };
         let object = objects.get(number);
@@ -354,11 +420,10 @@ impl Finder<'_, '_> {
         !object.escapes && !object.writes.iter().any(|w| behind[self.cfg.number(w.parent())])
     }
 
-    /// The size of an object in bytes, computed before the loop.
+    /// The size of an object in bytes, computed where the builder stands.
     fn size(&self, base: Value, access: Value) -> Result<Value, Refusal> {
-        self.edit.before(self.target.before.terminator());
         let edit = self.edit;
-        // SAFETY: builds at the end of the block before the loop, from values that are there.
+        // SAFETY: the builder stands behind what makes the object.
         unsafe {
             if base.is(Op::LLVMAlloca) {
                 let layout = TargetData::create(&self.module.get_data_layout().as_str().to_string_lossy());
