@@ -87,7 +87,8 @@ fn described(
     drop(step);
     let _step = Step::begin("finding out the prototype".to_owned());
     let openmp = openmp::around_engine(context)?;
-    let mut loaded = load(context, worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
+    let mut loaded =
+        load(context, worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
     let mut all_declarations = false;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
@@ -196,12 +197,7 @@ struct Loaded {
     undefined: Vec<String>,
 }
 
-fn load(
-    context: &Context<'_>,
-    worker: &mut Worker,
-    modules: &[PathBuf],
-    openmp: Option<OpenMp>,
-) -> Result<Loaded> {
+fn load(context: &Context<'_>, worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
     let checkpoint = checkpoint::places(context.spec)?;
     let (renamed, library, external) = (Vec::new(), Vec::new(), Vec::new());
     let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp, checkpoint };

@@ -49,20 +49,23 @@ fn directive(line: &str) -> Option<String> {
 
 /// The loops behind the directives `!$ffgrad checkpoint(20)` of a source.
 fn directives(spec: &Spec, source: &Path, text: &str) -> Result<Vec<CheckpointPlace>> {
-    const ADVICE: &str = "The directive is `!$ffgrad checkpoint(20)`, with the number of snapshots, in the line before a `do`.";
+    const ADVICE: &str =
+        "The directive is `!$ffgrad checkpoint(20)`, with the number of snapshots, in the line before a `do`.";
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (i, line) in lines.iter().enumerate() {
         let Some(given) = directive(line) else { continue };
         let file = source.display().to_string();
         let at = Location { file: file.clone(), line: i as u32 + 1, column: 0, text: Some((*line).to_owned()) };
-        let number = given.strip_prefix("checkpoint").map(str::trim).and_then(|n| n.strip_prefix('(')?.strip_suffix(')'));
+        let number =
+            given.strip_prefix("checkpoint").map(str::trim).and_then(|n| n.strip_prefix('(')?.strip_suffix(')'));
         let Some(snapshots) = number.and_then(|n| n.trim().parse::<u64>().ok()).filter(|n| *n > 0) else {
             return Err(refused(spec, "a directive of ffgrad cannot be read".to_owned(), Some(at), ADVICE));
         };
         let is_comment = |l: &str| {
             let first = l.chars().next().unwrap_or(' ');
-            let is_fixed = source.extension().is_some_and(|e| e.eq_ignore_ascii_case("f") || e.eq_ignore_ascii_case("for"));
+            let is_fixed =
+                source.extension().is_some_and(|e| e.eq_ignore_ascii_case("f") || e.eq_ignore_ascii_case("for"));
             l.trim().is_empty() || l.trim_start().starts_with('!') || is_fixed && matches!(first, 'c' | 'C' | '*')
         };
         let next = lines.iter().enumerate().skip(i + 1).find(|(_, l)| !is_comment(l)).map(|(n, _)| n as u32 + 1);
@@ -79,7 +82,9 @@ mod tests {
     use super::*;
 
     fn spec(place: &str, snapshots: usize) -> Spec {
-        let text = format!(r#"{{"sources": ["m.f90"], "function": "f", "options": {{"checkpoint": {{"{place}": {snapshots}}}}}}}"#);
+        let text = format!(
+            r#"{{"sources": ["m.f90"], "function": "f", "options": {{"checkpoint": {{"{place}": {snapshots}}}}}}}"#
+        );
         serde_json::from_str(&text).expect("a specification")
     }
 
@@ -105,7 +110,12 @@ mod tests {
         let fixed = "c$ffgrad checkpoint(3)\nC     steps\n      do 10 t = 1, n\n";
         let found = directives(&spec("", 1), Path::new("m.f"), fixed).expect("a directive");
         assert_eq!((found[0].line, found[0].snapshots), (3, 3));
-        for wrong in ["!$ffgrad checkpoint\ndo\n", "!$ffgrad checkpoint(0)\ndo\n", "!$ffgrad tape(1)\ndo\n", "!$ffgrad checkpoint(1)\n"] {
+        for wrong in [
+            "!$ffgrad checkpoint\ndo\n",
+            "!$ffgrad checkpoint(0)\ndo\n",
+            "!$ffgrad tape(1)\ndo\n",
+            "!$ffgrad checkpoint(1)\n",
+        ] {
             directives(&spec("", 1), Path::new("m.f90"), wrong).expect_err("no directive");
         }
     }

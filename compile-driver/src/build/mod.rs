@@ -4,6 +4,7 @@
 //! make shared objects from the bitcode it left, when they are first needed.
 
 mod analyse;
+pub mod checkpoint;
 pub mod context;
 pub mod enzyme;
 pub mod folder;
@@ -13,7 +14,6 @@ pub mod kept_worker;
 pub mod key;
 pub(crate) mod link;
 pub mod mpi;
-pub mod checkpoint;
 pub mod openmp;
 pub mod ptx;
 pub(crate) mod refusal;
@@ -294,8 +294,7 @@ impl<'a> Build<'a> {
             true => Some(crate::build::runtime::arena(tools, cache)?),
             false => None,
         };
-        let checkpoint =
-            self.checkpoints.then(|| crate::build::runtime::checkpoint(tools, cache)).transpose()?;
+        let checkpoint = self.checkpoints.then(|| crate::build::runtime::checkpoint(tools, cache)).transpose()?;
         let _step = Step::begin("compiling the derivative".to_owned());
         let finished = self.worker.request(&Request::Finish {
             input: after,

@@ -1,12 +1,16 @@
 //! Runs the jobs of one build on one linked module.
 
+mod describe;
+
 use crate::analysis::{constant_objects, value_paths};
 use crate::derive::{Derive, Team};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
-use crate::lowering::{self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
+use crate::lowering::{
+    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map,
+};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
@@ -14,9 +18,7 @@ use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
-use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::metadata;
 use core_ad::protocol::{CheckpointPlace, CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -315,7 +317,11 @@ impl<'ctx> Session<'ctx> {
         };
         lowering::trampolines::shared(&module, || pipeline::run(pipeline::PREPARE, &module, &around))?;
         if checkpoints {
-            with_loops = [&parts_of_rules[..], &self.outline_checkpoints(&module, job, entries, &parts_of_rules)?].concat();
+            crash_trace::step("outlining checkpointed loops");
+            let done = checkpoint::install(&module, job.plan, entries, &parts_of_rules)?;
+            let (installed, parts) = done.map_err(|refusal| self.refuse(refusal))?;
+            self.installed.extend(installed);
+            with_loops = [&parts_of_rules[..], &parts].concat();
             around.parts_of_rules = &with_loops;
         }
         if team == Team::Many {
@@ -339,29 +345,6 @@ impl<'ctx> Session<'ctx> {
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
-    }
-
-    /// Gives checkpointed loops their derivative, and returns the names of its parts. Second derivatives, and forward mode alone, take
-    /// the loops as they stand.
-    fn outline_checkpoints(
-        &mut self,
-        module: &Module<'ctx>,
-        job: &Derive<'_>,
-        entries: &[Entry],
-        others: &[String],
-    ) -> Result<Vec<String>> {
-        let reverses = |e: &Entry| matches!(e, Entry::Vjp | Entry::Augmented | Entry::Reverse);
-        let second = |e: &Entry| matches!(e, Entry::Hvp | Entry::Jvp2);
-        if !entries.iter().any(reverses) || entries.iter().any(second) {
-            checkpoint::forget(module);
-            return Ok(Vec::new());
-        }
-        crash_trace::step("outlining checkpointed loops");
-        let found = checkpoint::run(module, job.plan, others)?.map_err(|refusal| self.refuse(refusal))?;
-        let installed = rules::install(module, &found)?;
-        rules::keep(module, &installed);
-        self.installed.extend(installed);
-        Ok(rules::parts(&found))
     }
 
     fn load(&mut self, paths: &[PathBuf], renamed: &[(String, String)], library: &[PathBuf]) -> Result<()> {
@@ -404,36 +387,6 @@ impl<'ctx> Session<'ctx> {
         derivatives: &[Derivative],
     ) -> Result<(Vec<rules::Rule<'ctx>>, Vec<String>)> {
         rules::collect(module, derivatives).map_err(|refusal| self.refuse(refusal))
-    }
-
-    fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
-        let module = self.module()?.clone();
-        let (rules, _) = self.collect_rules(&module, derivatives)?;
-        if let Err(refusal) = rules::inactive::check(&module, inactive) {
-            self.refusal = Some(refusal);
-            return Err("a function that is marked inactive does not exist".to_owned());
-        }
-        Ok(Response::Checked { rules: rules.iter().map(rules::given).collect() })
-    }
-
-    fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
-        let module = self.module()?.clone();
-        checkpoint::forget(&module);
-        // What a pointer is used for does not show through a fork.
-        let team = if self.uses_openmp()? { Team::One } else { Team::None };
-        self.lower_openmp(&module, team, Some(symbol))?;
-        linkage::keep_only_symbol(&module, symbol)?;
-        let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
-        debug_info::strip(&module);
-        pipelines::drop_unused(&module)?;
-        pipelines::infer_attributes(&module)?;
-        let unset = cuda_threads::unset_constant(&module);
-        unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
-        let text = module.print_to_string().to_string();
-        let (number, nodes) = description.unwrap_or_default();
-        let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
-        let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
-        Ok(Response::Described { prototype, single_precision })
     }
 
     /// Bitcode, or the textual IR of a device made the machine's own.

@@ -6,8 +6,8 @@
 pub mod bundled;
 
 use crate::build::context::Context;
-use crate::build::{checkpoint, openmp};
 use crate::build::worker::Worker;
+use crate::build::{checkpoint, openmp};
 use crate::cache;
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::{GivenDerivative, Spec};

@@ -62,12 +62,16 @@ pub fn anchor(module: &Module<'_>, places: &[CheckpointPlace]) -> Result<(), Ref
                 refusal::no_loop("no loop follows FFGRAD_CHECKPOINT".to_owned(), at.clone(), SNAPSHOTS)
             })?;
             if call.operand(0).constant().is_some_and(|n| n < 1) {
-                let headline = format!("FFGRAD_CHECKPOINT({}) keeps no snapshot", call.operand(0).constant().unwrap_or(0));
+                let headline =
+                    format!("FFGRAD_CHECKPOINT({}) keeps no snapshot", call.operand(0).constant().unwrap_or(0));
                 return Err(refusal::no_loop(headline, at, SNAPSHOTS));
             }
             latches.into_iter().for_each(|latch| place(&edit, latch, call.operand(0), at.as_ref()));
         }
-        calls.into_iter().map(|call| if call.is(Op::LLVMInvoke) { edit.make_call(call) } else { call }).for_each(Value::erase);
+        calls
+            .into_iter()
+            .map(|call| if call.is(Op::LLVMInvoke) { edit.make_call(call) } else { call })
+            .for_each(Value::erase);
     }
     for wanted in places {
         at_line(module, &edit, wanted)?;
@@ -132,7 +136,8 @@ fn at_line(module: &Module<'_>, edit: &Edit, wanted: &CheckpointPlace) -> Result
 
 /// Whether a file is the one that was named, by the last components that both have: a compiler may have been given less than all.
 fn is_file(file: &str, named: &str) -> bool {
-    let parts = |path: &'_ str| path.rsplit('/').filter(|p| !p.is_empty() && *p != ".").map(str::to_owned).collect::<Vec<_>>();
+    let parts =
+        |path: &'_ str| path.rsplit('/').filter(|p| !p.is_empty() && *p != ".").map(str::to_owned).collect::<Vec<_>>();
     parts(file).iter().zip(&parts(named)).all(|(own, other)| own == other)
 }
 
@@ -156,7 +161,8 @@ fn place(edit: &Edit, latch: Block, snapshots: Value, at: Option<&Location>) {
         let Some(at) = at else { return };
         for (key, value) in [(FILE, at.file.clone()), (LINE, at.line.to_string())] {
             let (length, size) = (key.len() as u32, value.len() as u32);
-            let made = LLVMCreateStringAttribute(edit.context, key.as_ptr().cast(), length, value.as_ptr().cast(), size);
+            let made =
+                LLVMCreateStringAttribute(edit.context, key.as_ptr().cast(), length, value.as_ptr().cast(), size);
             LLVMAddCallSiteAttribute(call, u32::MAX, made);
         }
     }

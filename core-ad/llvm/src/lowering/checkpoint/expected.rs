@@ -44,7 +44,10 @@ fn by_counter(edit: &Edit, target: &Target<'_>, end: Value) -> Option<Value> {
     unsafe {
         let inclusive = matches!(
             LLVMGetICmpPredicate(condition.0),
-            LLVMIntPredicate::LLVMIntSLE | LLVMIntPredicate::LLVMIntULE | LLVMIntPredicate::LLVMIntSGE | LLVMIntPredicate::LLVMIntUGE
+            LLVMIntPredicate::LLVMIntSLE
+                | LLVMIntPredicate::LLVMIntULE
+                | LLVMIntPredicate::LLVMIntSGE
+                | LLVMIntPredicate::LLVMIntUGE
         );
         let wide = |v: Value| LLVMBuildIntCast2(edit.builder, v.0, edit.i64, 1, c"".as_ptr());
         let distance = LLVMBuildSub(edit.builder, wide(bound), wide(start), c"".as_ptr());
@@ -52,7 +55,7 @@ fn by_counter(edit: &Edit, target: &Target<'_>, end: Value) -> Option<Value> {
             true => (distance, step.unsigned_abs()),
             false => (LLVMBuildNeg(edit.builder, distance, c"".as_ptr()), step.unsigned_abs()),
         };
-        let more = size - 1 + u64::from(inclusive) ;
+        let more = size - 1 + u64::from(inclusive);
         let sum = LLVMBuildAdd(edit.builder, distance, edit.number(more), c"".as_ptr());
         let quotient = LLVMBuildSDiv(edit.builder, sum, edit.number(size), c"".as_ptr());
         let count = LLVMBuildAdd(edit.builder, quotient, edit.number(u64::from(!is_next)), c"".as_ptr());

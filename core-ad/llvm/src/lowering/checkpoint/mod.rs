@@ -1,7 +1,7 @@
 //! Checkpointed loops inside the user's function: `FFGRAD_CHECKPOINT(snapshots)` of `ffgrad/derivatives.h`, or the option `checkpoint`.
 //!
 //! When the code is loaded, unoptimised, each such loop gets an anchor, a call in its latch ([`anchor`]). Before LLVM's pipeline for Enzyme
-//! ([`run`]) the function is inlined into the wrapper, where the size of each argument is known, and its variables become values. Then an iteration becomes a
+//! ([`install`]) the function is inlined into the wrapper, where the size of each argument is known, and its variables become values. Then an iteration becomes a
 //! function of its own, and the loop a function with a custom derivative (`rules/mod.rs`):
 //!
 //! ```text
@@ -19,10 +19,12 @@
 
 mod anchor;
 mod expected;
+mod inputs;
 mod outline;
 mod refusal;
 mod regions;
 mod rule;
+mod sizes;
 mod slots;
 mod target;
 
@@ -32,9 +34,10 @@ pub use rule::{link, needs_runtime};
 use crate::entry::WRAPPER;
 use crate::ir::{self, Result};
 use crate::llvm::pipelines;
-use crate::rules::Rule;
+use crate::rules::{self, Installed, Rule};
 use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::protocol::Entry;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -46,12 +49,38 @@ pub const STEP: &str = "ffgrad.step.";
 /// Why a loop cannot be checkpointed.
 pub type Refusal = Box<Diagnosis>;
 
-/// Makes the loops functions with custom derivatives. `others` names the functions that have derivatives already.
+/// What is left to do after Enzyme, and the names of the parts.
+pub type Done<'ctx> = (Vec<Installed<'ctx>>, Vec<String>);
+
+/// Gives the loops their derivatives where these entry points reverse them; second derivatives, and forward mode alone, take them as they
+/// stand. `others` names the functions that have derivatives already.
 ///
 /// # Errors
 ///
-/// A loop that cannot be one, or LLVM's.
-pub fn run<'ctx>(
+/// A loop that cannot have one, or LLVM's.
+pub fn install<'ctx>(
+    module: &Module<'ctx>,
+    plan: &CallPlan,
+    entries: &[Entry],
+    others: &[String],
+) -> Result<std::result::Result<Done<'ctx>, Refusal>> {
+    let reverses = |e: &Entry| matches!(e, Entry::Vjp | Entry::Augmented | Entry::Reverse);
+    let second = |e: &Entry| matches!(e, Entry::Hvp | Entry::Jvp2);
+    if !entries.iter().any(reverses) || entries.iter().any(second) {
+        forget(module);
+        return Ok(Ok((Vec::new(), Vec::new())));
+    }
+    let found = match run(module, plan, others)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let installed = rules::install(module, &found)?;
+    rules::keep(module, &installed);
+    Ok(Ok((installed, rules::parts(&found))))
+}
+
+/// Makes the loops functions with custom derivatives.
+fn run<'ctx>(
     module: &Module<'ctx>,
     plan: &CallPlan,
     others: &[String],

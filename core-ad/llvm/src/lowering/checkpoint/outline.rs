@@ -1,19 +1,20 @@
 //! Makes a function of one iteration, and puts a call in the place of the loop.
 
+use super::inputs::{check, exit_phis, inputs, may_be_active, may_be_null};
 use super::regions::{self, Memory};
-use super::slots::{Kind, Layout, Slot, Slots};
+use super::slots::{Layout, Slot, Slots};
 use super::target::Target;
-use super::{Refusal, STEP, expected, refusal};
+use super::{Refusal, STEP, expected};
 use crate::analysis::memory_objects::origins;
 use crate::ir::markers::type_marker;
-use crate::ir::{self, Block, Op, Value};
+use crate::ir::{Block, Op, Value};
 use crate::lowering::caught::build::Edit;
 use core_ad::{CallPlan, DType};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
+use llvm_sys::LLVMLinkage;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
-use llvm_sys::LLVMLinkage;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
@@ -61,56 +62,6 @@ pub fn outline<'ctx>(
     let mut rewriting = Rewriting::new(module, &edit, target, &memory);
     rewriting.demote();
     Ok(rewriting.split(expected, number))
-}
-
-/// What goes on or out, and what comes in, must have a place.
-fn check(target: &Target<'_>, memory: &Memory) -> Result<(), Refusal> {
-    let advice = "Only numbers, integers and addresses can go from one iteration to the next.";
-    if target.exits.is_empty() {
-        return Err(refusal::of(target, target.latch.terminator(), "it never ends", advice));
-    }
-    if target.has(target.snapshots) {
-        return Err(refusal::of(target, target.snapshots, "the number of snapshots is computed in it", advice));
-    }
-    let carried = target.header().phis();
-    let leaving: Vec<Value> = exit_phis(target);
-    let entering = inputs(target, memory);
-    for value in carried.iter().chain(&leaving).chain(&entering).copied() {
-        let Some(kind) = Kind::of(value) else {
-            return Err(refusal::of(target, value, "a structure, a vector or a long number is carried by it", advice));
-        };
-        let outside = |o: &Value| memory.number(*o).is_none();
-        if kind == Kind::Pointer
-            && let Some(unknown) = origins(value).into_iter().find(outside)
-        {
-            return Err(refusal::unknown_memory(target, value, unknown));
-        }
-    }
-    Ok(())
-}
-
-/// The phis of the blocks behind the loop.
-fn exit_phis(target: &Target<'_>) -> Vec<Value> {
-    let mut seen = HashSet::new();
-    let blocks: Vec<Block> = target.exits.iter().map(|(_, _, to)| *to).filter(|to| seen.insert(*to)).collect();
-    blocks.into_iter().flat_map(Block::phis).collect()
-}
-
-/// What the loop uses of the function around it, but its variables.
-fn inputs(target: &Target<'_>, memory: &Memory) -> Vec<Value> {
-    let mut found: Vec<Value> = Vec::new();
-    let mut seen = HashSet::new();
-    for i in target.instructions() {
-        // What a phi of the header takes from before the loop is stored there.
-        let from_before = i.is(Op::LLVMPHI) && i.parent() == target.header();
-        for operand in i.operands() {
-            let is_outside = ir::is_argument(operand) || operand.is_instruction() && !target.has(operand);
-            if is_outside && !from_before && !memory.private.contains(&operand) && seen.insert(operand) {
-                found.push(operand);
-            }
-        }
-    }
-    found
 }
 
 struct Rewriting<'a, 'ctx> {
@@ -283,8 +234,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
                 return Value(pointer);
             }
             let nowhere = edit.number(0);
-            let is_null =
-                LLVMBuildICmp(edit.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, region, nowhere, NONE);
+            let is_null = LLVMBuildICmp(edit.builder, llvm_sys::LLVMIntPredicate::LLVMIntEQ, region, nowhere, NONE);
             Value(LLVMBuildSelect(edit.builder, is_null, LLVMConstNull(edit.ptr), pointer, NONE))
         }
     }
@@ -386,7 +336,8 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         let several = |base: &Value| {
             let number = self.memory.number(*base);
             let leads = |d: &&Value| origins(**d).into_iter().any(|o| self.memory.number(o) == number);
-            derived.iter().filter(leads).count() + bases.iter().filter(|b| used.contains(b) && self.memory.number(**b) == number).count()
+            derived.iter().filter(leads).count()
+                + bases.iter().filter(|b| used.contains(b) && self.memory.number(**b) == number).count()
         };
         let flag = |index: usize, name: &str| unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -494,29 +445,4 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
             }
         }
     }
-}
-
-/// Whether what a pointer leads to may have a derivative.
-fn may_be_active(pointer: Value, memory: &Memory) -> bool {
-    let numbers: Vec<usize> = origins(pointer).into_iter().filter_map(|o| memory.number(o)).collect();
-    numbers.is_empty() || numbers.iter().any(|n| memory.regions[*n].dtype.is_none_or(DType::is_float))
-}
-
-/// Whether a pointer may be null, or undefined, by a phi or a choice.
-fn may_be_null(pointer: Value) -> bool {
-    let (mut open, mut seen) = (vec![pointer], HashSet::new());
-    while let Some(value) = open.pop() {
-        if value.is_null_or_undefined() {
-            return true;
-        }
-        if seen.insert(value) {
-            match value.op() {
-                Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
-                Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
-                Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
-                _ => {}
-            }
-        }
-    }
-    false
 }

@@ -12,12 +12,9 @@ use crate::ir::markers::is_type_marker;
 use crate::ir::{self, Op, Value};
 use crate::lowering::caught::build::Edit;
 use crate::rules::lifetimes::FREEING;
-use core_ad::plan::Dim;
 use core_ad::{Arg, CallPlan, DType, Role};
 use inkwell::module::Module;
-use inkwell::targets::TargetData;
 use llvm_sys::core::*;
-use llvm_sys::target::LLVMABISizeOfType;
 use std::collections::{HashMap, HashSet};
 
 /// What a loop does with a region, as `runtime/checkpoint.c` numbers it.
@@ -62,10 +59,56 @@ impl Memory {
 
 /// Functions of libm that depend on their arguments alone.
 const MATH: [&str; 50] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp",
-    "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "j0", "j1", "jn", "ldexp",
-    "lgamma", "log", "log10", "log1p", "log2", "lround", "pow", "remainder", "rint", "round", "sin", "sinh", "sqrt", "tan",
-    "tanh", "tgamma", "trunc", "y0", "y1", "yn",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "j0",
+    "j1",
+    "jn",
+    "ldexp",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "lround",
+    "pow",
+    "remainder",
+    "rint",
+    "round",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "y0",
+    "y1",
+    "yn",
 ];
 
 /// Those that write a result through a pointer as well.
@@ -73,8 +116,20 @@ const WRITING: [&str; 3] = ["sincos", "modf", "frexp"];
 
 /// Beginnings of names that write to a file or a terminal.
 const OUTPUT: [&str; 14] = [
-    "printf", "__printf", "puts", "putchar", "fprintf", "__fprintf", "fputs", "fputc", "fwrite", "write", "_ZNSo", "_ZSt4endl",
-    "_ZStls", "_FortranAio",
+    "printf",
+    "__printf",
+    "puts",
+    "putchar",
+    "fprintf",
+    "__fprintf",
+    "fputs",
+    "fputc",
+    "fwrite",
+    "write",
+    "_ZNSo",
+    "_ZSt4endl",
+    "_ZStls",
+    "_FortranAio",
 ];
 
 const RERUN: &str = "Iterations are run again in the reverse sweep: move it out of the loop.";
@@ -91,12 +146,7 @@ enum Does {
 /// # Errors
 ///
 /// What cannot be known.
-pub fn of<'ctx>(
-    module: &Module<'ctx>,
-    plan: &CallPlan,
-    target: &Target<'ctx>,
-    edit: &Edit,
-) -> Result<Memory, Refusal> {
+pub fn of<'ctx>(module: &Module<'ctx>, plan: &CallPlan, target: &Target<'ctx>, edit: &Edit) -> Result<Memory, Refusal> {
     let blocks = ir::blocks(target.function);
     let cfg = Cfg::of(&blocks);
     let finder = Finder {
@@ -113,11 +163,12 @@ pub fn of<'ctx>(
     finder.find()
 }
 
-struct Finder<'a, 'ctx> {
-    module: &'a Module<'ctx>,
-    plan: &'a CallPlan,
-    target: &'a Target<'ctx>,
-    edit: &'a Edit,
+/// Walks through a loop.
+pub(super) struct Finder<'a, 'ctx> {
+    pub(super) module: &'a Module<'ctx>,
+    pub(super) plan: &'a CallPlan,
+    pub(super) target: &'a Target<'ctx>,
+    pub(super) edit: &'a Edit,
     cfg: Cfg,
     dominators: Dominators,
     touched: HashMap<Value, (bool, Value)>,
@@ -355,7 +406,11 @@ impl Finder<'_, '_> {
         if does == Does::Read && (is_constant || is_only_read(global)) {
             return Ok(());
         }
-        let what = if does == Does::Write { "it writes to a global variable" } else { "it reads a global variable that is written" };
+        let what = if does == Does::Write {
+            "it writes to a global variable"
+        } else {
+            "it reads a global variable that is written"
+        };
         Err(refusal::of(self.target, access, what, "Make it a local variable, or a parameter that is passed on."))
     }
 
@@ -376,32 +431,8 @@ impl Finder<'_, '_> {
         None
     }
 
-    /// The size of an object that is allocated on a condition, 0 without it.
-    fn size_of_merged(&self, address: Value, access: Value) -> Result<Value, Refusal> {
-        if !address.is(Op::LLVMPHI) {
-            if address.is_null_or_undefined() {
-                return Ok(Value(self.edit.number(0)));
-            }
-            self.edit.before(address.next());
-            return self.size(address, access);
-        }
-        let mut sizes = Vec::new();
-        for (value, from) in address.incoming() {
-            if value == address {
-                return Err(refusal::unknown_memory(self.target, access, address));
-            }
-            sizes.push((self.size_of_merged(value, access)?, from));
-        }
-        self.edit.before(address);
-        // SAFETY: builds beside a live phi, from values that are there at the ends of its predecessors.
-        unsafe {
-            let phi = LLVMBuildPhi(self.edit.builder, self.edit.i64, c"".as_ptr());
-            sizes.into_iter().for_each(|(size, from)| LLVMAddIncoming(phi, &mut { size.0 }, &mut { from.0 }, 1));
-            Ok(Value(phi))
-        }
-    }
-
-    fn argument(&self, value: Value) -> Option<&Arg> {
+    /// The argument that a pointer is.
+    pub(super) fn argument(&self, value: Value) -> Option<&Arg> {
         let number = ir::arguments(self.target.function).iter().position(|a| *a == value)?;
         self.plan.args.get(number).filter(|a| !a.is_by_value())
     }
@@ -418,64 +449,6 @@ impl Finder<'_, '_> {
         let start = self.cfg.number(self.target.header());
         let behind = self.cfg.reached_from(start, |_| true);
         !object.escapes && !object.writes.iter().any(|w| behind[self.cfg.number(w.parent())])
-    }
-
-    /// The size of an object in bytes, computed where the builder stands.
-    fn size(&self, base: Value, access: Value) -> Result<Value, Refusal> {
-        let edit = self.edit;
-        // SAFETY: the builder stands behind what makes the object.
-        unsafe {
-            if base.is(Op::LLVMAlloca) {
-                let layout = TargetData::create(&self.module.get_data_layout().as_str().to_string_lossy());
-                let one = LLVMABISizeOfType(layout.as_mut_ptr(), LLVMGetAllocatedType(base.0));
-                let count = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
-                return Ok(Value(LLVMBuildMul(edit.builder, edit.number(one), count, c"".as_ptr())));
-            }
-            if let Some(name) = base.callee() {
-                let first = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
-                if !name.contains("calloc") {
-                    return Ok(Value(first));
-                }
-                let second = LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr());
-                return Ok(Value(LLVMBuildMul(edit.builder, first, second, c"".as_ptr())));
-            }
-        }
-        let Some(arg) = self.argument(base) else { return Err(refusal::unknown_memory(self.target, access, base)) };
-        let mut bytes = edit.number(arg.dtype.size() as u64);
-        for dim in arg.shape.iter().filter(|_| arg.role != Role::Return) {
-            let extent = self.extent(dim).ok_or_else(|| self.no_extent(arg, access))?;
-            // SAFETY: as above.
-            bytes = unsafe { LLVMBuildMul(edit.builder, bytes, extent, c"".as_ptr()) };
-        }
-        Ok(Value(bytes))
-    }
-
-    fn no_extent(&self, arg: &Arg, access: Value) -> Refusal {
-        let what = format!("the function does not know the size of `{}`", arg.spelled());
-        let advice = "Give its size by numbers and integer parameters of the function: \"u[n]\" for a function that takes n.";
-        refusal::of(self.target, access, &what, advice)
-    }
-
-    /// A dimension as a number of 64 bits.
-    fn extent(&self, dim: &Dim) -> Option<llvm_sys::prelude::LLVMValueRef> {
-        let builder = self.edit.builder;
-        let both = |a: &Dim, b: &Dim| Some((self.extent(a)?, self.extent(b)?));
-        // SAFETY: as in `size`.
-        unsafe {
-            Some(match dim {
-                Dim::Int(n) => self.edit.number(*n as u64),
-                Dim::Sym(name) => {
-                    let is_it = |a: &Arg| a.role == Role::Size && matches!(&a.shape[..], [Dim::Sym(own)] if own == name);
-                    let number = self.plan.args.iter().position(is_it)?;
-                    let value = *ir::arguments(self.target.function).get(number)?;
-                    LLVMBuildIntCast2(builder, value.0, self.edit.i64, 1, c"".as_ptr())
-                }
-                Dim::Add(a, b) => both(a, b).map(|(a, b)| LLVMBuildAdd(builder, a, b, c"".as_ptr()))?,
-                Dim::Sub(a, b) => both(a, b).map(|(a, b)| LLVMBuildSub(builder, a, b, c"".as_ptr()))?,
-                Dim::Mul(a, b) => both(a, b).map(|(a, b)| LLVMBuildMul(builder, a, b, c"".as_ptr()))?,
-                Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| LLVMBuildSDiv(builder, a, b, c"".as_ptr()))?,
-            })
-        }
     }
 }
 

@@ -229,9 +229,8 @@ impl Builder<'_> {
     fn describe(&self, given: &Given, step: LLVMValueRef, derivative: Option<LLVMValueRef>) -> LLVMValueRef {
         let (edit, pointers) = (self.edit, self.pointers());
         let (regions, others) = (OWN + self.outlined.kinds.len(), self.outlined.others.len());
-        let allocate = |ty, count: usize| unsafe {
-            LLVMBuildAlloca(edit.builder, LLVMArrayType2(ty, count as u64), NONE)
-        };
+        let allocate =
+            |ty, count: usize| unsafe { LLVMBuildAlloca(edit.builder, LLVMArrayType2(ty, count as u64), NONE) };
         let number = |n: usize| edit.number(n as u64);
         let arguments_type = self.arguments_type();
         let arguments = allocate(arguments_type, 1);

@@ -85,8 +85,9 @@ impl Layout {
             if self.numbers.is_empty() {
                 self.numbers.push(LLVMDoubleTypeInContext(edit.context));
             }
-            let structure =
-                |fields: &mut [LLVMTypeRef]| LLVMStructTypeInContext(edit.context, fields.as_mut_ptr(), fields.len() as u32, 0);
+            let structure = |fields: &mut [LLVMTypeRef]| {
+                LLVMStructTypeInContext(edit.context, fields.as_mut_ptr(), fields.len() as u32, 0)
+            };
             let (numbers_type, control_type) = (structure(&mut self.numbers), structure(&mut self.control));
             let entry = LLVMGetEntryBasicBlock(function.as_value_ref());
             LLVMPositionBuilderBefore(edit.builder, LLVMGetFirstInstruction(entry));

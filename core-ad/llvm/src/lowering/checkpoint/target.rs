@@ -61,7 +61,9 @@ pub fn next<'ctx>(module: &Module<'ctx>) -> Result<Option<Target<'ctx>>, Refusal
     let place = anchor::place_of(first);
     let no = |what: &str| refusal::no_loop(format!("the loop cannot be checkpointed: {what}"), place.clone(), PLAIN);
     if function.get_name().to_string_lossy() != WRAPPER {
-        return Err(no("its function cannot be made part of the differentiated one: it calls itself, or is called through a pointer"));
+        return Err(no(
+            "its function cannot be made part of the differentiated one: it calls itself, or is called through a pointer",
+        ));
     }
     let Some(nest) = LoopNest::of(function) else { return Err(no("its function is too large")) };
     let at = nest.cfg.number(first.parent());
@@ -82,16 +84,17 @@ pub fn next<'ctx>(module: &Module<'ctx>) -> Result<Option<Target<'ctx>>, Refusal
         let block = nest.cfg.number(a.parent());
         !nest.loops.iter().any(|l| found.is_around(l) && l.body[block])
     };
-    let is_nested = nest.loops.iter().any(|l| l.is_around(found) && {
-        let all = anchor::in_function(function).into_iter().map(|a| nest.cfg.number(a.parent()));
-        all.filter(|b| l.body[*b] && !found.body[*b])
-            .any(|b| !nest.loops.iter().any(|other| l.is_around(other) && other.body[b]))
+    let is_nested = nest.loops.iter().any(|l| {
+        l.is_around(found) && {
+            let all = anchor::in_function(function).into_iter().map(|a| nest.cfg.number(a.parent()));
+            all.filter(|b| l.body[*b] && !found.body[*b])
+                .any(|b| !nest.loops.iter().any(|other| l.is_around(other) && other.body[b]))
+        }
     });
     if !anchors.iter().all(own) || is_nested {
         return Err(no("it stands in another loop that is to be checkpointed, or has one inside"));
     }
-    let entries: Vec<usize> =
-        nest.cfg.predecessors[found.header].iter().copied().filter(|p| !found.body[*p]).collect();
+    let entries: Vec<usize> = nest.cfg.predecessors[found.header].iter().copied().filter(|p| !found.body[*p]).collect();
     let ([before], [latch]) = (&entries[..], &found.latches[..]) else {
         return Err(no("it has several entries"));
     };
