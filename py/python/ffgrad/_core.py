@@ -367,7 +367,7 @@ class Operation:
         return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
 
     def checkpointing(self) -> dict[str, float] | None:
-        """Return what the last reverse sweep of a loop over steps (``repeat``) did; ``None`` before the first one.
+        """Return what the last reverse sweep of a loop over steps, or of a checkpointed loop inside, did; ``None`` before the first one.
 
         Returns
         -------

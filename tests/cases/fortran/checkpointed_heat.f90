@@ -9,7 +9,7 @@ subroutine heat(start, k, n, steps, finish, total)
   integer :: s, i
   allocate (next(n))
   now = start
-  next = start
+  next(:) = start
   total = 0
   !$ffgrad checkpoint(3)
   do s = 1, steps
