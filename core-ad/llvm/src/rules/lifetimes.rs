@@ -3,8 +3,10 @@
 //! Enzyme sees calls of shims (`rules/shim.rs`), not the pointers inside their blocks. So it would release memory too early:
 //! it frees in the forward sweep what no use that it knows of needs in reverse, and stack memory of a function ends
 //! with that function's forward half. Where rules are installed, therefore, `free` waits for the end of the entry point (the
-//! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap.
+//! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap; those of the wrapper
+//! too where forward and reverse sweep are two calls.
 
+use crate::entry::WRAPPER;
 use crate::lowering::checkpoint::STEP;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -43,7 +45,7 @@ pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>], parts: &[String]
     }
     for function in module.get_functions().filter(|f| !keeps.contains(f)) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !name.starts_with("ffgrad.") {
+        if name == WRAPPER || !name.starts_with("ffgrad.") {
             move_to_heap(module, function);
         }
     }
