@@ -29,6 +29,7 @@ TYPES = {
     "Vec<PassName>": "list of str",
     "BTreeMap<String, Option<String>>": "dict",
     "BTreeMap<String, i64>": "dict",
+    "BTreeMap<String, usize>": "dict",
     "BTreeMap<String, GivenDerivative>": "dict",
     "BTreeMap<String, Value>": "dict",
     "BTreeMap<String, Vec<String>>": "dict",

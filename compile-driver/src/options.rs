@@ -167,6 +167,11 @@ pub struct Options {
     pub schedule: Placement,
     /// With `repeat`: a folder for snapshots that do not fit `memory`. Nothing stays in it.
     pub snapshot_dir: Option<PathBuf>,
+    /// Loops inside the function whose gradient keeps so many states and computes the others again,
+    /// `{"heat.c:42": 20}`: file and line where each begins, and the number of snapshots
+    /// (`docs/checkpointing.md`). C and C++ sources can mark them with `FFGRAD_CHECKPOINT(20)`, Fortran with
+    /// `!$ffgrad checkpoint(20)`.
+    pub checkpoint: BTreeMap<String, usize>,
     /// With `repeat`: show on a terminal how far a reverse sweep is that takes longer than two seconds.
     pub progress: bool,
     /// For CUDA kernels: the values of `__constant__` memory that the source's host code would copy there, `{"name": array}`; no
@@ -250,6 +255,7 @@ fn wrong(name: &str, value: &Value) -> String {
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
         "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
         "repeat" => "the name of a dimension: \"t\"".to_owned(),
+        "checkpoint" => "a dict of places and numbers of snapshots: {\"heat.c:42\": 20}".to_owned(),
         "snapshot_dir" => "a folder".to_owned(),
         "snapshots" => "a whole number".to_owned(),
         "memory" => "a size: \"2G\"".to_owned(),
@@ -348,6 +354,7 @@ impl Default for Options {
             memory: None,
             schedule: Placement::default(),
             snapshot_dir: None,
+            checkpoint: BTreeMap::new(),
             progress: false,
             constants: BTreeMap::new(),
         }

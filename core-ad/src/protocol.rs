@@ -63,6 +63,10 @@ pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 /// Makes the calling thread's arena usable after an entry point crashed; not 0 where memory was short: `int32_t ffgrad_after_crash(void)`.
 pub const AFTER_CRASH: &str = "ffgrad_after_crash";
 
+/// What the last reverse sweep of a checkpointed loop did: `void ffgrad_checkpoint_report(int64_t to[7])`, with steps (0 before the
+/// first one), snapshots, steps run forward, bytes of a state, bytes at peak, nanoseconds, and when it ended.
+pub const CHECKPOINT_REPORT: &str = "ffgrad_checkpoint_report";
+
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 
@@ -245,6 +249,17 @@ pub struct GivenRule {
     pub reverse: Option<Location>,
 }
 
+/// A loop that is to be checkpointed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointPlace {
+    /// The file, by its last components.
+    pub file: String,
+    /// The line where it begins.
+    pub line: u32,
+    /// How many snapshots may be held.
+    pub snapshots: u64,
+}
+
 /// The three compilations of `compile-driver/runtime/openmp.c`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenMp {
@@ -280,6 +295,9 @@ pub enum Request {
         openmp: Option<OpenMp>,
         /// Functions without a body that are called by another name once all is linked.
         external: Vec<(String, String)>,
+        /// Loops that are to be checkpointed, beside those that the source marks.
+        #[serde(default)]
+        checkpoint: Vec<CheckpointPlace>,
     },
     /// What a bitcode file defines and uses; works on no loaded module.
     Symbols {
@@ -364,6 +382,9 @@ pub enum Request {
         codegen: CodeGen,
         /// Bitcode of the tape arena, if allocations are to come from it.
         arena: Option<PathBuf>,
+        /// Bitcode of what runs checkpointed loops, where there are any.
+        #[serde(default)]
+        checkpoint: Option<PathBuf>,
         /// Where the object goes.
         output: PathBuf,
         /// Where the final IR goes, for a look, if wanted.
@@ -466,6 +487,9 @@ pub enum Response {
         /// What decides the paths through the derivatives, after `Derive`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paths: Option<Paths>,
+        /// Some loops are checkpointed, after `Derive`.
+        #[serde(default)]
+        checkpoints: bool,
     },
     /// After `Places`.
     Places {

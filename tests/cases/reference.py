@@ -257,6 +257,24 @@ def repeat_heat(u: Array, k: Array, q: Array) -> tuple[Array, Array]:
     return u, np.array(energies)
 
 
+def checkpointed_wave(start: Array, speed: Array, steps: Array) -> tuple[Array, Array]:
+    u, energy = start, 0.0
+    for _ in range(int(steps)):
+        v = u.copy()
+        v[1:-1] += 0.1 * speed[1:-1] * (u[:-2] - 2.0 * u[1:-1] + u[2:] + 0.1 * np.sin(u[1:-1]))
+        u = v
+        energy = energy + u[len(u) // 2] ** 2
+    return u, np.array(energy)
+
+
+def checkpointed_cells(start: Array, rate: Array, steps: Array) -> Array:
+    u, time = start, 0.0
+    for _ in range(int(steps)):
+        u = u + 0.1 * rate**2 * np.sin(np.roll(u, -1) - u)
+        time = time + 0.1 * u[0]
+    return u * time
+
+
 def repeat_lengths(u: Array, dt: Array) -> Array:
     for one in dt:
         u = in_place_step(u, one)

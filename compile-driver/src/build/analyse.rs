@@ -8,7 +8,7 @@ use crate::build::link::libraries;
 use crate::build::refusal::crash::Scene;
 use crate::build::rules::bundled;
 use crate::build::worker::Worker;
-use crate::build::{folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
+use crate::build::{checkpoint, folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
 use crate::cache::{self, Lock, Staging, entry};
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::Spec;
@@ -87,7 +87,8 @@ fn described(
     drop(step);
     let _step = Step::begin("finding out the prototype".to_owned());
     let openmp = openmp::around_engine(context)?;
-    let mut loaded = load(worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
+    let mut loaded =
+        load(context, worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
     let mut all_declarations = false;
     let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
     if compiled.procedures.is_empty() && missing() {
@@ -95,7 +96,7 @@ fn described(
         if let Ok(all) = compile(context, staging, &headers, true, None) {
             compiled = all;
             all_declarations = true;
-            loaded = load(worker, &compiled.modules, openmp.clone())?;
+            loaded = load(context, worker, &compiled.modules, openmp.clone())?;
         }
     }
     let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions, &compiled.dependencies)?;
@@ -116,7 +117,7 @@ fn described(
             .map_err(|e| frontend::adapter::rejected(spec, &prototype, e))?;
         drop(step);
         loaded = match programs.is_empty() {
-            true => load(worker, &compiled.modules, openmp)?,
+            true => load(context, worker, &compiled.modules, openmp)?,
             false => add_programs(context, worker, &mut compiled, &programs)?,
         };
         rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
@@ -196,9 +197,10 @@ struct Loaded {
     undefined: Vec<String>,
 }
 
-fn load(worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
+fn load(context: &Context<'_>, worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
+    let checkpoint = checkpoint::places(context.spec)?;
     let (renamed, library, external) = (Vec::new(), Vec::new(), Vec::new());
-    let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp };
+    let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp, checkpoint };
     match worker.request(&request)? {
         Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
         _ => Ok(Loaded::default()),
@@ -213,7 +215,7 @@ fn add_programs(
     programs: &[Program],
 ) -> Result<Loaded> {
     compiled.modules.extend(programs.iter().map(|program| program.module.clone()));
-    let loaded = load(worker, &compiled.modules, openmp::around_engine(context)?)?;
+    let loaded = load(context, worker, &compiled.modules, openmp::around_engine(context)?)?;
     implicit::check_visible(context.spec, programs, &loaded.undefined)?;
     Ok(loaded)
 }
@@ -235,7 +237,7 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
 
 /// Refusals while the prototype is found out that are not about the prototype.
 fn is_no_prototypes(refusal: &Diagnosis) -> bool {
-    ["openmp-construct", OUT_OF_MEMORY].contains(&refusal.code.as_str())
+    ["openmp-construct", "checkpoint", OUT_OF_MEMORY].contains(&refusal.code.as_str())
 }
 
 fn undescribed(spec: &Spec, reason: String) -> Error {

@@ -4,6 +4,7 @@
 //! make shared objects from the bitcode it left, when they are first needed.
 
 mod analyse;
+pub mod checkpoint;
 pub mod context;
 pub mod enzyme;
 pub mod folder;
@@ -120,6 +121,8 @@ struct Build<'a> {
     skipped: Vec<String>,
     /// What decides the paths through the derivatives.
     paths: Option<Paths>,
+    /// Some loops are checkpointed.
+    checkpoints: bool,
     /// Functions that are taken for inactive beside the user's, for a search.
     also_inactive: Vec<String>,
 }
@@ -156,6 +159,7 @@ impl<'a> Build<'a> {
             diagnostics: Vec::new(),
             skipped: Vec::new(),
             paths: None,
+            checkpoints: false,
             also_inactive: Vec::new(),
         };
         if !is_loaded {
@@ -171,7 +175,8 @@ impl<'a> Build<'a> {
         let (modules, library) = (inside(&manifest.modules), inside(&manifest.library));
         let (renamed, external) = (manifest.renamed.clone(), manifest.external.clone());
         let openmp = openmp::around_engine(self.context)?;
-        let request = Request::Load { modules, renamed, library, external, openmp };
+        let checkpoint = checkpoint::places(self.context.spec)?;
+        let request = Request::Load { modules, renamed, library, external, openmp, checkpoint };
         self.worker.request(&request).map_err(|e| self.failed("source", e))?;
         Ok(())
     }
@@ -240,10 +245,11 @@ impl<'a> Build<'a> {
             lines,
             output: output.to_owned(),
         })?;
-        if let Response::Written { notes, skipped, paths } = derived {
+        if let Response::Written { notes, skipped, paths, checkpoints } = derived {
             self.diagnostics.extend(notes);
             self.skipped.extend(skipped);
             self.paths = paths;
+            self.checkpoints = checkpoints;
         }
         Ok(())
     }
@@ -288,10 +294,12 @@ impl<'a> Build<'a> {
             true => Some(crate::build::runtime::arena(tools, cache)?),
             false => None,
         };
+        let checkpoint = self.checkpoints.then(|| crate::build::runtime::checkpoint(tools, cache)).transpose()?;
         let _step = Step::begin("compiling the derivative".to_owned());
         let finished = self.worker.request(&Request::Finish {
             input: after,
             arena,
+            checkpoint,
             entries: wanted.compiled().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
             codegen: self.codegen()?,
             output: object.clone(),

@@ -13,10 +13,11 @@ use std::time::Duration;
 const ARENA: &str = include_str!("../../runtime/arena.c");
 const OPENMP: &str = include_str!("../../runtime/openmp.c");
 
+const CHECKPOINT: &str = include_str!("../../runtime/checkpoint.c");
 const LAUNCH: &str = include_str!("../../runtime/launch.c");
 
 /// All of them, for keys.
-pub const SOURCES: [&str; 3] = [ARENA, OPENMP, LAUNCH];
+pub const SOURCES: [&str; 4] = [ARENA, OPENMP, LAUNCH, CHECKPOINT];
 
 /// Bitcode of the tape arena.
 ///
@@ -36,6 +37,16 @@ pub fn arena(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
 /// As [`arena`].
 pub fn launch(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
     bitcode(tools, cache, "launch", LAUNCH, &["-O2"])
+}
+
+/// Bitcode of what runs and reverses checkpointed loops.
+///
+/// # Errors
+///
+/// As [`arena`].
+pub fn checkpoint(tools: &Tools, cache: &Cache) -> Result<PathBuf> {
+    // It copies memory of any type.
+    bitcode(tools, cache, "checkpoint", CHECKPOINT, &["-O2", "-fno-strict-aliasing"])
 }
 
 /// Bitcode of what takes the place of OpenMP's runtime around differentiation.

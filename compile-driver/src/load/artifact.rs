@@ -6,7 +6,9 @@ use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use crate::load::solver_notes::Notes;
 use core_ad::manifest::ArtifactRecord;
-use core_ad::protocol::{AFTER_CRASH, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE};
+use core_ad::protocol::{
+    AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE,
+};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
@@ -71,6 +73,8 @@ pub struct Artifact {
     pub after_crash: Option<unsafe extern "C" fn() -> i32>,
     /// Where it reports solvers that have not solved; none where it has no implicit derivatives.
     pub unsolved: Option<Notes>,
+    /// What the last reverse sweep of a checkpointed loop did; none where no loop is.
+    checkpoint_report: Option<unsafe extern "C" fn(*mut i64)>,
     _library: Library,
 }
 
@@ -132,6 +136,8 @@ impl Artifact {
         let after_crash = unsafe { library.get(AFTER_CRASH) }.ok().map(|f| *f);
         // SAFETY: the symbol has this type in every artifact.
         let unsolved = unsafe { library.get(UNSOLVED_NOTE) }.ok().map(|find| Notes::new(*find));
+        // SAFETY: as above.
+        let checkpoint_report = unsafe { library.get(CHECKPOINT_REPORT) }.ok().map(|f| *f);
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -150,8 +156,18 @@ impl Artifact {
             wants_large_stack,
             after_crash,
             unsolved,
+            checkpoint_report,
             _library: library,
         })
+    }
+
+    /// What the last reverse sweep of a checkpointed loop inside the function did; `None` before the first one.
+    pub fn checkpoint_report(&self) -> Option<[i64; 7]> {
+        let mut report = [0; 7];
+        let read = self.checkpoint_report?;
+        // SAFETY: the function of this artifact, which writes seven numbers.
+        unsafe { read(report.as_mut_ptr()) };
+        (report[0] > 0).then_some(report)
     }
 
     /// The entry point, where this artifact has it.

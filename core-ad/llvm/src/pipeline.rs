@@ -354,7 +354,12 @@ fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
 }
 
 fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
-    lifetimes::extend(module, &entry::roots(module, job.entries), job.parts_of_rules);
+    let mut keeps = entry::roots(module, job.entries);
+    if job.entries.iter().any(|e| matches!(e, Entry::Augmented | Entry::Reverse)) {
+        // The two halves are two calls: the stack of the first one is gone in the second.
+        keeps.retain(|f| f.get_name().to_bytes() != entry::WRAPPER.as_bytes());
+    }
+    lifetimes::extend(module, &keeps, job.parts_of_rules);
     Ok(())
 }
 

@@ -1,12 +1,16 @@
 //! Runs the jobs of one build on one linked module.
 
+mod describe;
+
 use crate::analysis::{constant_objects, value_paths};
 use crate::derive::{Derive, Team};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
-use crate::lowering::{self, caught, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map};
+use crate::lowering::{
+    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map,
+};
 use crate::notes::Notes;
 use crate::optimize::fast_math;
 use crate::pipeline;
@@ -14,10 +18,8 @@ use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::{arena, large_stack};
 use crate::workarounds::{local_types, zero_stores};
-use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::metadata;
-use core_ad::protocol::{CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
+use core_ad::protocol::{CheckpointPlace, CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -69,9 +71,10 @@ impl<'ctx> Session<'ctx> {
     pub fn run(&mut self, request: Request) -> Result<Response> {
         crash_trace::step(request.name());
         match request {
-            Request::Load { modules, renamed, library, external, openmp } => {
+            Request::Load { modules, renamed, library, external, openmp, checkpoint } => {
                 self.openmp = openmp;
                 self.load(&modules, &renamed, &library)?;
+                self.anchor(&checkpoint)?;
                 linkage::rename_declarations(self.module()?, &external);
                 self.loaded()
             }
@@ -86,6 +89,7 @@ impl<'ctx> Session<'ctx> {
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
+                checkpoint::forget(&module);
                 debug_info::strip(&module);
                 let wrapper = entry::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
                 entry::primal(&module, wrapper, &plan)?;
@@ -128,14 +132,23 @@ impl<'ctx> Session<'ctx> {
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: notes.remarks, skipped: notes.skipped, paths: notes.paths })
+                Ok(Response::Written {
+                    notes: notes.remarks,
+                    skipped: notes.skipped,
+                    paths: notes.paths,
+                    checkpoints: checkpoint::needs_runtime(&module),
+                })
             }
-            Request::Finish { input, entries, codegen, arena, output, ir } => {
+            Request::Finish { input, entries, codegen, arena, checkpoint, output, ir } => {
                 let module = self.read_ir(&input)?;
                 caught::finish(&module, self.context)?;
                 let around = pipeline::Job::after_enzyme(&codegen);
                 pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;
+                if let Some(runtime) = checkpoint.filter(|_| checkpoint::needs_runtime(&module)) {
+                    crash_trace::step("linking what runs checkpointed loops");
+                    checkpoint::link(&module, self.context, &runtime)?;
+                }
                 if let Some(runtime) = &self.openmp {
                     openmp::after_enzyme(&module, &runtime.team)?;
                 }
@@ -147,7 +160,7 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None })
+                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None, checkpoints: false })
             }
         }
     }
@@ -176,6 +189,12 @@ impl<'ctx> Session<'ctx> {
         Ok(())
     }
 
+    /// Marks the loops that are to be checkpointed, as long as the code has its lines.
+    fn anchor(&mut self, places: &[CheckpointPlace]) -> Result<()> {
+        let anchored = self.module.iter().chain(&self.plain).try_for_each(|m| checkpoint::anchor(m, places));
+        anchored.map_err(|refusal| self.refuse(refusal))
+    }
+
     fn uses_openmp(&self) -> Result<bool> {
         Ok(self.openmp.is_some() && openmp::is_used(self.module()?))
     }
@@ -197,6 +216,9 @@ impl<'ctx> Session<'ctx> {
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
         } else if job.pipeline == Pipeline::Serial || entries.contains(&Entry::Hvp) {
+            vec![(entries.to_vec(), Team::One)]
+        } else if checkpoint::is_used(self.module()?) {
+            notes.remarks.push("parallel regions are reversed by one thread: a loop is checkpointed".to_owned());
             vec![(entries.to_vec(), Team::One)]
         } else if self.has_rules(job)? {
             notes.remarks.push("parallel regions are reversed by one thread: there are custom derivatives".to_owned());
@@ -277,9 +299,11 @@ impl<'ctx> Session<'ctx> {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }
         }
-        if job.lines || team != Team::Many {
-            debug_info::reduce(&module, job.lines)?;
+        let checkpoints = checkpoint::is_used(&module);
+        if job.lines || checkpoints || team != Team::Many {
+            debug_info::reduce(&module, job.lines || checkpoints)?;
         }
+        let with_loops;
         let mut around = pipeline::Job {
             entries,
             pipeline: Some(job.pipeline),
@@ -292,6 +316,14 @@ impl<'ctx> Session<'ctx> {
             skipped: pipeline::Skipped::default(),
         };
         lowering::trampolines::shared(&module, || pipeline::run(pipeline::PREPARE, &module, &around))?;
+        if checkpoints {
+            crash_trace::step("outlining checkpointed loops");
+            let done = checkpoint::install(&module, job.plan, entries, &parts_of_rules)?;
+            let (installed, parts) = done.map_err(|refusal| self.refuse(refusal))?;
+            self.installed.extend(installed);
+            with_loops = [&parts_of_rules[..], &parts].concat();
+            around.parts_of_rules = &with_loops;
+        }
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
@@ -355,35 +387,6 @@ impl<'ctx> Session<'ctx> {
         derivatives: &[Derivative],
     ) -> Result<(Vec<rules::Rule<'ctx>>, Vec<String>)> {
         rules::collect(module, derivatives).map_err(|refusal| self.refuse(refusal))
-    }
-
-    fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
-        let module = self.module()?.clone();
-        let (rules, _) = self.collect_rules(&module, derivatives)?;
-        if let Err(refusal) = rules::inactive::check(&module, inactive) {
-            self.refusal = Some(refusal);
-            return Err("a function that is marked inactive does not exist".to_owned());
-        }
-        Ok(Response::Checked { rules: rules.iter().map(rules::given).collect() })
-    }
-
-    fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
-        let module = self.module()?.clone();
-        // What a pointer is used for does not show through a fork.
-        let team = if self.uses_openmp()? { Team::One } else { Team::None };
-        self.lower_openmp(&module, team, Some(symbol))?;
-        linkage::keep_only_symbol(&module, symbol)?;
-        let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
-        debug_info::strip(&module);
-        pipelines::drop_unused(&module)?;
-        pipelines::infer_attributes(&module)?;
-        let unset = cuda_threads::unset_constant(&module);
-        unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
-        let text = module.print_to_string().to_string();
-        let (number, nodes) = description.unwrap_or_default();
-        let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
-        let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
-        Ok(Response::Described { prototype, single_precision })
     }
 
     /// Bitcode, or the textual IR of a device made the machine's own.
@@ -463,7 +466,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new(), paths: None })
+        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, checkpoints: false })
     }
 
     fn bind_arena(

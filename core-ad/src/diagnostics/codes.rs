@@ -51,6 +51,8 @@ pub const ALL: &[Code] = codes! {
     "Call the kernel, and its derivative, once before the capture."
     "changed-input" "ChangedInputError" "An array was written to between `vjp` and the pullback, which reads it again."
     "Give vjp a copy of it, or call the pullback before the array is written to."
+    "checkpoint" "DifferentiationError" "A loop inside the function was to be checkpointed, and cannot be: the message names what stands against it."
+    "Change that line, or write the loop as steps, with the option `repeat` (docs/checkpointing.md)."
     "compiler-failed" "CompileError" "The compiler crashed, was killed or took longer than the option `timeout` allows."
     "Raise timeout=SECONDS for a large source; `ffgrad doctor` tries the compiler."
     "constant-memory" "CompileError" "A CUDA kernel reads __constant__ memory that only host code would fill, which never runs."

@@ -120,6 +120,10 @@ class Options(TypedDict, total=False):
         ``"periodic"``: at equal distances; refused where there are too few of them.
     snapshot_dir : path
         With ``repeat``: a folder for snapshots that do not fit ``memory``. Nothing stays in it.
+    checkpoint : dict
+        Loops inside the function whose gradient keeps so many states and computes the others again,
+        ``{"heat.c:42": 20}``: file and line where each begins, and the number of snapshots (``docs/checkpointing.md``).
+        C and C++ sources can mark them with ``FFGRAD_CHECKPOINT(20)``, Fortran with ``!$ffgrad checkpoint(20)``.
     progress : bool
         With ``repeat``: show on a terminal how far a reverse sweep is that takes longer than two seconds.
     constants : dict
@@ -157,6 +161,7 @@ class Options(TypedDict, total=False):
     memory: str
     schedule: str
     snapshot_dir: Source
+    checkpoint: Mapping[str, int]
     progress: bool
     constants: Mapping[str, Any]
 
@@ -362,7 +367,7 @@ class Operation:
         return {"checked": checked, "unchecked": unchecked, "seconds": seconds}
 
     def checkpointing(self) -> dict[str, float] | None:
-        """Return what the last reverse sweep of a loop over steps (``repeat``) did; ``None`` before the first one.
+        """Return what the last reverse sweep of a loop over steps, or of a checkpointed loop inside, did; ``None`` before the first one.
 
         Returns
         -------

@@ -396,3 +396,13 @@ def equivalence(x: Array) -> Array:
 
 def common_equivalence(x: Array) -> Array:
     return x[0] * np.sum(x) + x[1] ** 2 * np.sum(np.square(x)) + x[1] ** 2
+
+
+def checkpointed_heat(start: Array, k: Array, steps: Array) -> tuple[Array, Array]:
+    u, total = start, 0.0
+    for _ in range(int(steps)):
+        v = u.copy()
+        v[1:-1] += 0.1 * k[1:-1] * (u[:-2] - 2 * u[1:-1] + u[2:]) + 0.05 * np.sin(u[1:-1])
+        u = v
+        total = total + u[1] ** 2
+    return u, np.array(total)

@@ -22,6 +22,10 @@
 /* A function whose value and effects carry no derivative. */
 #define FFGRAD_INACTIVE(function) FFGRAD_MARK(inactive, function, (void *)(function))
 
+/* Before a loop: its gradient keeps so many states at most, and computes the others again (docs/checkpointing.md). */
+#define FFGRAD_CHECKPOINT(snapshots) ffgrad_checkpoint_next_loop(snapshots)
+__attribute__((unused, nothrow)) static inline void ffgrad_checkpoint_next_loop(long long snapshots) { (void)snapshots; }
+
 #define FFGRAD_MARK(kind, function, ...) FFGRAD_MARK_(kind, function, __VA_ARGS__)
 #define FFGRAD_MARK_(kind, function, ...) \
   __attribute__((used)) static void *const ffgrad_##kind##_##function[] = {__VA_ARGS__}

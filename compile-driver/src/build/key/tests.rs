@@ -86,10 +86,11 @@ fn every_option(options: Options) -> usize {
         memory: _,
         schedule: _,
         snapshot_dir: _,
+        checkpoint: _,
         progress: _,
         constants: _,
     } = options;
-    35
+    36
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -128,6 +129,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("memory", |o| o.memory = Some("2G".into())),
         ("schedule", |o| o.schedule = Placement::Periodic),
         ("snapshot_dir", |o| o.snapshot_dir = Some("snapshots".into())),
+        ("checkpoint", |o| o.checkpoint = [("a.c:7".to_owned(), 3)].into()),
         ("progress", |o| o.progress = true),
     ]
 }

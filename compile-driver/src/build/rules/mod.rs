@@ -6,8 +6,8 @@
 pub mod bundled;
 
 use crate::build::context::Context;
-use crate::build::openmp;
 use crate::build::worker::Worker;
+use crate::build::{checkpoint, openmp};
 use crate::cache;
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::{GivenDerivative, Spec};
@@ -107,8 +107,9 @@ pub fn prepare(
     if !paths.is_empty() {
         let renamed = prepared.renamed.clone();
         let openmp = openmp::around_engine(context)?;
-        let request =
-            Request::Load { modules: modules.to_vec(), renamed, library: paths, external: Vec::new(), openmp };
+        let (library, external) = (paths, Vec::new());
+        let checkpoint = checkpoint::places(context.spec)?;
+        let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp, checkpoint };
         if let Response::Loaded { undefined: now, .. } = worker.request(&request)? {
             undefined = now;
         }

@@ -70,9 +70,25 @@ impl Repeat {
 }
 
 impl Function {
-    /// What the last reverse sweep did, where the function is a loop over steps.
+    /// What the last reverse sweep did, where the function is a loop over steps, or has one that is checkpointed.
     pub fn checkpointing(&self) -> Option<Checkpointing> {
-        let repeat = self.repeat.as_ref()?;
+        let Some(repeat) = &self.repeat else { return self.inner_checkpointing() };
         *repeat.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// The same of a loop inside the function, by the derivative that has run last of those in use.
+    fn inner_checkpointing(&self) -> Option<Checkpointing> {
+        let known = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
+        let reports = known.values().filter_map(|derivative| derivative.artifact.checkpoint_report());
+        let [steps, snapshots, advanced, state, peak, nanoseconds, _] = reports.max_by_key(|report| report[6])?;
+        let count = |n: i64| usize::try_from(n).unwrap_or(0);
+        Some(Checkpointing {
+            steps: count(steps),
+            snapshots: count(snapshots),
+            on_disk: 0,
+            advanced: u64::try_from(advanced).unwrap_or(0),
+            state: count(state),
+            peak: count(peak),
+            time: Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0)),
+        })
     }
 }

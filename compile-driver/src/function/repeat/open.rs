@@ -36,6 +36,10 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
         let advice = "Say which dimension counts the steps, repeat=\"t\", or leave the option out.";
         return Err(refused(spec, headline, advice));
     }
+    if options.snapshots == Some(0) {
+        let headline = "snapshots=0 keeps no state to start from".to_owned();
+        return Err(refused(spec, headline, "Give 1 or more: the state at the beginning is one of them."));
+    }
     if let Some(memory) = options.memory.as_deref().filter(|text| size::bytes(text).is_none()) {
         let headline = format!("memory=\"{memory}\" is no size");
         return Err(refused(spec, headline, "Write \"500M\" or \"2G\"."));

@@ -91,6 +91,14 @@ pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
 }
 
+/// Brings loops that are to be checkpointed into the form in which they are outlined: variables as values, one entry and one latch each, and
+/// phis for what is used behind them.
+pub fn before_checkpoints(module: &Module<'_>) -> Result<()> {
+    let passes = "globaldce,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,\
+                  loop-mssa(loop-rotate,licm),early-cse<memssa>,sroa,simplifycfg,loop-simplify,lcssa)";
+    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+}
+
 /// Passes that join no stores and copies: what they make has no type.
 const KEEP_TYPES: &str = "function(loop-simplify,loop-mssa(loop-rotate,licm),early-cse<memssa>,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-deletion),sroa,adce,simplifycfg),\

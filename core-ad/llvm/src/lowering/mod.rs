@@ -2,6 +2,7 @@
 //! paths that a derivative takes; solvers that have not solved.
 
 pub mod caught;
+pub mod checkpoint;
 pub mod closures;
 pub mod cuda_threads;
 pub mod descriptors;

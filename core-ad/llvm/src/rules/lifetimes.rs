@@ -3,8 +3,11 @@
 //! Enzyme sees calls of shims (`rules/shim.rs`), not the pointers inside their blocks. So it would release memory too early:
 //! it frees in the forward sweep what no use that it knows of needs in reverse, and stack memory of a function ends
 //! with that function's forward half. Where rules are installed, therefore, `free` waits for the end of the entry point (the
-//! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap.
+//! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap; those of the wrapper
+//! too where forward and reverse sweep are two calls.
 
+use crate::entry::WRAPPER;
+use crate::lowering::checkpoint::STEP;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -42,7 +45,7 @@ pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>], parts: &[String]
     }
     for function in module.get_functions().filter(|f| !keeps.contains(f)) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !name.starts_with("ffgrad.") {
+        if name == WRAPPER || !name.starts_with("ffgrad.") {
             move_to_heap(module, function);
         }
     }
@@ -122,7 +125,7 @@ unsafe fn is_in(call: LLVMValueRef, parts: &[String]) -> bool {
         let mut length = 0;
         let name = LLVMGetValueName2(function, &mut length);
         let name = std::slice::from_raw_parts(name.cast::<u8>(), length);
-        let around: [&[u8]; 3] = [b"ffgrad.reverse.", b"ffgrad.forward.", b"ffgrad.save."];
+        let around: [&[u8]; 4] = [b"ffgrad.reverse.", b"ffgrad.forward.", b"ffgrad.save.", STEP.as_bytes()];
         around.iter().any(|a| name.starts_with(a)) || parts.iter().any(|p| p.as_bytes() == name)
     }
 }

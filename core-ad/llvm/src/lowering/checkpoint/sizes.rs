@@ -1,0 +1,97 @@
+//! The sizes of objects: of variables and allocations by their instructions, of arguments by the signature.
+
+use super::regions::Finder;
+use super::{Refusal, refusal};
+use crate::ir::{self, Op, Value};
+use core_ad::plan::Dim;
+use core_ad::{Arg, Role};
+use inkwell::targets::TargetData;
+use llvm_sys::core::*;
+use llvm_sys::target::LLVMABISizeOfType;
+
+impl Finder<'_, '_> {
+    /// The size of an object that is allocated on a condition, 0 without it.
+    pub(super) fn size_of_merged(&self, address: Value, access: Value) -> Result<Value, Refusal> {
+        if !address.is(Op::LLVMPHI) {
+            if address.is_null_or_undefined() {
+                return Ok(Value(self.edit.number(0)));
+            }
+            self.edit.before(address.next());
+            return self.size(address, access);
+        }
+        let mut sizes = Vec::new();
+        for (value, from) in address.incoming() {
+            if value == address {
+                return Err(refusal::unknown_memory(self.target, access, address));
+            }
+            sizes.push((self.size_of_merged(value, access)?, from));
+        }
+        self.edit.before(address);
+        // SAFETY: builds beside a live phi, from values that are there at the ends of its predecessors.
+        unsafe {
+            let phi = LLVMBuildPhi(self.edit.builder, self.edit.i64, c"".as_ptr());
+            sizes.into_iter().for_each(|(size, from)| LLVMAddIncoming(phi, &mut { size.0 }, &mut { from.0 }, 1));
+            Ok(Value(phi))
+        }
+    }
+
+    /// The size of an object in bytes, computed where the builder stands.
+    pub(super) fn size(&self, base: Value, access: Value) -> Result<Value, Refusal> {
+        let edit = self.edit;
+        // SAFETY: the builder stands behind what makes the object.
+        unsafe {
+            if base.is(Op::LLVMAlloca) {
+                let layout = TargetData::create(&self.module.get_data_layout().as_str().to_string_lossy());
+                let one = LLVMABISizeOfType(layout.as_mut_ptr(), LLVMGetAllocatedType(base.0));
+                let count = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
+                return Ok(Value(LLVMBuildMul(edit.builder, edit.number(one), count, c"".as_ptr())));
+            }
+            if let Some(name) = base.callee() {
+                let first = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
+                if !name.contains("calloc") {
+                    return Ok(Value(first));
+                }
+                let second = LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr());
+                return Ok(Value(LLVMBuildMul(edit.builder, first, second, c"".as_ptr())));
+            }
+        }
+        let Some(arg) = self.argument(base) else { return Err(refusal::unknown_memory(self.target, access, base)) };
+        let mut bytes = edit.number(arg.dtype.size() as u64);
+        for dim in arg.shape.iter().filter(|_| arg.role != Role::Return) {
+            let extent = self.extent(dim).ok_or_else(|| self.no_extent(arg, access))?;
+            // SAFETY: as above.
+            bytes = unsafe { LLVMBuildMul(edit.builder, bytes, extent, c"".as_ptr()) };
+        }
+        Ok(Value(bytes))
+    }
+
+    fn no_extent(&self, arg: &Arg, access: Value) -> Refusal {
+        let what = format!("the function does not know the size of `{}`", arg.spelled());
+        let advice =
+            "Give its size by numbers and integer parameters of the function: \"u[n]\" for a function that takes n.";
+        refusal::of(self.target, access, &what, advice)
+    }
+
+    /// A dimension as a number of 64 bits.
+    fn extent(&self, dim: &Dim) -> Option<llvm_sys::prelude::LLVMValueRef> {
+        let builder = self.edit.builder;
+        let both = |a: &Dim, b: &Dim| Some((self.extent(a)?, self.extent(b)?));
+        // SAFETY: as in `size`.
+        unsafe {
+            Some(match dim {
+                Dim::Int(n) => self.edit.number(*n as u64),
+                Dim::Sym(name) => {
+                    let is_it =
+                        |a: &Arg| a.role == Role::Size && matches!(&a.shape[..], [Dim::Sym(own)] if own == name);
+                    let number = self.plan.args.iter().position(is_it)?;
+                    let value = *ir::arguments(self.target.function).get(number)?;
+                    LLVMBuildIntCast2(builder, value.0, self.edit.i64, 1, c"".as_ptr())
+                }
+                Dim::Add(a, b) => both(a, b).map(|(a, b)| LLVMBuildAdd(builder, a, b, c"".as_ptr()))?,
+                Dim::Sub(a, b) => both(a, b).map(|(a, b)| LLVMBuildSub(builder, a, b, c"".as_ptr()))?,
+                Dim::Mul(a, b) => both(a, b).map(|(a, b)| LLVMBuildMul(builder, a, b, c"".as_ptr()))?,
+                Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| LLVMBuildSDiv(builder, a, b, c"".as_ptr()))?,
+            })
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The jobs that find out about the loaded code and write nothing: rules, prototypes.
+
+use super::Session;
+use crate::derive::Team;
+use crate::ir::Result;
+use crate::llvm::{debug_info, linkage, pipelines};
+use crate::lowering::{checkpoint, cuda_threads};
+use crate::rules;
+use core_ad::cuda::UNSET_CONSTANT;
+use core_ad::metadata;
+use core_ad::protocol::{Derivative, Response};
+
+impl Session<'_> {
+    pub(super) fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
+        let module = self.module()?.clone();
+        let (rules, _) = self.collect_rules(&module, derivatives)?;
+        if let Err(refusal) = rules::inactive::check(&module, inactive) {
+            self.refusal = Some(refusal);
+            return Err("a function that is marked inactive does not exist".to_owned());
+        }
+        Ok(Response::Checked { rules: rules.iter().map(rules::given).collect() })
+    }
+
+    pub(super) fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
+        let module = self.module()?.clone();
+        checkpoint::forget(&module);
+        // What a pointer is used for does not show through a fork.
+        let team = if self.uses_openmp()? { Team::One } else { Team::None };
+        self.lower_openmp(&module, team, Some(symbol))?;
+        linkage::keep_only_symbol(&module, symbol)?;
+        let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
+        debug_info::strip(&module);
+        pipelines::drop_unused(&module)?;
+        pipelines::infer_attributes(&module)?;
+        let unset = cuda_threads::unset_constant(&module);
+        unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
+        let text = module.print_to_string().to_string();
+        let (number, nodes) = description.unwrap_or_default();
+        let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
+        let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
+        Ok(Response::Described { prototype, single_precision })
+    }
+}
