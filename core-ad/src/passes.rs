@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 52] = [
+pub const PASSES: [PassInfo; 53] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -208,6 +208,13 @@ pub const PASSES: [PassInfo; 52] = [
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "two-entries",
+        file: "workarounds/two_entries.rs",
+        why: "Enzyme's reverse pass of a loop with several entries never ends; leads them through one block",
+        test: "cases/enzyme_bugs/jump_into_loop.c",
+        ..WORKAROUND
     },
     PassInfo {
         name: "recursive-destructors",

@@ -96,6 +96,13 @@ def lagged_phi(x: Array) -> Array:
     return before * x + share + now * now + older * older * x
 
 
+def jump_into_loop(x: Array) -> Array:
+    s = 1.0
+    for k, u in enumerate(x, start=-len(x) % 4):
+        s = (s + u * u, s * u, s + 0.5 * u, s + u * s)[k % 4]
+    return s * x
+
+
 def slots(x: Array) -> Array:
     q, k, y = [1, 2], 0, []
     for u in x:

@@ -15,8 +15,8 @@ use crate::workarounds::{
     exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
     mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
     overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, written_globals,
-    zero_stores,
+    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries,
+    written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -149,6 +149,8 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    // Before what looks at loops.
+    Pass { name: "two-entries", limited: true, run: |m, _| two_entries::run(m), ..ALWAYS },
     Pass {
         name: "recursive-destructors",
         when: |module, job| job.arena && arena::may_serve(module),

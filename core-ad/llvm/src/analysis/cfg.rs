@@ -93,6 +93,18 @@ impl Cfg {
         (0..self.len()).filter_map(at).collect()
     }
 
+    /// Whether each loop is entered at its header only.
+    pub fn is_reducible(&self, dominators: &Dominators) -> bool {
+        let order = self.in_reverse_postorder();
+        let mut place = vec![usize::MAX; self.len()];
+        order.iter().enumerate().for_each(|(i, &block)| place[block] = i);
+        let is_entered_so = |from: &usize| {
+            let back = |to: &&usize| place[**to] <= place[*from];
+            self.successors[*from].iter().filter(back).all(|to| dominators.dominates(*to, *from))
+        };
+        order.iter().all(is_entered_so)
+    }
+
     /// The body: `header`, and what reaches one of the `latches` without passing it.
     fn leading_to(&self, latches: &[usize], header: usize) -> Vec<bool> {
         let (mut inside, mut waiting) = (vec![false; self.len()], latches.to_vec());
@@ -223,6 +235,13 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_with_two_entries_is_not_reducible() {
+        // 0 → {1, 2}, 1 → 2 → {1, 3}
+        let cfg = cfg(&[&[1, 2], &[2], &[1, 3], &[]]);
+        assert!(!cfg.is_reducible(&cfg.dominators()));
+    }
+
+    #[test]
     fn dominators_and_loops_are_found() {
         // 0 → 1 → {2, 3} → 4 → {1, 5}; 6 is unreachable.
         let cfg = cfg(&[&[1], &[2, 3], &[4], &[4], &[1, 5], &[], &[4]]);
@@ -235,6 +254,7 @@ mod tests {
         let [found] = &cfg.natural_loops(&dominators)[..] else { panic!("there is one loop") };
         assert_eq!((found.header, &found.latches[..]), (1, &[4][..]));
         assert_eq!(found.body[..6], [false, true, true, true, true, false]);
+        assert!(cfg.is_reducible(&dominators));
         assert_eq!(cfg.reached_from(4, |b| b != 3), [false, true, true, false, true, true, false]);
     }
 }

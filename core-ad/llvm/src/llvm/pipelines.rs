@@ -11,8 +11,11 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::error::{LLVMConsumeError, LLVMErrorRef};
+use llvm_sys::transforms::pass_builder::*;
 use std::collections::HashSet;
+use std::ffi::CStr;
 
 /// Keeps LLVM from sinking the last stores of two branches, in the whole process. Sunk they go through a phi of pointers, for which
 /// Enzyme's derivatives are wrong: see `workarounds/phi_pointers.rs`.
@@ -164,6 +167,24 @@ fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
         function.add_attribute(AttributeLoc::Function, attribute);
     }
     Ok(())
+}
+
+/// Runs passes on one function.
+pub fn on_function(function: FunctionValue<'_>, passes: &CStr) -> Result<()> {
+    let machine = codegen::target_machine("generic")?;
+    // SAFETY: a live function, and options that live as long as the call.
+    let error: LLVMErrorRef = unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = LLVMRunPassesOnFunction(function.as_value_ref(), passes.as_ptr(), machine.as_mut_ptr(), options);
+        LLVMDisposePassBuilderOptions(options);
+        error
+    };
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: an error that is owned here.
+    unsafe { LLVMConsumeError(error) };
+    Err(format!("`{}` failed", passes.to_string_lossy()))
 }
 
 fn scalar_only() -> PassBuilderOptions {

@@ -33,12 +33,10 @@ use super::lagged_phi;
 use crate::analysis::cfg::{LoopNest, NaturalLoop};
 use crate::analysis::value_paths;
 use crate::ir::{self, Op, Result, Value, crash_trace};
-use crate::llvm::codegen;
+use crate::llvm::pipelines;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
-use llvm_sys::error::{LLVMConsumeError, LLVMErrorRef};
-use llvm_sys::transforms::pass_builder::*;
 use std::collections::HashSet;
 
 /// Passes such values through the function, where values decide the path. To be called last before Enzyme.
@@ -53,7 +51,8 @@ pub fn run(module: &Module<'_>) -> Result<()> {
             continue;
         }
         crash_trace::step("closing loops");
-        close(function)?;
+        // Gives every value that is used behind its loop a phi there.
+        pipelines::on_function(function, c"lcssa")?;
         for value in left_behind(function) {
             lagged_phi::replace(module, value).map_err(|e| e.to_string())?;
         }
@@ -67,24 +66,6 @@ fn has_nest(function: FunctionValue<'_>) -> bool {
 
 fn is_outer(nest: &LoopNest, l: &NaturalLoop) -> bool {
     nest.loops.iter().any(|inner| l.is_around(inner))
-}
-
-/// Gives every value that is used behind its loop a phi there.
-fn close(function: FunctionValue<'_>) -> Result<()> {
-    let machine = codegen::target_machine("generic")?;
-    // SAFETY: a live function, and options that live as long as the call.
-    let error: LLVMErrorRef = unsafe {
-        let options = LLVMCreatePassBuilderOptions();
-        let error = LLVMRunPassesOnFunction(function.as_value_ref(), c"lcssa".as_ptr(), machine.as_mut_ptr(), options);
-        LLVMDisposePassBuilderOptions(options);
-        error
-    };
-    if error.is_null() {
-        return Ok(());
-    }
-    // SAFETY: an error that is owned here.
-    unsafe { LLVMConsumeError(error) };
-    Err("`lcssa` failed".to_owned())
 }
 
 /// The phis behind loops with a loop inside that take a value from there.

@@ -35,5 +35,6 @@ pub mod stack_array_cache;
 pub mod struct_copies;
 pub mod three_predecessors;
 pub mod tree_erase;
+pub mod two_entries;
 pub mod written_globals;
 pub mod zero_stores;
