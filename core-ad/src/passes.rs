@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 53] = [
+pub const PASSES: [PassInfo; 54] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -222,6 +222,13 @@ pub const PASSES: [PassInfo; 53] = [
         why: "Enzyme crashes on destructors that call one another in a circle; leaves the memory to the arena",
         test: "cases/enzyme_bugs/nested_owners.cpp",
         when: "with the arena",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "dynamic-arrays",
+        file: "workarounds/dynamic_arrays.rs",
+        why: "Enzyme crashes on loads from local arrays in loops whose length is not known; allocates them on the heap",
+        test: "cases/enzyme_bugs/scratch_of_rows.c",
         ..WORKAROUND
     },
     PassInfo {

@@ -12,11 +12,11 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
-    exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried, member_copies,
-    mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy,
-    overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries,
-    written_globals, zero_stores,
+    dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried,
+    member_copies, mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
+    outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
+    tree_erase, two_entries, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -155,6 +155,11 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         name: "recursive-destructors",
         when: |module, job| job.arena && arena::may_serve(module),
         run: |m, _| infallible!(recursive_destructors::run(m)),
+        ..ALWAYS
+    },
+    Pass {
+        name: "dynamic-arrays",
+        run: |m, job| infallible!(dynamic_arrays::run(m, job.arena && arena::may_serve(m))),
         ..ALWAYS
     },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },

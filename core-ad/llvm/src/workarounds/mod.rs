@@ -7,6 +7,7 @@ pub mod copy_types;
 pub mod cross_iteration;
 pub mod distinct_addresses;
 pub mod drop_attributes;
+pub mod dynamic_arrays;
 pub mod exit_values;
 pub mod inactive_globals;
 pub mod integer_arithmetic;
