@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 54] = [
+pub const PASSES: [PassInfo; 55] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -229,6 +229,13 @@ pub const PASSES: [PassInfo; 54] = [
         file: "workarounds/dynamic_arrays.rs",
         why: "Enzyme crashes on loads from local arrays in loops whose length is not known; allocates them on the heap",
         test: "cases/enzyme_bugs/scratch_of_rows.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "wide-counters",
+        file: "workarounds/wide_counters.rs",
+        why: "Enzyme crashes on loops that integers of more than 64 bits count; hides their comparisons",
+        test: "cases/enzyme_bugs/wide_counters.c",
         ..WORKAROUND
     },
     PassInfo {

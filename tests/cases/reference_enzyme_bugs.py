@@ -116,6 +116,10 @@ def scratch_of_rows(x: Array) -> Array:
     return y
 
 
+def wide_counters(x: Array) -> Array:
+    return np.cumsum(x * x[::-1] * np.arange(len(x)) ** 2) * x
+
+
 def slots(x: Array) -> Array:
     q, k, y = [1, 2], 0, []
     for u in x:

@@ -64,6 +64,7 @@ NEEDED = {
     "copy-types": ("vector_stack", "vector_intervals"),
     "exit-values": ("quick_one_recursion", "nth_element"),
     "dynamic-arrays": ("scratch_of_rows",),
+    "wide-counters": ("wide_counters",),
     "cross-iteration": ("slots", "stack", "quick_stack"),
     "distinct-addresses": ("equal_addresses_generated", "trailing_writes", "leading_writes"),
     "drop-attributes": ("null_cache_generated",),

@@ -16,7 +16,7 @@ use crate::workarounds::{
     member_copies, mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors,
     split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    tree_erase, two_entries, written_globals, zero_stores,
+    tree_erase, two_entries, wide_counters, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -162,6 +162,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         run: |m, job| infallible!(dynamic_arrays::run(m, job.arena && arena::may_serve(m))),
         ..ALWAYS
     },
+    Pass { name: "wide-counters", limited: true, run: |m, _| infallible!(wide_counters::run(m)), ..ALWAYS },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
     Pass { name: "integer-arithmetic", run: |m, _| infallible!(integer_arithmetic::run(m)), ..ALWAYS },

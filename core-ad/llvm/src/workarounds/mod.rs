@@ -37,5 +37,6 @@ pub mod struct_copies;
 pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;
+pub mod wide_counters;
 pub mod written_globals;
 pub mod zero_stores;
