@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 55] = [
+pub const PASSES: [PassInfo; 56] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -428,6 +428,16 @@ pub const PASSES: [PassInfo; 55] = [
         file: "workarounds/cross_iteration.rs",
         why: "Enzyme takes alias answers for one iteration for all, and does not cache loads; adds opaque offsets",
         test: "cases/enzyme_bugs/slots.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "sibling-addresses",
+        file: "workarounds/sibling_addresses.rs",
+        why: "Enzyme subtracts recurrences of loops of which none dominates the other, an assertion of LLVM; hides their addresses from scalar evolution",
+        kind: Kind::Workaround { upstream: Some("EnzymeAD/Enzyme#3043") },
+        test: "cases/enzyme_bugs/loops_of_branches.c",
+        // These read addresses as they are.
+        after: &["distinct-addresses", "cross-iteration"],
         ..WORKAROUND
     },
     PassInfo {

@@ -103,6 +103,21 @@ def jump_into_loop(x: Array) -> Array:
     return s * x
 
 
+def loops_of_branches(x: Array) -> Array:
+    n, s = len(x), 0.0
+    p = [x[i % n] for i in range(64)]
+    for r in range(4):
+        at = 0
+        for j in range(n):
+            for i in range(j, n) if r % 2 else range(j + 1):
+                if r % 2:
+                    s = s + p[at] * x[i]
+                else:
+                    p[at] = p[at] + 0.1 * s * x[j]
+                at += 1
+    return s * np.array(p[:n])
+
+
 def scratch_of_rows(x: Array) -> Array:
     n, y = len(x), np.zeros_like(x)
     for r in range(3):

@@ -65,6 +65,7 @@ NEEDED = {
     "exit-values": ("quick_one_recursion", "nth_element"),
     "dynamic-arrays": ("scratch_of_rows",),
     "wide-counters": ("wide_counters",),
+    "sibling-addresses": ("loops_of_branches",),
     "cross-iteration": ("slots", "stack", "quick_stack"),
     "distinct-addresses": ("equal_addresses_generated", "trailing_writes", "leading_writes"),
     "drop-attributes": ("null_cache_generated",),

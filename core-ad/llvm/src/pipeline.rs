@@ -15,8 +15,8 @@ use crate::workarounds::{
     dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried,
     member_copies, mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, phi_pointers, pointer_differences, reallocations, recursive_destructors,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    tree_erase, two_entries, wide_counters, written_globals, zero_stores,
+    sibling_addresses, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
+    three_predecessors, tree_erase, two_entries, wide_counters, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -219,6 +219,8 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
     Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible!(distinct_addresses::run(m)), ..ALWAYS },
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
+    // Behind what reads addresses.
+    Pass { name: "sibling-addresses", limited: true, run: |m, _| infallible!(sibling_addresses::run(m)), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible!(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible!(fast_math::mark_contract(m)), ..ALWAYS },
     Pass {

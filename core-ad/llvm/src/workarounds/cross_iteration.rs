@@ -156,21 +156,22 @@ impl Courses<'_> {
 }
 
 /// Where a pointer may come from.
-struct Roots {
+pub struct Roots {
     all: HashSet<Value>,
     /// Whether each of them is an object that nothing else points into.
     are_objects: bool,
 }
 
 impl Roots {
-    fn of(function: FunctionValue<'_>, pointer: Value) -> Roots {
+    /// Of a pointer in a function.
+    pub fn of(function: FunctionValue<'_>, pointer: Value) -> Roots {
         let all = origins(pointer);
         let are_objects = all.iter().all(|root| is_object(function, *root));
         Roots { all, are_objects }
     }
 
     /// Whether both may lead to the same memory.
-    fn meet(&self, other: &Roots) -> bool {
+    pub fn meet(&self, other: &Roots) -> bool {
         !self.are_objects || !other.are_objects || !self.all.is_disjoint(&other.all)
     }
 }

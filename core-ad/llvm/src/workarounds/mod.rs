@@ -29,6 +29,7 @@ pub mod phi_pointers;
 pub mod pointer_differences;
 pub mod reallocations;
 pub mod recursive_destructors;
+pub mod sibling_addresses;
 pub mod split_select_loads;
 pub mod split_switch_edges;
 pub mod stable_tanh;
