@@ -220,6 +220,8 @@ impl Terms<'_> {
         let Some(steps) = same(&back).and_then(|next| added(next, phi)) else { return Term::default() };
         let starts: Vec<Term> = starts.into_iter().map(|(start, _)| self.of(start)).collect();
         let steps: Vec<Term> = steps.into_iter().map(|step| self.of(step)).collect();
+        // Its next value has the recurrence too, and is what the conditions compare.
+        self.known.insert(phi, Term { headers: BTreeSet::from([inside.header]), is_recurrence: true });
         let last = self.of_trip_count(inside.header);
         let of_others: BTreeSet<usize> = steps.iter().chain([&last]).flat_map(|t| t.headers.iter().copied()).collect();
         let is_recurrence = of_others.is_empty() && starts.iter().all(|start| start.is_recurrence);
