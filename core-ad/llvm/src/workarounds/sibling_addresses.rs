@@ -174,9 +174,11 @@ impl Terms<'_> {
         match value.op() {
             Some(Op::LLVMPHI) => self.of_phi(value),
             Some(Op::LLVMGetElementPtr | Op::LLVMAdd | Op::LLVMSub) => self.joined(value, true),
+            // A recurrence times what its loop does not change is one.
             Some(Op::LLVMMul) => {
-                let by_constant = value.operands().iter().any(|o| o.constant().is_some());
-                self.joined(value, by_constant)
+                let is_factor = |o: Value| self.of(o).headers.is_empty();
+                let by_invariant = value.operands().into_iter().map(is_factor).fold(false, |any, is| any | is);
+                self.joined(value, by_invariant)
             }
             Some(Op::LLVMShl) => self.joined(value, value.operand(1).constant().is_some()),
             // For these scalar evolution has nothing but the value itself.
@@ -186,12 +188,21 @@ impl Terms<'_> {
         }
     }
 
-    /// The terms of all operands. `is_linear`: of recurrences it makes a recurrence.
+    /// The terms of all operands. `is_linear`: of recurrences, and what does not change in their loops, it makes a recurrence.
     fn joined(&mut self, value: Value, is_linear: bool) -> Term {
-        let parts: Vec<Term> = value.operands().into_iter().filter(|o| !o.is_block()).map(|o| self.of(o)).collect();
+        let operands: Vec<Value> = value.operands().into_iter().filter(|o| !o.is_block()).collect();
+        let parts: Vec<Term> = operands.iter().map(|o| self.of(*o)).collect();
         let headers: BTreeSet<usize> = parts.iter().flat_map(|part| part.headers.iter().copied()).collect();
-        let are_recurrences = parts.iter().all(|part| part.is_recurrence);
+        let changes = |o: &Value| o.is_instruction() && headers.iter().any(|h| self.is_in(*o, *h));
+        let stay = operands.iter().zip(&parts).all(|(o, part)| !part.headers.is_empty() || !changes(o));
+        let are_recurrences = stay && parts.iter().all(|part| part.is_recurrence);
         Term { is_recurrence: headers.is_empty() || is_linear && are_recurrences, headers }
+    }
+
+    /// Whether an instruction is in the loop with this header.
+    fn is_in(&self, instruction: Value, header: usize) -> bool {
+        let block = self.loops.cfg.number(instruction.parent());
+        self.loops.at(header).is_some_and(|inside| inside.body[block])
     }
 
     fn of_phi(&mut self, phi: Value) -> Term {
@@ -209,6 +220,8 @@ impl Terms<'_> {
         let Some(steps) = same(&back).and_then(|next| added(next, phi)) else { return Term::default() };
         let starts: Vec<Term> = starts.into_iter().map(|(start, _)| self.of(start)).collect();
         let steps: Vec<Term> = steps.into_iter().map(|step| self.of(step)).collect();
+        // Its next value has the recurrence too, and is what the conditions compare.
+        self.known.insert(phi, Term { headers: BTreeSet::from([inside.header]), is_recurrence: true });
         let last = self.of_trip_count(inside.header);
         let of_others: BTreeSet<usize> = steps.iter().chain([&last]).flat_map(|t| t.headers.iter().copied()).collect();
         let is_recurrence = of_others.is_empty() && starts.iter().all(|start| start.is_recurrence);
