@@ -52,10 +52,17 @@ static inline number made_of(double re, double im) { return (number){{re, im}}; 
 
 number G(complex_rect)(double x, double y) { return made_of(x, y); }
 number G(complex_polar)(double r, double angle) { return made_of(r * cos(angle), r * sin(angle)); }
-/* At 0 neither has a derivative: hypot's and atan2's own there. */
+/* At 0 neither has a derivative: hypot's own there. */
 double G(complex_abs)(number z) { return hypot(RE(z), IM(z)); }
 double G(complex_abs2)(number z) { return RE(z) * RE(z) + IM(z) * IM(z); }
-double G(complex_arg)(number z) { return RE(z) == 0 && IM(z) == 0 ? 0 : atan2(IM(z), RE(z)); }
+/* Not by atan2, which becomes a built-in that Enzyme does not know. */
+double G(complex_arg)(number z) {
+  const double half_turn = 3.14159265358979323846;
+  double x = RE(z), y = IM(z);
+  if (x == 0 && y == 0) return 0;
+  if (fabs(x) < fabs(y)) return (y > 0 ? 0.5 : -0.5) * half_turn - atan(x / y);
+  return atan(y / x) + (x > 0 ? 0 : y >= 0 ? half_turn : -half_turn);
+}
 double G(complex_logabs)(number z) {
   double x = fabs(RE(z)), y = fabs(IM(z)), most = x > y ? x : y, ratio = (x > y ? y : x) / most;
   return log(most) + 0.5 * log1p(ratio * ratio);

