@@ -73,7 +73,7 @@ NEEDED = {
 UNPROVEN = {
     "integer-arithmetic": "no program of ours: without it Fortran-Astrodynamics' kepler_shepperd is refused by `inlined`, right by `o2`",
     "keep-loops": "no program of ours: without it LSODA is refused for the memset that clears `rwork`; with it for something else",
-    "recursive-destructors": "its program is right without it since destructors are dispatched by other types; so are lists, chains and trees of expressions with owners of both kinds",
+    "recursive-destructors": "right without it since destructors are dispatched by other types: its program, owned lists, chains and graphs of expressions",
     "outline-memcpy": "its programs are right without it since unreachable code is dropped first: Enzyme moves another call",
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",
     "activate-phi-memory": "27 programs are right without it: `keep_stores_apart` stops LLVM from making such pointers",
