@@ -77,7 +77,7 @@ NEEDED = {
 UNPROVEN = {
     "integer-arithmetic": "no program of ours: without it Fortran-Astrodynamics' kepler_shepperd is refused by `inlined`, right by `o2`",
     "keep-loops": "no program of ours: without it LSODA is refused for the memset that clears `rwork`; with it for something else",
-    "recursive-destructors": "its program is right without it since destructors are dispatched by other types; not yet known whether any program needs it",
+    "recursive-destructors": "right without it since destructors are dispatched by other types: its program, owned lists, chains and graphs of expressions",
     "two-entries": "the reverse pass of `jump_into_loop` does not end without it, and this test has no limit short enough",
     "outline-memcpy": "its programs are right without it since unreachable code is dropped first: Enzyme moves another call",
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",
