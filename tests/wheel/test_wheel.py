@@ -49,6 +49,43 @@ assert not {"torch", "jax", "tensorflow"} & set(sys.modules)
 print("gradient", gradient)
 """
 
+# The system of a container: no headers, no compiler's files to link with, not even libatomic, which the installed C++ library was linked with.
+BARE = """
+set -e
+for folder in /usr/include /usr/lib/gcc /usr/local/include; do [ ! -d $folder ] || mount -t tmpfs none $folder; done
+for name in crti.o crtn.o crt1.o libc.so libm.so libatomic.so.1; do
+    for file in /usr/lib/*-linux-gnu/$name /usr/lib64/$name; do [ ! -e $file ] || mount --bind /dev/null $file; done
+done
+exec "$@"
+"""
+
+CXX = """
+import numpy as np
+from ffgrad.numpy import enzyme
+
+with open("g.cpp", "w") as file:
+    file.write('''
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+double g(const double* x, int n) {
+  std::vector<double> kept;
+  for (int i = 0; i < n; i++) kept.push_back(std::exp(x[i]));
+  if (n > 99) throw std::runtime_error("too long: " + std::to_string(n));
+  double sum = 0;
+  for (double value : kept) sum += value * value;
+  return sum;
+}''')
+x = np.array([0.1, 0.2])
+f = enzyme("g.cpp", "g", "x[n] -> return")
+assert np.allclose(f.grad(x), 2 * np.exp(2 * x)), f.grad(x)
+try:
+    f(np.zeros(100))
+except RuntimeError as error:
+    print("thrown", error)
+"""
+
 
 def elf_files(wheel: Path) -> dict[str, ELFFile]:
     """Return every program and library in the wheel."""
@@ -210,3 +247,27 @@ def test_the_tools_come_from_a_folder_too(wheel: Path, machine: dict[str, str], 
     offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
     assert "installed: " in run(str(bin / "ffgrad"), "toolchain", "install", "--all", "--from", str(files), **offline)
     assert "gradient [0. 2. 4.]" in run(str(bin / "python"), "-c", GRADIENT, **offline)
+
+
+def test_it_works_where_the_system_has_no_headers(wheel: Path, machine: dict[str, str], tmp_path: Path) -> None:
+    """Containers have the C library, and nothing to compile or to link with it; C and C++, and exceptions."""
+    bare = ["unshare", "--mount", "bash", "-c", BARE, "bash"]
+    if subprocess.run([*bare, "true"], capture_output=True).returncode != 0:
+        pytest.skip("mounting in a namespace of one's own is not allowed here")
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    bin = tmp_path / "venv" / "bin"
+    env = {**machine, "FFGRAD_TOOLS_DIR": str(tmp_path / "tools"), "FFGRAD_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        done = [*bare, *command]
+        return subprocess.run(done, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+
+    assert run(str(bin / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel)).returncode == 0
+    installed = run(str(bin / "ffgrad"), "toolchain", "install")
+    assert "installed: libc-headers-" in installed.stdout, installed.stdout + installed.stderr
+    values = run(str(bin / "python"), "-c", GRADIENT)
+    assert "gradient [0. 2. 4.]" in values.stdout, values.stderr
+    cxx = run(str(bin / "python"), "-c", CXX)
+    assert "thrown" in cxx.stdout and "too long" in cxx.stdout, cxx.stderr
+    doctor = run(str(bin / "ffgrad"), "doctor")
+    assert doctor.returncode == 0, doctor.stdout

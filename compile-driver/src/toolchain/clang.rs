@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::toolchain::error::{INSTALL, ToolchainError};
 use crate::toolchain::install;
+use crate::toolchain::libc_headers;
 use crate::toolchain::pins::Component;
 use crate::toolchain::probe::{major, version_of};
 use crate::toolchain::search_path::{Place, is_program, listed};
@@ -81,7 +82,8 @@ pub(super) fn identify(
 ) -> Result<Tool, ToolchainError> {
     let Candidate { path, origin } = candidate.clone();
     if origin == Origin::Installed {
-        return install::installed_tool(tools_dir, Component::Llvm, path);
+        let tool = install::installed_tool(tools_dir, Component::Llvm, path)?;
+        return Ok(libc_headers::with_headers(tools_dir, tool));
     }
     if !is_program(&path) {
         return Err(ToolchainError::Unusable {
@@ -130,6 +132,14 @@ pub(super) fn find_clang(place: &Place, tools_dir: &Path, versions: &mut Version
     }
     seen.extend(["PATH".to_owned(), "/usr/lib/llvm-22/bin".to_owned(), tools_dir.display().to_string()]);
     Err(ToolchainError::Missing { tool: format!("clang {LLVM}"), looked_in: listed(&seen), remedy: INSTALL.to_owned() })
+}
+
+/// Whether the clang that is taken is the installed one, or will be.
+pub(super) fn is_own(place: &Place, tools_dir: &Path, versions: &mut VersionCache) -> bool {
+    match find_clang(place, tools_dir, versions) {
+        Ok(clang) => clang.origin == Origin::Installed,
+        Err(error) => matches!(error, ToolchainError::Missing { .. }),
+    }
 }
 
 /// The C++ driver of the same installation.

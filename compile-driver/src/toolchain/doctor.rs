@@ -11,7 +11,7 @@ use crate::toolchain::cuda::CudaTools;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
 use crate::toolchain::pip;
-use crate::toolchain::probe::{ask, tail};
+use crate::toolchain::probe::{ask, lacking_library, tail};
 use crate::toolchain::search_path::{Place, listed};
 use crate::toolchain::stdlib;
 use crate::toolchain::toolkit;
@@ -148,7 +148,7 @@ fn compilers(place: &Place, tools_dir: &Path, versions: &mut VersionCache, check
         &[],
         "c",
         C_PROGRAM,
-        "install the C library's headers: libc6-dev, glibc-devel or Xcode's tools",
+        "run `ffgrad toolchain install headers`, or install the C library's: libc6-dev, glibc-devel or Xcode's tools",
     );
     checks.push(Check::of("clang", &chosen).and(c));
     checks.extend(unusable_clangs(place, tools_dir, versions));
@@ -208,7 +208,11 @@ type Verdict = Result<(), (String, String)>;
 fn verdict(tool: &str, command: &mut Command, stdin: &str, remedy: &str) -> Result<Vec<u8>, (String, String)> {
     match ask(tool, command, Some(stdin.as_bytes()), remedy) {
         Ok(out) if out.status.success() => Ok(out.stdout),
-        Ok(out) => Err((tail(&out.stderr), remedy.to_owned())),
+        Ok(out) => {
+            let reason = tail(&out.stderr);
+            let remedy = lacking_library(&reason).unwrap_or_else(|| remedy.to_owned());
+            Err((reason, remedy))
+        }
         Err(error) => Err((chain(&error), remedy.to_owned())),
     }
 }
@@ -221,7 +225,7 @@ fn compiles(compiler: &Path, flags: &[String], language: &str, program: &str, re
 
 /// Links a tiny shared object, as artifacts are linked.
 fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict {
-    let remedy = "install a linker and the C library's files to link with: binutils and libc6-dev (or gcc)";
+    let remedy = "run `ffgrad toolchain install headers`, or install the C library's files to link with: libc6-dev or glibc-devel";
     let folder = tempfile::tempdir().map_err(|e| (e.to_string(), "make the temporary folder writable".to_owned()))?;
     let (language, program) = match library {
         stdlib::Stdlib::None => ("c", C_PROGRAM),

@@ -20,6 +20,7 @@ use crate::toolchain::clang;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
 use crate::toolchain::fortran;
+use crate::toolchain::libc_headers;
 use crate::toolchain::pins::{self, Component, Pin};
 use crate::toolchain::progress::Progress;
 use crate::toolchain::search_path::{Place, is_program};
@@ -51,11 +52,18 @@ pub struct Installed {
 
 /// `installed.json`: which wheels a folder was unpacked from.
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+pub(super) struct Record {
     format: u32,
     component: String,
     version: String,
     wheels: Vec<Piece>,
+}
+
+impl Record {
+    /// The digests of what it was unpacked from.
+    pub(super) fn digests(self) -> String {
+        self.wheels.into_iter().map(|wheel| wheel.sha256).collect::<Vec<_>>().join("+")
+    }
 }
 
 /// A wheel or package that a component was unpacked from.
@@ -102,10 +110,12 @@ pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
         Ok(clang) => clang::find_clangxx(place, &clang, &mut versions).err(),
         Err(error) => Some(error),
     };
+    let own_clang = clang::is_own(place, &tools_dir, &mut versions);
     let no_library = worker::find_llvm(place, &tools_dir).err();
     let mut gaps = Vec::new();
     gaps.extend(lacks(no_engine).then_some(Component::Catalyst));
     gaps.extend((lacks(no_llvm) || lacks(no_library)).then_some(Component::Llvm));
+    gaps.extend((own_clang && libc_headers::are_lacking(place, &tools_dir)).then_some(Component::LibcHeaders));
     versions.keep();
     Ok(gaps)
 }
@@ -129,6 +139,7 @@ pub(super) fn install_pins(
         let folder = tools_dir.join(component.folder());
         components.push(Installed { name: component.folder().to_owned(), folder, fresh });
     }
+    libc_headers::connect(place, &tools_dir)?;
     Ok(Report { folder: tools_dir, components })
 }
 
@@ -152,8 +163,11 @@ fn install_one(
             // Gone before the next is fetched, so that the least disk is needed. The staging folder goes anyway.
             let _ = fs::remove_dir_all(&downloads);
         }
-        if component == Component::Cuda {
-            crate::toolchain::cuda::complete(supply, prefix, staging, progress)?;
+        match component {
+            Component::Cuda => crate::toolchain::cuda::complete(supply, prefix, staging, progress)?,
+            Component::Llvm => libc_headers::without_libatomic(prefix)?,
+            Component::LibcHeaders => libc_headers::complete(prefix)?,
+            _ => {}
         }
         let piece = |pin: &Pin| Piece {
             package: pin.package.to_owned(),
@@ -229,7 +243,7 @@ fn sweep(staging_root: &Path, component: Component) {
     }
 }
 
-fn write_record(prefix: &Path, component: Component, wheels: Vec<Piece>) -> Result<(), ToolchainError> {
+pub(super) fn write_record(prefix: &Path, component: Component, wheels: Vec<Piece>) -> Result<(), ToolchainError> {
     let record = Record {
         format: RECORD_FORMAT,
         component: component.folder().to_owned(),
@@ -253,7 +267,7 @@ fn publish(prefix: &Path, target: &Path, staging: &Path) -> Result<(), Toolchain
     fs::rename(prefix, target).map_err(ToolchainError::io("rename into place", target))
 }
 
-fn record(tools_dir: &Path, component: Component) -> Option<Record> {
+pub(super) fn record(tools_dir: &Path, component: Component) -> Option<Record> {
     let bytes = fs::read(tools_dir.join(component.folder()).join("installed.json")).ok()?;
     serde_json::from_slice(&bytes).ok().filter(|record: &Record| record.format == RECORD_FORMAT)
 }
@@ -268,8 +282,7 @@ pub(super) fn is_installed(tools_dir: &Path, component: Component) -> bool {
 pub(super) fn installed_tool(tools_dir: &Path, component: Component, path: PathBuf) -> Result<Tool, ToolchainError> {
     match record(tools_dir, component).filter(|_| is_program(&path)) {
         Some(record) => {
-            let digests: Vec<String> = record.wheels.into_iter().map(|wheel| wheel.sha256).collect();
-            Ok(Tool { path, version: record.version, origin: Origin::Installed, digest: digests.join("+") })
+            Ok(Tool { path, version: record.version.clone(), origin: Origin::Installed, digest: record.digests() })
         }
         None => Err(ToolchainError::Unusable {
             tool: component.folder().to_owned(),

@@ -218,8 +218,12 @@ fn what_is_wanted_is_listed_with_digests() {
 }
 
 #[test]
-fn an_empty_machine_misses_both_components() {
-    assert_eq!(missing(&Machine::new().place).expect("looks"), Component::ALL);
+fn an_empty_machine_misses_what_every_build_needs() {
+    let machine = Machine::new();
+    let [engine, llvm] = Component::ALL;
+    assert_eq!(missing(&machine.place).expect("looks"), [engine, llvm, Component::LibcHeaders]);
+    machine.file("usr/include/stdio.h", "");
+    assert_eq!(missing(&machine.place).expect("looks"), [engine, llvm]);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | tool | looked for in this order |
 //! |---|---|
 //! | clang, clang++ | `FFGRAD_CLANG` (`FFGRAD_CLANGXX`), `clang-22` then `clang` on PATH, `/usr/lib/llvm-22/bin`, installed |
+//! | the C library's headers | `/usr/include`; installed beside the installed clang |
 //! | ld.lld | `FFGRAD_LLD`, beside clang, `ld.lld-22` on PATH, installed; optional |
 //! | catalyst | `FFGRAD_CATALYST`, installed |
 //! | plugin, opt | the option, `FFGRAD_ENZYME_PLUGIN`, well-known places; `FFGRAD_OPT`, `opt-NN` |
@@ -27,6 +28,7 @@ pub(crate) mod enzyme;
 pub(crate) mod error;
 pub(crate) mod fortran;
 pub(crate) mod install;
+pub(crate) mod libc_headers;
 pub(crate) mod mpi;
 pub(crate) mod openmp;
 pub(crate) mod pins;
@@ -96,6 +98,7 @@ fn search(
     versions: &mut VersionCache,
 ) -> Result<Tools, ToolchainError> {
     let clang = clang::find_clang(place, tools_dir, versions)?;
+    libc_headers::check(place, tools_dir, &clang)?;
     let clangxx = clang::find_clangxx(place, &clang, versions)?;
     let linker = clang::find_linker(place, tools_dir, &clang);
     let engine = enzyme::find_engine(place, tools_dir, choice, versions)?;
@@ -118,4 +121,4 @@ fn search(
 #[cfg(test)]
 mod install_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

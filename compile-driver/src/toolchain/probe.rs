@@ -36,7 +36,7 @@ pub(super) fn version_text(tool: &str, command: &mut Command, remedy: &str) -> R
         tool: tool.to_owned(),
         path: command.get_program().into(),
         reason: format!("`--version` failed ({}): {}", out.status, tail(&out.stderr)),
-        remedy: remedy.to_owned(),
+        remedy: lacking_library(&tail(&out.stderr)).unwrap_or_else(|| remedy.to_owned()),
     })
 }
 
@@ -65,6 +65,20 @@ pub(super) fn version_of(tool: &str, path: &Path, remedy: &str) -> Result<String
     })
 }
 
+/// What to do where a program's output says that the loader found no library for it.
+pub(super) fn lacking_library(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("error while loading shared libraries: ")?;
+    let name = rest.split(':').next()?;
+    let (debian, fedora) = match name {
+        "libstdc++.so.6" => ("libstdc++6", "libstdc++"),
+        "libgcc_s.so.1" => ("libgcc-s1", "libgcc"),
+        "libz.so.1" => ("zlib1g", "zlib"),
+        "libatomic.so.1" => ("libatomic1", "libatomic"),
+        _ => return Some(format!("install the system's package that has {name}")),
+    };
+    Some(format!("install {name}: the package {debian} of Debian and Ubuntu, {fedora} of Fedora and RHEL"))
+}
+
 /// The last lines of a program's error output.
 pub(super) fn tail(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
@@ -75,6 +89,18 @@ pub(super) fn tail(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_library_that_the_system_lacks_is_named_with_its_package() {
+        let advice = |library: &str| {
+            lacking_library(&format!(
+                "/t/clang: error while loading shared libraries: {library}: cannot open shared object file"
+            ))
+        };
+        assert!(advice("libz.so.1").is_some_and(|text| text.contains("zlib1g of Debian")));
+        assert_eq!(advice("libxyz.so.3").as_deref(), Some("install the system's package that has libxyz.so.3"));
+        assert_eq!(lacking_library("undefined symbol: x"), None);
+    }
 
     #[test]
     fn version_numbers_are_read_from_every_vendors_wording() {

@@ -117,7 +117,7 @@ impl Place {
 }
 
 fn is_relevant(name: &str) -> bool {
-    const OTHERS: [&str; 4] = ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"];
+    const OTHERS: [&str; 6] = ["PATH", "HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH"];
     name.starts_with("FFGRAD_") || OTHERS.contains(&name) || crate::toolchain::toolkit::VARIABLES.contains(&name)
 }
 

@@ -55,7 +55,7 @@ def install(
     Parameters
     ----------
     what
-        ``"blas"``, ``"fortran"``, ``"openmp"`` or ``"cuda"`` in place of the tools that every build needs.
+        ``"blas"``, ``"fortran"``, ``"openmp"``, ``"cuda"`` or ``"headers"`` in place of the tools that every build needs.
     all
         Also the tools that the system has.
     source

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Gradients of C and C++ functions, from their own source.
+/// Gradients of C, C++, Fortran and CUDA functions, from their own source.
 #[derive(Parser)]
 #[command(name = "ffgrad", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {

@@ -75,6 +75,8 @@ enum What {
     Openmp,
     /// LLVM 15 with its Enzyme plugin, libdevice and ptxas: for CUDA kernels on a GPU
     Cuda,
+    /// The C library's headers, which are fetched with the rest where a machine has none
+    Headers,
 }
 
 impl Verb {
@@ -87,6 +89,7 @@ impl Verb {
                     Some(What::Fortran) => vec![Component::Fortran],
                     Some(What::Openmp) => vec![Component::OpenMp],
                     Some(What::Cuda) => vec![Component::Cuda],
+                    Some(What::Headers) => vec![Component::LibcHeaders],
                     None if arguments.all => Component::ALL.to_vec(),
                     None => toolchain::missing_components()?,
                 };
