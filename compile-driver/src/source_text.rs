@@ -54,6 +54,12 @@ pub fn with_text(mut at: Location) -> Location {
 }
 
 fn no_such_file(spec: &Spec, source: &Path) -> Error {
+    if source.as_os_str().as_encoded_bytes().iter().any(|b| b"{\n".contains(b)) && !source.exists() {
+        let headline = "the source is given as text, where the path of a file is expected".to_owned();
+        return Error::compile(Diagnosis::new("no-such-file", &spec.function, headline).advise(
+            "Write it to a file first, f.c for instance; in a notebook `%%ffgrad` compiles the text of a cell.",
+        ));
+    }
     let shown = source.display();
     let (headline, is_there) = match (fs::metadata(source), source.is_symlink()) {
         (Ok(found), _) if found.is_dir() => (format!("`{shown}` is a folder, not a source file"), true),
@@ -109,5 +115,6 @@ mod tests {
         assert!(text_of(at("round.c")).contains("leads nowhere"));
         assert!(text_of(at("a\nb.c")).contains("line break"));
         assert!(text_of(at("absent.c")).contains("there is no file"));
+        assert!(text_of("double f(double x) { return x; }".into()).starts_with("the source is given as text"));
     }
 }

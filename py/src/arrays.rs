@@ -223,7 +223,11 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
     let py = object.py();
     let Ok(method) = object.getattr(pyo3::intern!(py, "__dlpack__")) else {
         let found = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("`{}` must be a tensor or a number, not {found}", name())));
+        let mut message = format!("`{}` must be an array, a tensor or a number, not {found}", name());
+        if found == "list" || found == "tuple" {
+            message.push_str("\n  Convert it before the call: numpy.asarray(..), torch.tensor(..).");
+        }
+        return Err(PyTypeError::new_err(message));
     };
     let options = pyo3::types::PyDict::new(py);
     options.set_item("max_version", (1, 1))?;

@@ -457,7 +457,7 @@ impl Function {
         for (i, object) in inputs.iter_borrowed().enumerate() {
             match Given::from_object(&object, &|| name(i))? {
                 Given::Nothing => {
-                    let message = format!("`{}` must be a tensor or a number, not None", name(i));
+                    let message = format!("`{}` must be an array, a tensor or a number, not None", name(i));
                     return Err(PyTypeError::new_err(message));
                 }
                 seen => given.push(seen),

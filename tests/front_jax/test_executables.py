@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -205,6 +207,30 @@ def test_the_compilation_cache_of_jax_serves_the_next_process(
     assert int(second[1]) > int(first[1])
     path.write_text(CUBE.replace("* x[i] * x[i]", "* x[i]"))
     assert run_python(code, environment).stdout.startswith("[2.0, -4.0, 6.0]")
+
+
+def test_an_operation_travels_to_other_processes(write: Write, tmp_path: Path) -> None:
+    """By pickle, as pools, joblib, Dask and Ray send it; a copy is the operation itself."""
+    code = f"""
+import copy, multiprocessing, pickle
+import jax, jax.numpy as jnp
+from ffgrad.jax import enzyme
+
+def slope(task):
+    f, x = task
+    jax.config.update("jax_enable_x64", True)
+    return float(jax.grad(lambda x: f(x).sum())(jnp.full(2, x))[0])
+
+if __name__ == "__main__":
+    f = enzyme({str(write(CUBE))!r}, "cube")
+    assert copy.deepcopy(f) is f and pickle.loads(pickle.dumps(f)).signature == f.signature
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(slope, [(f, 1.0), (f, 2.0)]))
+"""
+    file = tmp_path / "pool.py"
+    file.write_text(code)
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip() == "[3.0, 12.0]", done.stderr
 
 
 SAVE = """

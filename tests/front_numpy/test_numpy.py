@@ -141,6 +141,8 @@ def test_numbers_have_gradients_where_asked_for(write: Write) -> None:
     decay = enzyme(write(DECAY), "decay", DECAY_SIGNATURE)
     t = normal(5)
     jacobian = decay.jacobian(t, 2.0, 0.5, argnums=(1, 2))
+    by_name = decay.jacobian(t, 2.0, 0.5, argnums=(decay.inputs[1], 2))
+    assert all(np.array_equal(one, other) for one, other in zip(jacobian, by_name, strict=True))
     np.testing.assert_allclose(jacobian[0], np.exp(-0.5 * t))
     np.testing.assert_allclose(jacobian[1], -2.0 * t * np.exp(-0.5 * t))
     _, tangent = decay.jvp((t, 2.0, 0.5), (None, None, 1.0))
@@ -370,6 +372,10 @@ def test_argnums_that_mean_nothing_are_refused(rosenbrock: Enzyme, write: Write)
     """Beyond the inputs, or an input without a derivative."""
     with pytest.raises(ffgrad.SignatureError, match="argnums has 1, but there are 1 inputs: x"):
         rosenbrock.grad(normal(3), argnums=1)
+    with pytest.raises(
+        ffgrad.SignatureError, match=r"argnums has 'y', which is no input's position or name\n  The inputs are: x\."
+    ):
+        rosenbrock.grad(normal(3), argnums="y")
     decay = enzyme(write(DECAY), "decay", DECAY_SIGNATURE)
     with pytest.raises(ffgrad.SignatureError, match="`t` has no derivative"):
         decay.jacobian(normal(3), 1.0, 1.0, argnums=0)

@@ -96,6 +96,9 @@ MISTAKES: dict[str, Mistake] = {
     "PyTorch: a sparse tensor": lambda _: ffgrad.torch.enzyme("cube.c", "cube", CUBE)(
         torch.eye(3, dtype=torch.float64).to_sparse()
     ),
+    "the source itself in place of its path": lambda open: open("double f(double x) { return x; }", "f"),
+    "an input's value as an option": lambda open: open("cube.c", "cube", CUBE, constants={"x": 1.0}),
+    "a gradient by what is no input": lambda open: open("cube.c", "cube", CUBE).jacobian(X, argnums="z"),
     "PyTorch: a trainable input that there is not": lambda _: ffgrad.torch.EnzymeModule(
         "cube.c", "cube", CUBE, parameters={"w": 1.0}
     ),

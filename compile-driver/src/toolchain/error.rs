@@ -79,11 +79,14 @@ pub enum ToolchainError {
     },
     /// The download did not reach a package index.
     #[error(
-        "{package} could not be downloaded: no package index offered it\n  {detail}\n  check the network and pip's index \
+        "{package} could not be downloaded: {}\n  {detail}\n  check the network and pip's index \
          and proxy settings (`pip config list`), then run `ffgrad toolchain install` again; for a machine without a \
-         network, `ffgrad toolchain install --help` describes --print and --from"
+         network, `ffgrad toolchain install --help` describes --print and --from",
+        if *reached { "the package index does not offer it" } else { "no package index could be reached" }
     )]
     NoNetwork {
+        /// Whether an index answered.
+        reached: bool,
         /// Package and version.
         package: String,
         /// The end of pip's own words.

@@ -118,6 +118,14 @@ fn watched(
     process::run_watched(&mut command, DOWNLOAD_TIME, &mut || progress.reach(size_of(folder, 3).min(total)))
 }
 
+/// pip's words, of its attempts at one thing the first alone.
+fn without_retries(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let is_retry = |line: &&str| line.contains("WARNING: Retrying (");
+    let first = text.lines().find(is_retry);
+    first.into_iter().chain(text.lines().filter(|line| !is_retry(line))).collect::<Vec<_>>().join("\n")
+}
+
 fn size_of(folder: &Path, depth: u32) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let size = |entry: fs::DirEntry| match entry.metadata() {
@@ -142,7 +150,7 @@ fn judge(pin: &Pin, folder: &Path, out: Result<Output, ProcessError>) -> Result<
     };
     let text = format!("{}\n{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let detail = tail(&out.stderr);
+    let detail = tail(without_retries(&out.stderr).as_bytes());
     Err(if contains(&["No space left on device", "Disk quota exceeded"]) {
         ToolchainError::DiskFull { folder: folder.to_owned(), needed: pin.download + pin.unpacked }
     } else if contains(&["DO NOT MATCH THE HASHES"]) {
@@ -157,7 +165,16 @@ fn judge(pin: &Pin, folder: &Path, out: Result<Output, ProcessError>) -> Result<
         "timed out",
         "Name or service",
     ]) {
-        ToolchainError::NoNetwork { package, detail }
+        // pip says "from versions: none" of an index that it could not ask, too.
+        let reached = !contains(&[
+            "ConnectionError",
+            "Connection to ",
+            "Max retries",
+            "timed out",
+            "Name or service",
+            "ProxyError",
+        ]);
+        ToolchainError::NoNetwork { package, reached, detail }
     } else {
         ToolchainError::Download { package, detail }
     })

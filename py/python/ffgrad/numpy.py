@@ -44,6 +44,9 @@ __all__ = ["Enzyme", "enzyme"]
 Array = Any
 """What is accepted as an array: see the module's documentation."""
 
+Argnums = int | str | Sequence[int | str]
+"""Inputs, by position or by name."""
+
 
 _NUMPY = Framework(np.ndarray, np.empty, np.dtype)
 
@@ -114,7 +117,7 @@ class Enzyme(Operation):
 
     Inputs are arrays of exactly the parameter's element type, or numbers for scalars. Contiguous arrays are not copied
     (:func:`ffgrad.copies` counts those that are), and no input is ever changed. Results are new arrays; outputs without
-    dimensions are NumPy's scalars. ``argnums`` chooses inputs by position, as one number or several.
+    dimensions are NumPy's scalars. ``argnums`` chooses inputs by position or by name, as one or several.
 
     All methods raise ``ShapeError``, ``DtypeError``, ``DeviceError`` and ``SignatureError`` where inputs do not fit, and
     ``ForeignError`` where the function threw a C++ exception; derivatives raise ``DifferentiationError`` where none
@@ -257,7 +260,7 @@ class Enzyme(Operation):
         outputs = self._for(given).primal(given, 0)
         return self._joined(outputs), self._joined(self._for(given).jvp(given, along))
 
-    def grad(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
+    def grad(self, /, *inputs: Array | float, argnums: Argnums = 0, **named: Array | float) -> Any:
         """Compute the gradient of a function of one output without dimensions.
 
         Parameters
@@ -265,17 +268,17 @@ class Enzyme(Operation):
         *inputs, **named
             As in a call.
         argnums
-            The inputs to differentiate.
+            The inputs to differentiate: positions or names, one or a sequence of them.
 
         Returns
         -------
         ndarray or tuple of ndarray
             New arrays of the inputs' shapes.
         """
-        return self._gradients(self._views(inputs, named), argnums)
+        return self._gradients(self._views(inputs, named), self._places(argnums))
 
     def value_and_grad(
-        self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float
+        self, /, *inputs: Array | float, argnums: Argnums = 0, **named: Array | float
     ) -> tuple[Any, Any]:
         """Compute the value and the gradient, as SciPy's ``minimize(..., jac=True)`` wants them.
 
@@ -284,7 +287,7 @@ class Enzyme(Operation):
         *inputs, **named
             As in a call.
         argnums
-            The inputs to differentiate.
+            The inputs to differentiate: positions or names, one or a sequence of them.
 
         Returns
         -------
@@ -294,12 +297,13 @@ class Enzyme(Operation):
             As :meth:`grad` returns it.
         """
         given = self._views(inputs, named)
+        argnums = self._places(argnums)
         mask = self._mask(argnums)
         self._one_number()
         (value,) = self._for(given).primal(given, mask)
         return _scalar(value), self._gradients(given, argnums)
 
-    def jacobian(self, /, *inputs: Array | float, argnums: int | Sequence[int] = 0, **named: Array | float) -> Any:
+    def jacobian(self, /, *inputs: Array | float, argnums: Argnums = 0, **named: Array | float) -> Any:
         """Compute the Jacobian, in one native loop over the rows or columns, whichever are fewer.
 
         Parameters
@@ -307,7 +311,7 @@ class Enzyme(Operation):
         *inputs, **named
             As in a call.
         argnums
-            The inputs to differentiate.
+            The inputs to differentiate: positions or names, one or a sequence of them.
 
         Returns
         -------
@@ -317,6 +321,7 @@ class Enzyme(Operation):
         """
         given = self._views(inputs, named)
         self._here("Jacobians of", given)
+        argnums = self._places(argnums)
         mask = self._mask(argnums)
         outputs = self._for(given).primal(given, mask)
         shapes = [np.shape(x) for x in given]
@@ -406,7 +411,7 @@ class Enzyme(Operation):
         change: np.ndarray = self._for(given).hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
 
-    def hessian(self, /, *inputs: Array | float, argnum: int = 0, **named: Array | float) -> np.ndarray:
+    def hessian(self, /, *inputs: Array | float, argnum: int | str = 0, **named: Array | float) -> np.ndarray:
         """Compute the Hessian of a function of one output without dimensions, in one native loop.
 
         Parameters
@@ -414,7 +419,7 @@ class Enzyme(Operation):
         *inputs, **named
             As in a call.
         argnum
-            The input to differentiate twice.
+            The input to differentiate twice: its position or name.
 
         Returns
         -------
@@ -424,6 +429,7 @@ class Enzyme(Operation):
         self._one_number()
         given = self._views(inputs, named)
         self._here("Hessians of", given)
+        argnum = self._place(argnum)
         mask = self._mask(argnum)
         shape = np.shape(given[argnum])
         count = int(np.prod(shape, dtype=int))
@@ -440,7 +446,7 @@ class Enzyme(Operation):
         values = tuple(None if y is None else _scalar(y) for y in outputs)
         return values if len(values) > 1 else values[0]
 
-    def _gradients(self, given: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
+    def _gradients(self, given: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
         self._one_number()
         gradients = self._for(given).vjp(given, self._cotangents(1.0), self._mask(argnums))
         return gradients[argnums] if isinstance(argnums, int) else tuple(gradients[i] for i in argnums)
@@ -457,7 +463,23 @@ class Enzyme(Operation):
             return np.asarray(value, dtype=dtype)
         return _viewed(value, kernels=self._gpu is not None)
 
-    def _mask(self, argnums: int | Sequence[int]) -> int:
+    def _places(self, argnums: Argnums) -> int | tuple[int, ...]:
+        """Return the positions of inputs that are given by position or by name."""
+        if isinstance(argnums, str | int | np.integer):
+            return self._place(argnums)
+        return tuple(self._place(one) for one in argnums)
+
+    def _place(self, one: int | str) -> int:
+        if isinstance(one, str) and one in self.inputs:
+            return self.inputs.index(one)
+        if isinstance(one, int | np.integer) and not isinstance(one, bool):
+            return int(one)
+        message = (
+            f"argnums has {one!r}, which is no input's position or name\n  The inputs are: {', '.join(self.inputs)}."
+        )
+        raise SignatureError(message, code="argnums")
+
+    def _mask(self, argnums: int | tuple[int, ...]) -> int:
         mask = 0
         for i in _chosen(argnums):
             if not (0 <= i < len(self.inputs)):
@@ -482,7 +504,7 @@ class Enzyme(Operation):
         raise SignatureError(message, code="not-one-number")
 
 
-def _chosen(argnums: int | Sequence[int]) -> Sequence[int]:
+def _chosen(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
     return (argnums,) if isinstance(argnums, int) else argnums
 
 

@@ -100,7 +100,7 @@ def child(kind: str, seeds: list[int]) -> None:
                     outcome = "an error without a text"
             except TypeError as error:
                 # What is no array at all is refused as every function of Python does.
-                is_typed = "must be a tensor or a number" in str(error)
+                is_typed = "must be an array, a tensor or a number" in str(error)
                 outcome = "TypeError" if is_typed else f"untyped TypeError: {error}"[:300]
             except Exception as error:  # noqa: BLE001  # this is what is looked for
                 outcome = f"untyped {type(error).__name__}: {error}"[:300]
