@@ -40,6 +40,16 @@ pub fn run(run: impl FnOnce() -> i32) -> i32 {
     status
 }
 
+/// How Linux is told what a mapping is for.
+const FOR_STACKS: c_int = {
+    #[cfg(target_os = "linux")]
+    {
+        libc::MAP_STACK
+    }
+    #[cfg(not(target_os = "linux"))]
+    0
+};
+
 /// Memory for a stack, given back when dropped.
 struct Stack {
     start: *mut c_void,
@@ -55,7 +65,7 @@ impl Stack {
     }
 
     fn of(bytes: usize) -> Option<Self> {
-        let flags: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        let flags: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | FOR_STACKS;
         // SAFETY: a new mapping.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         if start == libc::MAP_FAILED {
@@ -65,6 +75,7 @@ impl Stack {
         // SAFETY: parts of the mapping just made.
         let is_guarded = unsafe {
             // A huge page would be cleared for a few frames; kernels without huge pages refuse this.
+            #[cfg(target_os = "linux")]
             libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
             libc::mprotect(start, GUARD, libc::PROT_NONE) == 0
         };
@@ -85,7 +96,15 @@ impl Drop for Stack {
     }
 }
 
+/// Bytes that the stack of this thread has.
+#[cfg(target_os = "macos")]
+fn present_bytes() -> usize {
+    // SAFETY: asks about the thread that calls.
+    unsafe { libc::pthread_get_stacksize_np(libc::pthread_self()) }
+}
+
 /// Bytes that the stack of this thread may have; the largest number where there is no limit.
+#[cfg(not(target_os = "macos"))]
 fn present_bytes() -> usize {
     // SAFETY: each function writes to the local variable that it is given; attributes that were got are given back.
     unsafe {

@@ -89,7 +89,18 @@ fn flags() -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+/// Apple's processors of one family have the same instructions.
+#[cfg(all(not(target_arch = "x86_64"), target_os = "macos"))]
+fn flags() -> Vec<u8> {
+    let (mut family, mut size) = (0_u32, size_of::<u32>());
+    // SAFETY: the name ends with zero, and there is room for the number.
+    unsafe {
+        libc::sysctlbyname(c"hw.cpufamily".as_ptr(), (&raw mut family).cast(), &raw mut size, std::ptr::null_mut(), 0)
+    };
+    family.to_le_bytes().to_vec()
+}
+
+#[cfg(all(not(target_arch = "x86_64"), not(target_os = "macos")))]
 fn flags() -> Vec<u8> {
     // SAFETY: getauxval reads a table the kernel gave this process.
     let (a, b) = unsafe { (libc::getauxval(libc::AT_HWCAP), libc::getauxval(libc::AT_HWCAP2)) };

@@ -94,8 +94,10 @@ pub(super) fn set_usual(time: Duration) {
 
 /// Sets the process's timer; zero stops it.
 fn set_alarm(after: Duration) {
-    let value =
-        libc::timeval { tv_sec: after.as_secs().min(1 << 30) as libc::time_t, tv_usec: after.subsec_micros().into() };
+    let value = libc::timeval {
+        tv_sec: after.as_secs().min(1 << 30) as libc::time_t,
+        tv_usec: after.subsec_micros() as libc::suseconds_t,
+    };
     let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
     // SAFETY: reads the structure, and the old value is not asked for.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };

@@ -10,6 +10,7 @@ use crate::function::repeat::memory::{Meter, Room};
 use core_ad::diagnostics::Diagnosis;
 use std::fs::File;
 use std::io;
+#[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -111,16 +112,28 @@ impl<'s> Snapshots<'s> {
     }
 }
 
+/// Gives a file its room on the disk now, so that no page of it is missing later.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, length: i64) -> io::Result<()> {
+    // SAFETY: a file of ours; plain numbers.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+/// Gives a file its length; a full disk is an error of the write that meets it.
+#[cfg(not(target_os = "linux"))]
+fn reserve(file: &File, length: i64) -> io::Result<()> {
+    file.set_len(length.unsigned_abs())
+}
+
 impl<'s> Disk<'s> {
     fn new(function: &str, folder: &'s Path, slots: usize, bytes: usize) -> Result<Self> {
         let failed = |error: &io::Error| failure(function, folder, "written to", error);
         let file = tempfile::tempfile_in(folder).map_err(|error| failed(&error))?;
         let length = slots.checked_mul(bytes).and_then(|all| i64::try_from(all).ok()).unwrap_or(i64::MAX);
-        // SAFETY: a file of ours; plain numbers.
-        let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) };
-        if code != 0 {
-            return Err(failed(&io::Error::from_raw_os_error(code)));
-        }
+        reserve(&file, length).map_err(|error| failed(&error))?;
         Ok(Disk { file, folder, slots })
     }
 
