@@ -136,7 +136,10 @@ def test_bits_do_not_depend_on_the_number_of_snapshots(write: Write) -> None:
     u, c = inputs(50)
     given = [
         gradient(
-            enzyme(write(text.replace("CHECKPOINT(4)", f"CHECKPOINT({s})"), f"w{s}.c"), "wave", WAVE_SIGNATURE), u, c, 100
+            enzyme(write(text.replace("CHECKPOINT(4)", f"CHECKPOINT({s})"), f"w{s}.c"), "wave", WAVE_SIGNATURE),
+            u,
+            c,
+            100,
         )
         for s in (1, 4, 100)
     ]
@@ -253,7 +256,9 @@ def test_no_snapshot_is_none(write: Write) -> None:
 
 def test_the_size_of_each_array_must_be_known(write: Write) -> None:
     """From numbers and integer parameters."""
-    text = HEAD + "void run(double *u) {\n FFGRAD_CHECKPOINT(2);\n for (int s = 0; s < 9; s++) u[s % 3] *= sin(u[1]);\n}\n"
+    text = (
+        HEAD + "void run(double *u) {\n FFGRAD_CHECKPOINT(2);\n for (int s = 0; s < 9; s++) u[s % 3] *= sin(u[1]);\n}\n"
+    )
     with pytest.raises(DifferentiationError, match=r"the function does not know the size of `u\[n\]`"):
         f = enzyme(write(text), "run", "u[n] -> u[n]")
         f.vjp(np.ones(3))[1](np.ones(3))

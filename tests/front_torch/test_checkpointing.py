@@ -8,6 +8,7 @@ import ffgrad
 import pytest
 import torch
 from ffgrad.torch import Enzyme, enzyme
+from support.fixtures import Write
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 HEAT = Path(__file__).parents[1] / "cases" / "loops" / "repeat_heat.c"
@@ -94,3 +95,47 @@ def test_tensors_on_a_gpu_are_refused_by_name(heat: Enzyme) -> None:
             ffgrad.DeviceError, match=r"`u` is on cuda:0, and the loop over steps of `step` runs on the"
         ):
             heat(u, u, u)
+
+
+LOCALS = """\
+#include <math.h>
+#include <ffgrad/derivatives.h>
+void run(const double *start, const double *c, int n, int steps, double *end) {
+  double u[32], k[32];
+  for (int i = 0; i < n; i++) u[i] = start[i];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < n; i++) k[i] = c[i] * (round + 1) + 0.1 * u[i];
+    FFGRAD_CHECKPOINT(3);
+    for (int s = 0; s < steps; s++)
+      for (int i = 0; i < n; i++) u[i] = 0.9 * u[i] + 0.1 * sin(k[i] * u[(i + 1) % n]);
+  }
+  for (int i = 0; i < n; i++) end[i] = u[i];
+}
+"""
+
+
+def test_a_tape_holds_no_address_of_the_stack(write: Write) -> None:
+    """A loop inside the function over local arrays: between the sweeps other calls use the stack."""
+    source = write(LOCALS)
+    torch.manual_seed(1)
+    start, c = (torch.rand(24, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    signature = "start[n], c[n], steps -> end[n]"
+    expected = torch.autograd.grad(enzyme(source, "run", signature)(start, c, 40).sum(), (start, c))
+    taped = enzyme(source, "run", signature, mode="tape")
+    first, second = taped(start, c, 40), taped(2 * start, c, 30)
+    other = torch.autograd.grad(second.sum(), (start, c))
+    torch.linalg.inv(torch.rand(50, 50))
+    ours = torch.autograd.grad(first.sum(), (start, c))
+    assert all(torch.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(ours, expected, strict=True))
+    assert not any(torch.equal(a, b) for a, b in zip(ours, other, strict=True))
+    last = taped.checkpointing()
+    assert last is not None and (last["steps"], last["snapshots"]) == (40, 3)
+
+
+def test_second_derivatives_take_the_loop_as_it_stands(write: Write) -> None:
+    """Against differences of the first."""
+    f = enzyme(write(LOCALS), "run", "start[n], c[n], steps -> end[n]")
+    torch.manual_seed(2)
+    given = tuple(torch.rand(3, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    assert torch.autograd.gradcheck(lambda a, b: f(a, b, 5), given)
+    assert torch.autograd.gradgradcheck(lambda a, b: f(a, b, 5), given)

@@ -3,6 +3,7 @@
 use super::descriptor::descriptor;
 use crate::analysis::barriers::has_barriers;
 use crate::ir::Result;
+pub use crate::ir::markers::WRAPPER;
 use crate::ir::markers::{GIVEN, clobber, type_marker};
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -12,9 +13,6 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue};
 use inkwell::{AddressSpace, IntPredicate};
-
-/// Name of the wrapper.
-pub const WRAPPER: &str = "ffgrad.wrap";
 
 pub(super) fn element<'ctx>(context: ContextRef<'ctx>, dtype: DType) -> BasicTypeEnum<'ctx> {
     match dtype {

@@ -13,6 +13,12 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
+/// Name of the wrapper around the user's function.
+pub const WRAPPER: &str = "ffgrad.wrap";
+
+/// Prefix of the names of functions of one iteration of a checkpointed loop: memory that they free they alone hold.
+pub const STEP: &str = "ffgrad.step.";
+
 /// Name of the reverse mode as a function of its own.
 pub const GRADIENT: &str = "ffgrad.gradient";
 

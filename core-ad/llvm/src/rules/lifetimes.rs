@@ -6,8 +6,7 @@
 //! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap; those of the wrapper
 //! too where forward and reverse sweep are two calls.
 
-use crate::entry::WRAPPER;
-use crate::lowering::checkpoint::STEP;
+use crate::ir::markers::{STEP, WRAPPER};
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;

@@ -31,7 +31,7 @@ mod target;
 pub use anchor::{anchor, forget, is_used};
 pub use rule::{link, needs_runtime};
 
-use crate::entry::WRAPPER;
+use crate::ir::markers::WRAPPER;
 use crate::ir::{self, Result};
 use crate::llvm::pipelines;
 use crate::rules::{self, Installed, Rule};
@@ -42,9 +42,6 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use std::collections::HashSet;
-
-/// Prefix of the names of functions of one iteration: memory that they free they alone hold.
-pub const STEP: &str = "ffgrad.step.";
 
 /// Why a loop cannot be checkpointed.
 pub type Refusal = Box<Diagnosis>;

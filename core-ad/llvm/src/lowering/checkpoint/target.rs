@@ -2,7 +2,7 @@
 
 use super::{Refusal, anchor, anchored, refusal};
 use crate::analysis::cfg::{LoopNest, NaturalLoop};
-use crate::entry::WRAPPER;
+use crate::ir::markers::WRAPPER;
 use crate::ir::{Block, Value};
 use core_ad::diagnostics::Location;
 use inkwell::module::Module;
