@@ -127,10 +127,8 @@ release: env-release tools ## sdist, wheel, C ABI, FFGrad.jl and checksums in ta
 env-release: ## zig, maturin and what checks a wheel, and .venv-release
 	@scripts/env.sh release
 
-docs: env-docs ## the site, in target/docs; every warning and every broken link inside it is an error
-	@rm -rf target/docs
-	@.venv-docs/bin/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet --doctree-dir target/doctrees docs target/docs
-	@echo "the site: target/docs/index.html"
+docs: env-docs ## the site, in target/docs, with the Rust crates; every warning and every broken link inside it is an error
+	@scripts/docs.sh
 
 gallery: build env-jax env-tf ## runs the examples and keeps their pictures in docs/gallery (ARGS="robot_arm" for some)
 	@$(PYTHON_BIN)/python scripts/gallery.py $(ARGS)

@@ -15,6 +15,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 
 project = "ffgrad"
 author = "the authors of ffgrad"
+copyright = author  # noqa: A001  (Sphinx calls it so)
 found = re.search(r'^version = "([^"]+)"', (DOCS.parent / "Cargo.toml").read_text(), re.MULTILINE)
 version = release = found[1] if found else ""
 

@@ -56,7 +56,7 @@ pub enum Error {
     Interrupted,
 }
 
-/// The class of an [`Error`], which bindings map to their exception types.
+/// The class of an [`enum@Error`], which bindings map to their exception types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Kind {

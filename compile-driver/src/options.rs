@@ -368,7 +368,7 @@ pub struct Spec {
     pub sources: Vec<PathBuf>,
     /// Function name: C name, mangled symbol, demangled C++ name or template instance.
     pub function: String,
-    /// Signature, where the defaults do not do.
+    /// Signature, where the defaults do not fit.
     #[serde(default)]
     pub signature: Option<String>,
     /// Options.

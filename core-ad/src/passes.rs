@@ -335,7 +335,7 @@ pub const PASSES: [PassInfo; 57] = [
     PassInfo {
         name: "opaque-tables",
         file: "workarounds/opaque_tables.rs",
-        why: "Enzyme's type analysis goes on for ever over a tree or list whose header is in a global; passes the global's address through a function",
+        why: "Enzyme's type analysis does not end on a tree or list whose header is in a global; passes the global's address through a function",
         test: "cases/enzyme_bugs/named_rates.cpp",
         // What is inactive stays so; what asks for runtime activity looks at the address itself.
         after: &["inactive-globals", "mixed-activity"],

@@ -1,4 +1,4 @@
-"""Molecular dynamics of which nobody wrote the forces: they are the gradient of an energy in C.
+"""Molecular dynamics without a line of code for the forces: they are the gradient of an energy in C.
 
 ``forces.c`` has the energy of argon atoms in a round box and nothing else. NumPy moves the atoms by the velocity Verlet method with
 forces that are minus its gradient. The gas is cooled slowly, condenses into drops, and freezes into crystals. Then the cooling ends, and

@@ -2,7 +2,7 @@
 
 ``burgers.c`` steps Burgers' equation: waves that steepen to shocks. On 512 cells it is the truth. On 32 cells the shocks fall between
 the cells, and waves ring. A network with 1,000 weights looks at five neighbouring cells and adds a flux between them. It is trained *through* the
-solver: 16 steps are unrolled, and the error's gradient passes network and C code in turn. It is then tried on waves that it has
+solver: 16 steps are unrolled, and the error's gradient passes alternately through the network and the C code. It is then tried on waves that it has
 never seen, for eight times as long.
 
     python examples/closure/train.py [--epochs 500] [--out FOLDER]

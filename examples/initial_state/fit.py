@@ -1,7 +1,7 @@
 """Where did it begin? The initial state of a long nonlinear simulation, from what a few sensors saw of it.
 
 A C function is one step; ffgrad runs the loop (``repeat``) and the gradient of all steps with the memory of a few states. SciPy's L-BFGS
-fits the initial state. Draws it beside the true one, and the memory of one gradient over time for several numbers of snapshots.
+fits the initial state. Draws it beside the true one, and what several numbers of snapshots cost: memory, or steps that run again.
 
     python fit.py [--size 64] [--steps 400] [--out folder]
     python fit.py --size 1000 --steps 10000 --iterations 2      # a million cells; ten minutes an iteration
@@ -10,8 +10,6 @@ fits the initial state. Draws it beside the true one, and the memory of one grad
 from __future__ import annotations
 
 import argparse
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +36,6 @@ def blobs(size: int) -> np.ndarray:
     y, x = np.mgrid[:size, :size] / size
     colony = [(0.3, 0.25, 0.07), (0.7, 0.6, 0.1), (0.25, 0.75, 0.05)]
     return sum(0.4 * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * r**2)) for a, b, r in colony)
-
-
-def resident() -> float:
-    """Megabytes of this process."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
-
-
-def memory_over_time(gradient: Any) -> tuple[list[float], list[float]]:
-    """Run a gradient; return when, and how many megabytes more than before it this process had."""
-    times, sizes, is_done = [], [], threading.Event()
-    start, before = time.perf_counter(), resident()
-
-    def look() -> None:
-        while not is_done.wait(0.002):
-            times.append(time.perf_counter() - start)
-            sizes.append(resident() - before)
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    gradient()
-    is_done.set()
-    watcher.join()
-    return times, sizes
 
 
 def main() -> None:
@@ -105,19 +80,25 @@ def main() -> None:
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
     for axis, state, title in ((axes[0], true, "true initial state"), (axes[1], fitted, "fitted to the sensors")):
-        figure.colorbar(axis.imshow(state, vmin=0, vmax=true.max()), ax=axis)
+        figure.colorbar(axis.imshow(state, vmin=0, vmax=true.max()), ax=axis, label="density")
         axis.set_title(title)
-    axes[0].plot(sensor % size, sensor // size, "w.", markersize=2)
+    axes[0].plot(sensor % size, sensor // size, "w.", markersize=2, label="sensor")
+    axes[0].legend(loc="upper right", facecolor="#30305a", labelcolor="white", fontsize=8)
+    costs = []
     for count in options.snapshots:
         op = simulation(steps, count)
-        pull = op.vjp(true, *rest)[1]
-        times, sizes = memory_over_time(lambda pull=pull: pull((true, None)))
+        op.vjp(true, *rest)[1]((true, None))
         done = op.checkpointing()
-        print(
-            f"{done['snapshots']:5} snapshots: {done['forward'] / steps:.1f} forward runs a step, {done['peak_bytes'] / 2**20:.1f} MiB"
-        )
-        axes[2].plot(times, sizes, label=f"{done['snapshots']} snapshots")
-    axes[2].set(title=f"memory of one gradient of {steps} steps", xlabel="seconds", ylabel="MiB more than before")
+        costs.append((done["peak_bytes"] / 2**20, done["forward"] / steps, done["snapshots"]))
+        print(f"{costs[-1][2]:5} snapshots: {costs[-1][1]:.1f} forward runs a step, {costs[-1][0]:.1f} MiB")
+    everything = true.nbytes * steps / 2**20
+    memory, runs, counts = zip(*costs, strict=True)
+    axes[2].semilogx(memory, runs, "o-", color="#1f5fa8", label="with snapshots")
+    axes[2].plot(everything, 1, "s", color="#b83a3a", label="every state kept")
+    for at, count in zip(zip(memory, runs, strict=True), counts, strict=True):
+        axes[2].annotate(f"{count} snapshots", at, (6, 6), textcoords="offset points", fontsize=8)
+    axes[2].set(title=f"one gradient of {steps} steps", xlabel="MiB", ylabel="forward runs of each step")
+    axes[2].set(xlim=(0.6 * min(memory), 3 * everything), ylim=(0, 1.15 * max(runs)))
     axes[2].legend()
     options.out.mkdir(parents=True, exist_ok=True)
     figure.savefig(options.out / "initial_state.png", dpi=120)

@@ -1,4 +1,4 @@
-"""A robot arm with six joints finds its way between obstacles: SciPy minimises a cost in C++.
+"""A robot arm with six joints plans a path between obstacles: SciPy minimises a cost in C++.
 
 ``arm.cpp`` has the arm's geometry with ``std::vector`` and a cost of a whole movement: 40 poses of six joints, described by 30
 numbers. L-BFGS has the gradient from one call. The start is to stand still.
@@ -74,7 +74,7 @@ def clearance(places: np.ndarray) -> float:
 
 
 def draw(places: np.ndarray, out: Path) -> None:
-    """Draw the arm in several poses, from light to dark, with the way of the hand."""
+    """Draw the arm in several poses, from light to dark, with the path of the hand."""
     figure, axis = plt.subplots(figsize=(7.5, 5.2), layout="constrained")
     for x, y, radius in OBSTACLES:
         axis.add_patch(plt.Circle((x, y), radius, color="#e5b8b8"))
@@ -83,7 +83,7 @@ def draw(places: np.ndarray, out: Path) -> None:
         share = i / (len(places) - 1)
         colour = plt.cm.Blues(0.25 + 0.7 * share)
         axis.plot(*places[i].T, "-o", color=colour, lw=2 + 2.5 * share, ms=5, zorder=2 + share)
-    axis.plot(*places[:, -1].T, color="#c98a12", lw=1.5, label="way of the hand", zorder=4)
+    axis.plot(*places[:, -1].T, color="#c98a12", lw=1.5, label="path of the hand", zorder=4)
     axis.plot(*GOAL, "*", color="#2f8a4c", ms=16, label="goal", zorder=5)
     axis.plot(0, 0, "s", color="black", ms=10, label="foot")
     axis.set(aspect="equal", xlim=(-2.2, 4.2), ylim=(-1.0, 4.7), xlabel="m", ylabel="m")

@@ -18,11 +18,13 @@ import scipy.optimize
 import torch
 from ffgrad.errors import CompileError, DifferentiationError, ForeignError, ShapeError, SignatureError
 from ffgrad.torch import Enzyme, enzyme
+from support.documents import as_program, misprints, steps_of
+from support.fixtures import RunPython
 
 Write = Callable[..., Path]
 Compile = Callable[..., Enzyme]
 CASES = Path(__file__).resolve().parents[1] / "cases" / "fortran"
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fortran" / "calibrate.py"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 WHERE = """\
 subroutine where_is(a, b, address)
@@ -385,10 +387,30 @@ def test_a_missing_flang_says_how_to_get_one(tmp_path: Path) -> None:
     assert "ffgrad toolchain install fortran" in done.stdout, done.stdout + done.stderr
 
 
-def test_the_example_calibrates_its_model(tmp_path: Path) -> None:
-    """In a process of its own; the misfit comes down to the noise."""
+def test_the_document_prints_what_it_says(tmp_path: Path, run_python: RunPython) -> None:
+    """``docs/fortran.md``: the text below each block is what the block prints."""
+    steps = steps_of("fortran.md", tmp_path)
+    assert misprints(steps, run_python(as_program(steps)).stdout) == []
+
+
+def run_example(name: str, *arguments: str) -> str:
+    """Run an example in a process of its own, and return what it prints."""
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
     env = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, str(EXAMPLE)], env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    last = float(done.stdout.split("->")[1].split()[0])
+    return done.stdout
+
+
+def test_the_example_calibrates_its_model() -> None:
+    """The misfit comes down to the noise."""
+    last = float(run_example("fortran/calibrate.py").split("->")[1].split()[0])
     assert last < 0.004
+
+
+def test_the_example_of_fortran_77_finds_its_map(tmp_path: Path) -> None:
+    """COMMON blocks that a call writes, labels and GO TO: twelve of its 150 iterations."""
+    printed = run_example("aquifer/invert.py", "--iterations", "12", "--out", str(tmp_path))
+    assert float(printed.split("residuals ")[1].split()[0]) < 5
+    assert float(printed.split("factor of ")[1].split()[0]) < 1.5
+    assert (tmp_path / "aquifer.png").stat().st_size > 10_000

@@ -19,13 +19,19 @@ NAMED = re.compile(r"(?://|!|#) (\S+\.(?:c|cpp|h|hpp|f90|f|cu|py))\b")
 MARK = "\x1e"
 
 
+def write(file: Path, text: str) -> None:
+    """Write a source, which may be in a folder of its own."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
 def program_of(document: str, folder: Path) -> str:
     """Write the sources that a document shows into a folder, and return its Python blocks as one program."""
     program = []
     for language, text in BLOCK.findall((DOCS / document).read_text()):
         named = NAMED.match(text)
         if named and language != "python":
-            (folder / named[1]).write_text(text)
+            write(folder / named[1], text)
         elif language == "python":
             program.append(text)
     assert program
@@ -64,7 +70,7 @@ def steps_of(document: str, folder: Path) -> list[Step]:
         elif language == "text" and steps and not text[below : block.start()].strip():
             steps[-1].printed = code
         elif named:
-            (folder / named[1]).write_text(code)
+            write(folder / named[1], code)
         below = block.end()
     assert steps
     return steps

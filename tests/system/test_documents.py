@@ -24,7 +24,17 @@ def test_the_code_of_a_document_runs(document: str, tmp_path: Path, run_python: 
 
 @pytest.mark.parametrize(
     "document",
-    ["../README.md", "index.md", "tutorial/first-model.md", "tutorial/signatures.md", "speed.md", "debugging.md"],
+    [
+        "../README.md",
+        "index.md",
+        "tutorial/first-model.md",
+        "tutorial/signatures.md",
+        "legacy.md",
+        "cpp.md",
+        "command-line.md",
+        "speed.md",
+        "debugging.md",
+    ],
 )
 def test_a_document_prints_what_it_says(document: str, tmp_path: Path, run_python: RunPython) -> None:
     """In an empty folder; the text below each block is what the block prints."""
@@ -49,6 +59,23 @@ def test_the_documentation_of_options_is_that_of_the_driver() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
     documented = re.findall(r"^    (\w+) : ", Options.__doc__ or "", re.MULTILINE)
     assert sorted(documented) == sorted(Options.__annotations__)
+
+
+def test_a_broken_link_of_the_site_is_found(tmp_path: Path) -> None:
+    """A page or an anchor that is not there; links to other sites are left alone."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "index.html").write_text('<h1 id="one">One</h1><a href="../b.html">b</a>')
+    (tmp_path / "b.html").write_text(
+        '<a href="a/#one">1</a> <a href="a/index.html#two">2</a> <img src="c.png"> <a href="https://x.org/#y">3</a>'
+    )
+    command = [sys.executable, ROOT / "scripts" / "check_links.py", tmp_path]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 1
+    assert checked.stderr.splitlines() == [
+        "broken links:",
+        "b.html: a/index.html#two: there is no such anchor",
+        "b.html: c.png: there is no such file",
+    ]
 
 
 @pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

@@ -49,16 +49,16 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
 def test_every_example_is_listed() -> None:
     """In the table above and in the README that people read."""
     # Those for TensorFlow and JAX need other environments: the test_examples.py of tests/front_tf and tests/front_jax list them.
-    # That for Fortran needs flang: tests/fortran/test_fortran.py runs it.
+    # Those for Fortran need flang: tests/fortran/test_fortran.py runs them.
     scripts = {
         name
         for path in EXAMPLES.rglob("*.py")
-        if not (name := str(path.relative_to(EXAMPLES))).startswith(("tf_", "jax_", "fortran/"))
+        if not (name := str(path.relative_to(EXAMPLES))).startswith(("tf_", "jax_", "fortran/", "aquifer/"))
     }
     # These need more than one process: test_parallel.py runs them.
     assert scripts == set(TABLE) | {"mpi/heat.py", "ddp/fit.py"}
     readme = (EXAMPLES / "README.md").read_text()
-    sources = [path for path in EXAMPLES.rglob("*") if path.suffix in {".py", ".c", ".cpp", ".cu"}]
+    sources = [path for path in EXAMPLES.rglob("*") if path.suffix in {".py", ".c", ".cpp", ".cu", ".f", ".f90"}]
     forgotten = [str(path.relative_to(EXAMPLES)) for path in sources if f"({path.relative_to(EXAMPLES)})" not in readme]
     assert not forgotten
     # And each is in the gallery of the site.

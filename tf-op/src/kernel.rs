@@ -164,9 +164,7 @@ pub unsafe extern "C" fn compute(kernel: *mut c_void, context: *mut Context) {
     let failure = match outcome {
         Ok(Ok(())) => return,
         Ok(Err(failure)) => failure,
-        Err(_) => {
-            Failure { code: Code::Internal, text: "ffgrad failed; the reason stands on standard error".to_owned() }
-        }
+        Err(_) => Failure { code: Code::Internal, text: "ffgrad failed; the reason is on standard error".to_owned() },
     };
     let status = OwnStatus::new(api);
     status.set(failure.code, &failure.text);

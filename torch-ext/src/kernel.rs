@@ -101,7 +101,7 @@ unsafe fn run(task: Task, stack: *mut u64, count: u64) {
             return;
         }
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::plain("ffgrad failed; the reason stands on standard error"),
+        Err(_) => Failure::plain("ffgrad failed; the reason is on standard error"),
     };
     failure.throw(api)
 }

@@ -72,9 +72,7 @@ unsafe extern "C" fn handle(frame: *mut CallFrame) -> *mut api::Error {
     let failure = match outcome {
         Ok(Ok(())) => return ptr::null_mut(),
         Ok(Err(failure)) => failure,
-        Err(_) => {
-            Failure { code: Code::Internal, text: "ffgrad failed; the reason stands on standard error".to_owned() }
-        }
+        Err(_) => Failure { code: Code::Internal, text: "ffgrad failed; the reason is on standard error".to_owned() },
     };
     // SAFETY: XLA's frame.
     unsafe { refuse(frame, &failure) }

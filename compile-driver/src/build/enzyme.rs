@@ -357,8 +357,10 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
                     "Raise the limit, as with timeout={}, where the function is large;",
                     4 * seconds.max(1)
                 ))
-                .advise("else type analysis may go on for ever over a large constant table or struct: pass it as a parameter,")
-                .advise("one array for each type, or analyse less of it: engine_options=[\"enzyme-max-type-offset=64\"].")
+                .advise("else type analysis may not end on a large constant table or struct: pass it as a parameter,")
+                .advise(
+                    "one array for each type, or analyse less of it: engine_options=[\"enzyme-max-type-offset=64\"].",
+                )
         }
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)

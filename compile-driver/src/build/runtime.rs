@@ -80,7 +80,7 @@ fn bitcode(tools: &Tools, cache: &Cache, name: &str, text: &str, flags: &[&str])
         Error::compile(
             Diagnosis::new("runtime", name, "ffgrad's own C runtime does not compile")
                 .quote(text)
-                .advise("Run `ffgrad doctor`: the C library's headers may be missing. arena=False does without."),
+                .advise("Run `ffgrad doctor`: the C library's headers may be missing. arena=False does not need it."),
         )
     };
     let output = process::run(&mut command, None, Duration::from_secs(60))

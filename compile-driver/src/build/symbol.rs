@@ -38,7 +38,7 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String], read: &[Pat
                 let names = if paths.is_empty() { visible(functions) } else { paths };
                 match names.is_empty() {
                     true if is_template(spec, function) => diagnosis.advise(format!(
-                        "`{function}` is a template there, of which nothing is compiled: name an instance, `{function}<double>`."
+                        "`{function}` is a template there, and no instance of it is compiled: name one, `{function}<double>`."
                     )),
                     true => diagnosis.advise("It defines no functions."),
                     false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
@@ -69,7 +69,7 @@ pub fn renamed<'p>(name: &str, files: impl Iterator<Item = &'p Path>) -> Option<
             if rest.starts_with(char::is_whitespace) && value.starts_with(|c: char| c.is_alphabetic() || c == '_') {
                 let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 return Some(format!(
-                    "`{name}` is a macro ({file}:{}) and stands for `{value}`: give that name.",
+                    "`{name}` is a macro ({file}:{}) that expands to `{value}`: give that name.",
                     number + 1
                 ));
             }

@@ -40,7 +40,7 @@ pub fn damaged(cache: &Cache, key: &str, reason: &str) -> Error {
     CacheError::Damaged { path: cache.entry(key), reason: reason.to_owned() }.into()
 }
 
-/// A bitcode file of an entry that is not as it was written, if there is one.
+/// A bitcode file of an entry that has changed since it was written, if there is one.
 pub fn damaged_module(entry: &Path, manifest: &Manifest) -> Option<PathBuf> {
     let names = manifest.modules.iter().chain(&manifest.library);
     let whole = |name: &String| {

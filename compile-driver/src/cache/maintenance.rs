@@ -148,16 +148,16 @@ fn damages(entry: &Path) -> Vec<Damage> {
     let damage = |path: &Path, reason: &str| Damage { path: path.to_owned(), reason: reason.to_owned() };
     let manifest = crate::cache::read_json(&entry.join("manifest.json"));
     let Some(manifest) = manifest.filter(|m: &Manifest| m.format == FORMAT && m.key == name_of(entry)) else {
-        return vec![damage(entry, "its manifest is not as it was written")];
+        return vec![damage(entry, "its manifest has changed since it was written")];
     };
     if let Some(module) = entry::damaged_module(entry, &manifest) {
-        return vec![damage(entry, &format!("`{}` is not as it was written", name_of(&module)))];
+        return vec![damage(entry, &format!("`{}` has changed since it was written", name_of(&module)))];
     }
     let artifacts = folders(entry).into_iter().filter(|f| layout::whole(f).is_none());
     let mut found: Vec<Damage> = artifacts.map(|f| damage(&f, "its content is not what was built")).collect();
     let files = fs::read_dir(entry).into_iter().flatten().flatten().map(|f| f.path());
     let choices = files.filter(|f| name_of(f).starts_with("choice-") && crate::cache::read_json::<Choice>(f).is_none());
-    found.extend(choices.map(|f| damage(&f, "it is not as it was written")));
+    found.extend(choices.map(|f| damage(&f, "it has changed since it was written")));
     found
 }
 

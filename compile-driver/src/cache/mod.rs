@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Keys hold content, never modification times or places. `CACHING.md` has the rest: what is hashed, what is checked, what is
-//! removed when. [`sealed`] has the JSON files, [`keeping`] listing, checking and removing, [`overlay`] what happens
+//! removed when. [`sealed`] has the JSON files, [`maintenance`] listing, checking and removing, [`overlay`] what happens
 //! where the folder cannot be written to.
 
 pub mod entry;

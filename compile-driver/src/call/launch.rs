@@ -86,7 +86,9 @@ impl Launcher {
 /// The error for a function that has no kernel.
 pub(crate) fn no_kernel(spec: &Spec) -> Error {
     let headline = format!("`{}` is no CUDA kernel: it runs on the CPU only", spec.function);
-    Error::Device(Box::new(Diagnosis::new("no-kernel", &spec.function, headline).advise("Kernels stand in .cu files.")))
+    Error::Device(Box::new(
+        Diagnosis::new("no-kernel", &spec.function, headline).advise("Write the function as a kernel in a .cu file."),
+    ))
 }
 
 fn refused(spec: &Spec, problem: String) -> Error {

@@ -65,7 +65,7 @@ pub(crate) fn find(
             let place = if half == "forward" { &rule.forward } else { &rule.reverse };
             diagnosis.location = place.clone().map(source_text::with_text);
             match faulty {
-                Some(_) => diagnosis.advise(format!("Without it, differentiating `{name}` itself, the gradient passes.")),
+                Some(_) => diagnosis.advise(format!("Without it, when ffgrad differentiates `{name}` itself, the gradient passes.")),
                 None => diagnosis,
             }
             .advise(format!("Check `{name}` alone: enzyme(source, \"{name}\", signature, derivatives=...), docs/custom-derivatives.md."))

@@ -5,7 +5,7 @@ const ZERO: [&str; 2] = ["agree (0.000000e0)", "agree (-0.000000e0)"];
 
 /// Of a solver's result.
 const SOLVER: [&str; 2] = [
-    "Of a solver that iterates: its derivative by AD is 0 (bisection), or has not converged where the solution has; use the implicit",
+    "If the function has an iterative solver, its derivative by AD is 0 (bisection), or has not converged where the solution has: use the implicit",
     "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, docs/custom-derivatives.md.",
 ];
 
@@ -38,12 +38,12 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
             return vec![
                 "Its derivative by AD is 0: its result comes from comparisons (bisection), or from numbers that are rounded.",
-                "Of a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
+                "For a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
                 "docs/custom-derivatives.md.",
             ];
         }
         let either = [
-            "Either the function is chaotic, or jumps or wiggles near these arguments, so that no difference tells its",
+            "The function may be chaotic, or jump or oscillate near these arguments: then no difference confirms its",
             "derivative: try other arguments or fewer steps; verify=\"off\" returns Enzyme's gradient without a check.",
         ];
         let or = "Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.";
@@ -57,7 +57,7 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         ]
     } else {
         vec![
-            "Give the part that Enzyme cannot treat as a function of its own and mark it inactive,",
+            "Move the part that Enzyme cannot treat into a function of its own and mark that inactive,",
             "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
             "or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.",
         ]
@@ -75,7 +75,9 @@ mod tests {
         };
         assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")], &[])[0].starts_with("Its derivative by AD is 0"));
         let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()], &[]);
-        assert!(chaos[0].starts_with("Either") && chaos.iter().any(|line| line.contains("implicit(")));
+        assert!(
+            chaos[0].starts_with("The function may be chaotic") && chaos.iter().any(|line| line.contains("implicit("))
+        );
         let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()], &[]);
         assert!(wrong[2].contains("bug of Enzyme"));
         let solved = advice(&[agree("3.000000e0")], &[("solve", "residual")]);

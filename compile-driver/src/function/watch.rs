@@ -160,8 +160,8 @@ impl Selection<'_> {
     fn warn_unchecked(&self) {
         let function = &self.opened.spec.function;
         self.opened.warn(format!(
-            "values decide the path through `{function}`, and this call took one that no verified call has: its gradient is \
-             returned without a check, for such checks have taken their time (2 s, and as long as its calls); \
+            "values decide the path through `{function}`, and this call took a path that no verified call has taken: its \
+             gradient is returned without a check, because checks have used up their time (2 s, and as long as its calls); \
              verify=\"strict\" checks without limit"
         ));
     }

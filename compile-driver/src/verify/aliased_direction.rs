@@ -16,7 +16,7 @@ use core_ad::protocol::Entry;
 /// # Errors
 ///
 /// Only what the foreign code throws.
-pub(super) fn check(probe: &Probe<'_>, point: &Point, scale: f64) -> Result<Option<String>> {
+pub(super) fn check(probe: &Probe<'_>, point: &Point, scale: f64) -> Result<Option<(f64, String)>> {
     let (cotangent, gradients) = &probe.last;
     let along = own_values(probe, point);
     let forward = probe.dot(cotangent, &probe.results(&run(probe, Entry::Jvp, point, &Vec::new())?));
@@ -37,14 +37,25 @@ pub(super) fn check_second(probe: &mut Probe<'_>, point: &Point, entry: Entry, s
         Entry::Jvp2 => (probe.dot(&v, &probe.results(&changes)), probe.dot(&along, &apart)),
         _ => (probe.dot(&along, &probe.gradients(&changes)), probe.dot(&along, &apart)),
     };
-    Ok(compare(forward, reverse, probe.tolerance.coarser().identity, scale))
+    Ok(compare(forward, reverse, probe.tolerance.coarser().identity, scale).map(|(_, text)| text))
 }
 
-/// Compares two computations of one value, each with the scale of its sum. Zeros and infinities are inconclusive.
-fn compare((one, size_one): (f64, f64), (other, size_other): (f64, f64), tolerance: f64, scale: f64) -> Option<String> {
-    let error = (one - other).abs() / size_one.max(size_other).max(scale);
+/// How far two computations of one value are apart, each with the scale of its sum, and what to say, where that is too far. Zeros and infinities are inconclusive.
+fn compare(
+    (one, size_one): (f64, f64),
+    (other, size_other): (f64, f64),
+    tolerance: f64,
+    scale: f64,
+) -> Option<(f64, String)> {
+    let gap = (one - other).abs();
+    let error = gap / size_one.max(size_other).max(scale);
     (error > tolerance).then(|| {
-        format!("along an input itself, in the same memory, derivatives give {one:.6e}, in memory apart {other:.6e}")
+        (
+            gap,
+            format!(
+                "along an input itself, in the same memory, derivatives give {one:.6e}, in memory apart {other:.6e}"
+            ),
+        )
     })
 }
 

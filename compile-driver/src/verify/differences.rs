@@ -7,6 +7,13 @@ use crate::verify::{Moved, Place, Probe, Sample};
 /// A value of the function at a step along a direction, and the sum of its terms' magnitudes.
 pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
 
+/// The estimate of a derivative with one step, and the rounding of the function's values behind it.
+struct Difference {
+    step: f64,
+    value: f64,
+    rounding: f64,
+}
+
 /// 2 h times the derivative along a direction, from both sides, and the magnitudes behind it.
 pub(super) fn central(along: Along<'_>, h: f64) -> Result<(f64, f64)> {
     let (plus, size) = along(h)?;
@@ -77,8 +84,32 @@ impl Probe<'_> {
         Ok(false)
     }
 
+    /// Whether differences agree once their leading error, which falls with the square of the step, is extrapolated to zero
+    /// (Richardson). At the minimum of a fit the gradient is small beside that error with any step, and beside rounding with a shorter one.
+    /// A jump or a kink has no such error, and stays.
+    fn extrapolated_differences(&self, by_step: &mut [Difference], sample: &mut Sample) -> bool {
+        by_step.sort_by(|a, b| b.step.total_cmp(&a.step));
+        let before = sample.rounding;
+        sample.extrapolated.clear();
+        for pair in by_step.windows(2) {
+            let [coarse, fine] = pair else { continue };
+            let weight = 1.0 / ((coarse.step / fine.step).powi(2) - 1.0);
+            sample.differences = fine.value + weight * (fine.value - coarse.value);
+            sample.rounding = coarse.rounding.max(fine.rounding);
+            sample.noise = (1.0 + weight) * fine.rounding / fine.step + weight * coarse.rounding / coarse.step;
+            if sample.is_finite() && sample.noise <= 0.1 * sample.scale && sample.differences_agree(&self.tolerance) {
+                sample.converged = true;
+                return true;
+            }
+            sample.extrapolated.push(((sample.differences - sample.forward).abs(), sample.noise));
+        }
+        sample.rounding = before;
+        false
+    }
+
     fn differences(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<()> {
         let mut estimates: Vec<f64> = Vec::new();
+        let mut by_step: Vec<Difference> = Vec::new();
         for &h in self.tolerance.steps {
             let (difference, size) = estimate(h)?;
             sample.differences = difference / (2.0 * h);
@@ -89,6 +120,10 @@ impl Probe<'_> {
                 return Ok(());
             }
             estimates.push(sample.differences);
+            by_step.push(Difference { step: h, value: sample.differences, rounding: sample.rounding });
+        }
+        if self.extrapolated_differences(&mut by_step, sample) {
+            return Ok(());
         }
         if self.finer_differences(estimate, sample)? {
             return Ok(());

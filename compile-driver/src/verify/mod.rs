@@ -31,6 +31,7 @@ pub(crate) mod sample;
 pub(crate) mod second_order;
 pub(crate) mod split_mode;
 pub mod stage;
+mod stationary;
 
 use crate::call::arguments::Call;
 use crate::error::Result;
@@ -138,12 +139,15 @@ struct Sample {
     noise: f64,
     /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be distinguished from it.
     rounding: f64,
+    /// Of extrapolated differences: how far they are from the forward mode, and their rounding.
+    extrapolated: Vec<(f64, f64)>,
 }
 
 impl Sample {
     /// The value from both modes, before finite differences.
     fn of(forward: f64, reverse: f64, scale: f64) -> Self {
-        Sample { forward, reverse, scale, differences: f64::NAN, converged: false, noise: 0.0, rounding: 0.0 }
+        let (differences, extrapolated) = (f64::NAN, Vec::new());
+        Sample { forward, reverse, scale, differences, converged: false, noise: 0.0, rounding: 0.0, extrapolated }
     }
 
     fn is_finite(&self) -> bool {
@@ -368,13 +372,18 @@ impl<'a> Probe<'a> {
     /// What a sample at a point shows where derivatives are finite and not all zero.
     fn judge(&mut self, point: &Point, sample: Sample) -> Result<Outcome> {
         self.note_error(sample.identity_error());
-        if sample.identity_error() > self.tolerance.identity {
-            return Ok(Outcome::Wrong(sample.record(&self.tolerance), identity_text(&sample)));
+        let tolerance = self.tolerance;
+        let (is_apart, agrees) = (sample.identity_error() > tolerance.identity, sample.differences_agree(&tolerance));
+        let aliased = aliased_direction::check(self, point, sample.scale)?;
+        let around = if is_apart || !agrees || aliased.is_some() { stationary::look(self, point)? } else { None };
+        let is_excused = |gap: f64| around.is_some_and(|around| around.excuses(gap, &tolerance));
+        if is_apart && !is_excused((sample.forward - sample.reverse).abs()) {
+            return Ok(Outcome::Wrong(sample.record(&tolerance), identity_text(&sample)));
         }
-        if let Some(text) = aliased_direction::check(self, point, sample.scale)? {
-            return Ok(Outcome::Wrong(sample.record(&self.tolerance), text));
+        if let Some((_, text)) = aliased.filter(|(gap, _)| !is_excused(*gap)) {
+            return Ok(Outcome::Wrong(sample.record(&tolerance), text));
         }
-        match sample.differences_agree(&self.tolerance) {
+        match agrees || around.is_some_and(|around| around.excuses_differences(&sample, &tolerance)) {
             true => Ok(Outcome::Passed(sample.record(&self.tolerance))),
             false if self.allowed.moved == Moved::Nowhere => {
                 Ok(Outcome::Suspect(sample.record(&self.tolerance), NO_DIFFERENCES.to_owned()))

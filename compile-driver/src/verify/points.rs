@@ -30,6 +30,8 @@ pub(super) const CHANGES: [&[Change]; 8] = [
     &[Change::Permute, Change::Mix(1.0), Change::Flip],
 ];
 
+/// Values that differ by no more than this, relative to them, count as equal: at a minimum where all are one number they differ by rounding.
+const ALIKE: f64 = 1e-11;
 /// How far values are moved that are all equal, towards zero and relative to them; and zeros, absolutely, as by finite differences.
 const EQUAL: f64 = 1e-2;
 const ZERO: f64 = 1e-3;
@@ -71,14 +73,15 @@ impl Probe<'_> {
         let step = 4.0 * self.tolerance.epsilon;
         self.each_array(point, &mut |probe, values| {
             let (low, high) = range(values);
+            let has_range = are_apart(low, high);
             for x in values.iter_mut() {
-                let sign = match low < high {
+                let sign = match has_range {
                     true if *x > 0.5 * (low + high) => -1.0,
                     true => 1.0,
                     false => -x.signum(),
                 };
                 let moved = *x + sign * x.abs() * step * (1.0 + 8.0 * probe.random.uniform());
-                *x = if low < high { moved.clamp(low, high) } else { moved };
+                *x = if has_range { moved.clamp(low, high) } else { moved };
             }
         })
     }
@@ -87,7 +90,7 @@ impl Probe<'_> {
         let keeps_order = self.has_unsorted(point);
         self.each_array(point, &mut |probe, values| {
             let (low, high) = range(values);
-            if low < high {
+            if are_apart(low, high) {
                 // A sorted array beside others is a grid or has knots: only mixed, neighbour with neighbour, it stays sorted.
                 if keeps_order && is_sorted(values) {
                     return probe.mix_neighbours(values);
@@ -169,6 +172,11 @@ fn range(values: &[f64]) -> (f64, f64) {
     let first = (values[0], values[0]);
     let (low, high) = values.iter().fold(first, |(low, high), &x| (low.min(x), high.max(x)));
     if values.iter().all(|x| x.is_finite()) { (low, high) } else { (f64::NAN, f64::NAN) }
+}
+
+/// Whether the least and the greatest value of an array are two values.
+fn are_apart(low: f64, high: f64) -> bool {
+    high - low > ALIKE * low.abs().max(high.abs())
 }
 
 /// Whether every value is above the one before, or every one below.

@@ -98,7 +98,7 @@ impl<'a> Check<'a> {
     fn item(&mut self, section: Section, item: &Item) {
         let name = &item.name;
         if item.batched && section == Section::Scratch {
-            self.problem(format!("`{}` is scratch, of which each element has its own: leave out `...`", spelled(item)));
+            self.problem(format!("`{}` is scratch, and each element has its own: leave out `...`", spelled(item)));
         }
         if item.constant && section != Section::Inputs {
             self.problem(format!("`const {name}` stands {}: only inputs can be `const`", section.place()));
@@ -310,7 +310,7 @@ impl<'a> Check<'a> {
         let is_other = |item: &Item| output_dtype(self.prototype, &item.name).is_some_and(|dtype| !dtype.is_float());
         let none_is_float = self.tree.outputs.iter().all(is_other);
         if self.tree.outputs.is_empty() {
-            self.problem("nothing stands right of `->`: name the pointers that are results, or `return`".to_owned());
+            self.problem("there is nothing right of `->`: name the pointers that are results, or `return`".to_owned());
         } else if none_is_float {
             self.problem(format!(
                 "no output of `{function}` is a floating-point number, so that it has no \

@@ -284,5 +284,5 @@ fn is_unused(param: &Param) -> bool {
 
 fn unused(param: &Param) -> String {
     let name = &param.name;
-    format!("`{name}` is never read or written, so that its meaning is in doubt: give a signature")
+    format!("`{name}` is never read or written, so its meaning is unclear: give a signature")
 }

@@ -290,7 +290,7 @@ fn dots_that_do_not_belong_together_are_explained() {
     let step = "void step(double* rw:u, double* r:x, double* w:y, double* rw:work, int n)";
     insta::assert_snapshot!(refused(step, "u[...,n], x[n] -> u[n], y[n]; work[...,n]"), @r#"
     3 problems with the function's signature
-      - `work[...,n]` is scratch, of which each element has its own: leave out `...`
+      - `work[...,n]` is scratch, and each element has its own: leave out `...`
       - `u[...,n]` left of `->` is `u[n]` right of it: what is updated in place keeps its shape
       - `step` is called for each element of the batch of `u[...,n]`, so that there are as many `y`: write `y[...,n]`
       mv.c:3  |  void step(double *u, double *x, double *y, double *work, int n)
@@ -314,7 +314,7 @@ fn a_signature_without_a_differentiable_output_is_refused() {
     no output of `f` is a floating-point number, so that it has no derivative: name one right of `->`
       mv.c:3  |  int f(double *x, int n)
     ");
-    assert!(refused("int f(double* r:x, int n)", "x[n] ->").starts_with("nothing stands right"));
+    assert!(refused("int f(double* r:x, int n)", "x[n] ->").starts_with("there is nothing right"));
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn doubts_about_the_defaults_are_reported_at_once() {
     insta::assert_snapshot!(in_doubt("int f(Mesh* m, double* w:y, double* -:p, int n)"), @"
     2 problems with the function's signature
       - `m` has the type `Mesh*`, which no tensor can be passed as: wrap the function in one that takes pointers to numbers, and numbers
-      - `p` is never read or written, so that its meaning is in doubt: give a signature
+      - `p` is never read or written, so its meaning is unclear: give a signature
       mv.c:3  |  int f(Mesh *m, double *y, double *p, int n)
     ");
     insta::assert_snapshot!(in_doubt("double f(double x, int k)"), @r#"

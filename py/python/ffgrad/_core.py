@@ -183,7 +183,7 @@ MASKED = (
     "is a masked array, and the function would read what is masked too",
     "Give its data where nothing is masked (x.data), or what stands for masked elements (x.filled(0.0)).",
 )
-"""What is wrong with one, and the way out."""
+"""What is wrong with one, and what to do."""
 
 
 def is_masked(x: Any) -> bool:

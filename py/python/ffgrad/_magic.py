@@ -10,7 +10,7 @@
       return sqrt(s);
     }
 
-IPython itself is not imported: its shell calls :func:`load` by way of ``ffgrad.load_ipython_extension``.
+IPython itself is not imported: its shell calls :func:`load` through ``ffgrad.load_ipython_extension``.
 """
 
 from __future__ import annotations

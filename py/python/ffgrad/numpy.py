@@ -196,7 +196,7 @@ class Enzyme(Operation):
         Parameters
         ----------
         *inputs, **named
-            One array or number an input, in order or by the parameter's name.
+            One array or number for each input, in order or by the parameter's name.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Enzyme(Operation):
     # --- first derivatives ----------------------------------------------------------------------------
 
     def vjp(self, /, *inputs: Array | float, **named: Array | float) -> tuple[Any, Callable[..., Any]]:
-        """Compute the function and return what pulls cotangents back.
+        """Compute the function, and return the pullback: a function from cotangents of the outputs to gradients of the inputs.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Enzyme(Operation):
             As a call returns them.
         pullback : callable
             ``pullback(v)``, with one array of the output's shape (several outputs: a tuple, ``None`` is zero), returns the
-            vector-Jacobian product: a tuple with one new array an input, ``None`` for inputs without derivative.
+            vector-Jacobian product: a tuple with one new array for each input, ``None`` for inputs without derivative.
         """
         given = self._views(inputs, named)
         outputs = self._for(given).primal(given, self._differentiable)
@@ -374,12 +374,12 @@ class Enzyme(Operation):
         tangents
             As many arrays of the inputs' shapes; ``None`` is zero.
         cotangents
-            What weighs the outputs, fixed; 1 for a function of one output without dimensions.
+            The weights of the outputs, which are constant; 1 for a function of one output without dimensions.
 
         Returns
         -------
         ndarray or tuple
-            New arrays of the inputs' shapes: one if ``inputs`` is one array, else a tuple with one an input, ``None`` for
+            New arrays of the inputs' shapes: one if ``inputs`` is one array, else a tuple with one for each input, ``None`` for
             inputs without derivative.
         """
         given = self._views(_tuple(inputs))

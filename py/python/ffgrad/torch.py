@@ -80,7 +80,7 @@ class Enzyme(Operation):
         Parameters
         ----------
         *inputs, **named
-            In order or by the parameter's name, one tensor an input, of exactly the parameter's element type, on the CPU or, for CUDA kernels,
+            In order or by the parameter's name, one tensor for each input, of exactly the parameter's element type, on the CPU or, for CUDA kernels,
             on one GPU; numbers for scalars, which are then constant. A 0-d tensor is a scalar with a gradient. Contiguous tensors are not
             copied. Inside of ``torch.autocast`` tensors of a shorter floating-point type are converted to the parameter's, as
             ``custom_fwd`` does. Of tensors without data (``device="meta"``, ``FakeTensor``) the shapes are computed.
@@ -115,7 +115,7 @@ class Enzyme(Operation):
             try:
                 outputs = self._eager.call(inputs)
             except (DtypeError, DeviceError):
-                # Only now is it worth asking whether these tensors have other ways.
+                # Only now is it worth asking whether these tensors can be called otherwise.
                 outputs = self._call_otherwise(inputs)
             if outputs is not None:
                 return outputs
@@ -212,7 +212,7 @@ def enzyme(
     signature: str | None = None,
     **options: Unpack[Options],
 ) -> Enzyme:
-    """Make a C or C++ function a differentiable operation.
+    """Make a function in C, C++, Fortran or CUDA a differentiable operation of PyTorch.
 
     Returns
     -------

@@ -9,10 +9,11 @@ use compile_driver::call::arguments::{Input, Results, View};
 use compile_driver::function::Function;
 use core_ad::DerivativeSet;
 use core_ad::derivative_set::Order;
-use core_ad::{Arg, CallPlan, DType, Dim};
+use core_ad::{CallPlan, DType};
 use serde::Serialize;
 
 use crate::Outcome;
+use crate::points::{LARGEST_STEP, Points, Random, Values};
 use crate::show::table;
 use crate::source::Source;
 
@@ -23,18 +24,25 @@ Examples:
   ffgrad check test.c f
   ffgrad check mv.c matvec -s 'A[m,n], x[n] -> y[m]' --dim m=3 --dim n=4 --trials 5
   ffgrad check table.c lookup -s 'x[n], k -> y[n]' --value k=2
+  ffgrad check pipe.c flow -s 'length, friction -> return' --range length=1:50 --range friction=0.01:0.1
 
-For each input: the same number by forward mode, by reverse mode and by central differences of the function. Exits with 1 where they
-disagree or no derivative is to be had.")]
+Prints for each input one number computed in three ways: by forward mode, by reverse mode and by central differences of the function.
+Exits with 1 if they disagree, or if no input can be differentiated.
+
+Numbers are normally distributed, with mean 0 and variance 1. That suits few physical quantities: a length is not negative. Give such an
+input a range or a value.")]
 pub struct Check {
     #[command(flatten)]
     source: Source,
     /// Value of a dimension (else 5)
     #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size)]
     dims: Vec<(String, i64)>,
-    /// Value of an integer input (else 1)
-    #[arg(long = "value", value_name = "NAME=N", value_parser = crate::source::size)]
-    values: Vec<(String, i64)>,
+    /// Value of an input, of every element of an array (integers: else 1)
+    #[arg(long = "value", value_name = "NAME=X", value_parser = crate::points::value)]
+    values: Vec<(String, f64)>,
+    /// Range of an input: numbers are drawn between LO and HI, integers from LO to HI
+    #[arg(long = "range", value_name = "NAME=LO:HI", value_parser = crate::points::range)]
+    ranges: Vec<(String, [f64; 2])>,
     /// How many random points
     #[arg(long, default_value_t = 2)]
     trials: u64,
@@ -56,50 +64,6 @@ struct Row {
     differences: f64,
     error: f64,
     right: bool,
-}
-
-/// Values of an array, in double precision, with its shape.
-#[derive(Clone)]
-struct Values {
-    dtype: DType,
-    shape: Vec<i64>,
-    numbers: Vec<f64>,
-    bytes: Vec<u64>,
-}
-
-impl Values {
-    fn new(dtype: DType, shape: Vec<i64>, numbers: Vec<f64>) -> Self {
-        let mut bytes = vec![0u64; (numbers.len() * dtype.size()).div_ceil(8).max(1)];
-        let start = bytes.as_mut_ptr().cast::<u8>();
-        for (i, &x) in numbers.iter().enumerate() {
-            // SAFETY: the buffer was made for this many elements of this type.
-            unsafe { put(start.add(i * dtype.size()), dtype, x) };
-        }
-        Values { dtype, shape, numbers, bytes }
-    }
-
-    fn view(&self) -> View<'_> {
-        View { data: self.bytes.as_ptr().cast(), dtype: self.dtype, shape: &self.shape, strides: None }
-    }
-
-    fn moved(&self, direction: &[f64], step: f64) -> Self {
-        let numbers = self.numbers.iter().zip(direction).map(|(x, d)| x + step * d).collect();
-        Values::new(self.dtype, self.shape.clone(), numbers)
-    }
-}
-
-/// # Safety
-///
-/// `place` has room for an element of the type.
-unsafe fn put(place: *mut u8, dtype: DType, x: f64) {
-    let bytes = match dtype {
-        DType::F64 => x.to_ne_bytes().to_vec(),
-        DType::F32 => (x as f32).to_ne_bytes().to_vec(),
-        // Integers of every size, and truth values: the low bytes.
-        other => (x as i64).to_le_bytes()[..other.size()].to_vec(),
-    };
-    // SAFETY: the caller's promise; the lengths are those of the type.
-    unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
 }
 
 /// Results of a call, kept here.
@@ -133,12 +97,12 @@ impl Kept {
 impl Check {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
-        let (dims, values) = (self.dims.into_iter().collect(), self.values.into_iter().collect());
         let function = Function::open(self.source.spec())?;
-        let mut random = Random(self.seed);
+        let points = Points::new(self.dims, self.values, self.ranges, &function.manifest().plan)?;
+        let mut random = Random::seeded(self.seed);
         let mut rows = Vec::new();
         for trial in 1..=self.trials {
-            rows.extend(look(&function, &dims, &values, trial, &mut random)?);
+            rows.extend(look(&function, &points, trial, &mut random)?);
         }
         let warnings = function.take_warnings();
         let success = rows.iter().all(|r| r.right) && !rows.is_empty();
@@ -154,12 +118,11 @@ impl Check {
 pub fn prove(
     function: &Function,
     wanted: DerivativeSet,
-    dims: &BTreeMap<String, i64>,
-    values: &BTreeMap<String, i64>,
+    points: &Points,
     random: &mut Random,
 ) -> Result<(), Box<dyn Error>> {
     let plan = &function.manifest().plan;
-    let random_input = |&i: &usize, random: &mut Random| input(plan, i, dims, values, random);
+    let random_input = |&i: &usize, random: &mut Random| points.input(plan, i, random);
     let point: Vec<Values> = plan.inputs.iter().map(|i| random_input(i, random)).collect::<Result<_, _>>()?;
     let directions: Vec<Values> = plan.inputs.iter().map(|i| random_input(i, random)).collect::<Result<_, _>>()?;
     let inputs: Vec<Input<'_>> = point.iter().map(|v| Input::Array(v.view())).collect();
@@ -217,16 +180,9 @@ fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
 }
 
 /// One random point: a row for each input that can be differentiated.
-fn look(
-    function: &Function,
-    dims: &BTreeMap<String, i64>,
-    values: &BTreeMap<String, i64>,
-    trial: u64,
-    random: &mut Random,
-) -> Result<Vec<Row>, Box<dyn Error>> {
+fn look(function: &Function, points: &Points, trial: u64, random: &mut Random) -> Result<Vec<Row>, Box<dyn Error>> {
     let plan = &function.manifest().plan;
-    let point: Vec<Values> =
-        plan.inputs.iter().map(|&i| input(plan, i, dims, values, random)).collect::<Result<_, _>>()?;
+    let point: Vec<Values> = plan.inputs.iter().map(|&i| points.input(plan, i, random)).collect::<Result<_, _>>()?;
     let primal = |at: &[Values]| -> Result<Kept, Box<dyn Error>> {
         let inputs: Vec<Input<'_>> = at.iter().map(|v| Input::Array(v.view())).collect();
         let mut kept = Kept::default();
@@ -245,7 +201,7 @@ fn look(
     let weights: Vec<Option<Values>> = weights
         .into_iter()
         .zip(&plan.outputs)
-        .map(|(w, &arg)| w.map(|w| Values { shape: resolved.shapes[arg].clone(), ..w }))
+        .map(|(w, &arg)| w.map(|w| w.shaped(resolved.shapes[arg].clone())))
         .collect();
     let weigh = |kept: &Kept| -> f64 {
         let sum = |(o, w): (usize, &Option<Values>)| w.as_ref().map_or(0.0, |w| dot(&w.numbers, &kept.numbers(o)));
@@ -260,7 +216,8 @@ fn look(
     }
     let mut rows = Vec::new();
     for (p, start) in point.iter().enumerate().filter(|(p, _)| mask >> p & 1 == 1) {
-        let direction: Vec<f64> = start.numbers.iter().map(|_| random.normal()).collect();
+        let size = points.spread(&plan.args[plan.inputs[p]]);
+        let direction: Vec<f64> = start.numbers.iter().map(|_| size * random.normal()).collect();
         let tangent = Values::new(start.dtype, start.shape.clone(), direction.clone());
         let tangents: Vec<Option<View<'_>>> = (0..point.len()).map(|q| (q == p).then(|| tangent.view())).collect();
         let mut along = Kept::default();
@@ -271,22 +228,31 @@ fn look(
             at[p] = start.moved(&direction, h);
             Ok(weigh(&primal(&at)?))
         };
-        rows.push(judged(plan, p, trial, forward, reverse, start.dtype, &shifted)?);
+        let modes = Modes { forward, reverse, size };
+        rows.push(judged(plan, p, trial, &modes, start.dtype, &shifted)?);
     }
     Ok(rows)
+}
+
+/// A derivative along a direction by both modes, and how long the direction is.
+struct Modes {
+    forward: f64,
+    reverse: f64,
+    size: f64,
 }
 
 fn judged(
     plan: &CallPlan,
     p: usize,
     trial: u64,
-    forward: f64,
-    reverse: f64,
+    modes: &Modes,
     dtype: DType,
     shifted: &dyn Fn(f64) -> Result<f64, Box<dyn Error>>,
 ) -> Result<Row, Box<dyn Error>> {
+    let &Modes { forward, reverse, size } = modes;
     let single = dtype == DType::F32 || plan.args.iter().any(|a| a.dtype == DType::F32);
-    let (steps, identity, coarse) = if single { ([1e-2, 3e-3], 3e-3, 5e-2) } else { ([1e-5, 1e-6], 1e-7, 1e-3) };
+    let (steps, identity, coarse) =
+        if single { ([LARGEST_STEP, 3e-3], 3e-3, 5e-2) } else { ([1e-5, 1e-6], 1e-7, 1e-3) };
     let mut best = (f64::INFINITY, f64::NAN);
     for h in steps {
         let differences = (shifted(h)? - shifted(-h)?) / (2.0 * h);
@@ -295,7 +261,9 @@ fn judged(
             best = (gap, differences);
         }
     }
-    let scale = forward.abs().max(reverse.abs()).max(best.1.abs()).max(1e-3);
+    // Along a short direction (a narrow range) derivatives are small, and so is what counts as zero.
+    let least = 1e-3 * size.min(1.0);
+    let scale = forward.abs().max(reverse.abs()).max(best.1.abs()).max(least);
     let right = (forward - reverse).abs() <= identity * scale && best.0 <= coarse * scale;
     let error = (forward - reverse).abs().max(best.0) / scale;
     let input = plan.args[plan.inputs[p]].name.clone();
@@ -304,81 +272,4 @@ fn judged(
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-/// Random values for an input; integers are set by `--value`.
-fn input(
-    plan: &CallPlan,
-    index: usize,
-    dims: &BTreeMap<String, i64>,
-    values: &BTreeMap<String, i64>,
-    random: &mut Random,
-) -> Result<Values, Box<dyn Error>> {
-    let arg: &Arg = &plan.args[index];
-    let shape: Vec<i64> = arg.shape.iter().map(|d| extent(d, dims)).collect::<Result<_, _>>()?;
-    let count = usize::try_from(shape.iter().product::<i64>())
-        .map_err(|_| format!("`{}` would have a negative number of elements; set --dim", arg.spelled()))?;
-    let given = values.get(&arg.name).copied().unwrap_or(1) as f64;
-    let number = |_| if arg.dtype.is_float() { random.normal() } else { given };
-    Ok(Values::new(arg.dtype, shape, (0..count).map(number).collect()))
-}
-
-/// The value of a dimension; symbols without a given value are 5.
-fn extent(dim: &Dim, dims: &BTreeMap<String, i64>) -> Result<i64, String> {
-    let both = |a: &Dim, b: &Dim| Ok::<_, String>((extent(a, dims)?, extent(b, dims)?));
-    let value = match dim {
-        Dim::Int(n) => Some(*n),
-        Dim::Sym(name) => Some(dims.get(name).copied().unwrap_or(5)),
-        Dim::Add(a, b) => both(a, b).map(|(a, b)| a.checked_add(b))?,
-        Dim::Sub(a, b) => both(a, b).map(|(a, b)| a.checked_sub(b))?,
-        Dim::Mul(a, b) => both(a, b).map(|(a, b)| a.checked_mul(b))?,
-        Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| if b == 0 { None } else { Some(a.div_euclid(b)) })?,
-    };
-    value.ok_or_else(|| "a dimension overflows or divides by zero; set --dim".to_owned())
-}
-
-/// Numbers that look normally distributed, from splitmix64.
-pub struct Random(u64);
-
-impl Random {
-    /// The sequence of a seed.
-    pub fn seeded(seed: u64) -> Self {
-        Random(seed)
-    }
-
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        // Twelve uniform numbers: mean 6, variance 1.
-        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dimensions_are_computed_and_have_a_default() {
-        let dims = BTreeMap::from([("m".to_owned(), 3)]);
-        let sum = Dim::Add(Box::new(Dim::Sym("m".into())), Box::new(Dim::Sym("n".into())));
-        assert_eq!(extent(&sum, &dims), Ok(8));
-        let nothing = Dim::FloorDiv(Box::new(Dim::Int(1)), Box::new(Dim::Int(0)));
-        assert!(extent(&nothing, &dims).is_err());
-    }
-
-    #[test]
-    fn random_numbers_have_mean_zero_and_variance_one() {
-        let mut random = Random(7);
-        let all: Vec<f64> = (0..20_000).map(|_| random.normal()).collect();
-        let mean = all.iter().sum::<f64>() / 20_000.0;
-        let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0;
-        assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
-    }
 }

@@ -1,6 +1,6 @@
 //! `ffgrad export`: writes functions to a pack that loads without a compiler; `ffgrad contents`: lists a pack.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use core_ad::CallPlan;
 use core_ad::DerivativeSet;
 
 use crate::Outcome;
-use crate::check::{self, Random};
+use crate::check;
+use crate::points::{Points, Random};
 use crate::source::Source;
 
 /// Arguments of `export`.
@@ -59,9 +60,12 @@ pub struct Export {
     /// Value of a dimension for --check (else 5)
     #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size, requires = "check")]
     dims: Vec<(String, i64)>,
-    /// Value of an integer input for --check (else 1)
-    #[arg(long = "value", value_name = "NAME=N", value_parser = crate::source::size, requires = "check")]
-    values: Vec<(String, i64)>,
+    /// Value of an input for --check, of every element of an array (integers: else 1)
+    #[arg(long = "value", value_name = "NAME=X", value_parser = crate::points::value, requires = "check")]
+    values: Vec<(String, f64)>,
+    /// Range of an input for --check: numbers are drawn between LO and HI, integers from LO to HI
+    #[arg(long = "range", value_name = "NAME=LO:HI", value_parser = crate::points::range, requires = "check")]
+    ranges: Vec<(String, [f64; 2])>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -106,11 +110,10 @@ impl Export {
         let each = |which: &Which| masks.iter().filter_map(|&mask| which.wanted(mask)).collect::<Vec<_>>();
         let wanted: Vec<DerivativeSet> = self.derivatives.iter().flat_map(each).collect();
         if self.check {
-            let (dims, values): (BTreeMap<_, _>, BTreeMap<_, _>) =
-                (self.dims.into_iter().collect(), self.values.into_iter().collect());
+            let points = Points::new(self.dims, self.values, self.ranges, &function.manifest().plan)?;
             let mut random = Random::seeded(1);
             for &wanted in &wanted {
-                check::prove(&function, wanted, &dims, &values, &mut random)?;
+                check::prove(&function, wanted, &points, &mut random)?;
             }
         }
         let warnings = function.take_warnings();

@@ -11,6 +11,7 @@ mod doctor;
 mod explain;
 mod export;
 mod failure;
+mod points;
 mod prove;
 mod show;
 mod source;

@@ -13,7 +13,7 @@ pub struct Source {
     files: Vec<PathBuf>,
     /// The function: C name, C++ name (with parameters if overloaded), or template instance
     function: String,
-    /// Shapes and results, where the defaults do not do
+    /// Shapes and results, where the defaults do not fit
     #[arg(long, short)]
     signature: Option<String>,
     /// Folder for #include

@@ -2,7 +2,7 @@
 //!
 //! [`expand`] turns a specification with folders into one with files, from the cache where nothing has changed: no file came or
 //! went in the folder, none changed, and every header that was read is as it was. [`compile`] then gives the build the files'
-//! bitcode, which the search has compiled already, one unit each ([`unit`]).
+//! bitcode, which the search has compiled already, one unit each ([`mod@unit`]).
 
 mod index;
 mod search;

@@ -398,7 +398,7 @@ impl<'a> Search<'a> {
         }
         if let Some(file) = looked_at.first() {
             diagnosis = diagnosis.advise(format!(
-                "`{}` has the name in its text, and its code has no such function that other files can see.",
+                "`{}` contains the name, but defines no such function that other files can see.",
                 file.display()
             ));
         }

@@ -53,7 +53,7 @@ pub(super) fn plan<'p>(function: &str, options: &'p Options, steps: usize, state
             "a periodic schedule for {steps} steps of `{function}` needs {least} snapshots, {wanted} are allowed"
         );
         Error::Arity(Box::new(Diagnosis::new("snapshots", function, headline).advise(format!(
-            "Give snapshots={least}, or schedule=\"binomial\", which any number of snapshots does for."
+            "Give snapshots={least}, or schedule=\"binomial\", which works with any number of snapshots."
         ))))
     })?;
     Ok(Plan { schedule, on_disk: folder.map(|folder| (folder, on_disk)), progress: options.progress })

@@ -164,7 +164,7 @@ impl Evaluation<'_> {
 
 impl Pair {
     fn text(&self) -> String {
-        format!("two ways to compute one number give {:.6e} and {:.6e}", self.one, self.other)
+        format!("two computations of one number give {:.6e} and {:.6e}", self.one, self.other)
     }
 }
 

@@ -124,7 +124,7 @@ impl Selection<'_> {
             let function = &self.opened.spec.function;
             let solver = match unproven::is_zero(text) {
                 true => {
-                    " The derivative by AD is 0: of a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md."
+                    " The derivative by AD is 0: for a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md."
                 }
                 false => "",
             };

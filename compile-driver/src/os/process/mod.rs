@@ -137,7 +137,7 @@ pub(crate) fn name_of(signal: i32) -> &'static str {
         libc::SIGBUS => " (bus error)",
         libc::SIGILL => " (illegal instruction)",
         libc::SIGFPE => " (arithmetic exception)",
-        libc::SIGKILL => " (killed, perhaps for want of memory)",
+        libc::SIGKILL => " (killed, perhaps because memory ran out)",
         libc::SIGTERM => " (terminated)",
         libc::SIGINT => " (interrupted)",
         _ => "",

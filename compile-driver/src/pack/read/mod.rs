@@ -12,7 +12,7 @@
 //!   lib/                              shared libraries from ffgrad's tool folder
 //! ```
 //!
-//! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`export`] writes one, [`open`] reads one: it checks
+//! A pack stands where a source file does: `enzyme("model.ffpack", "f")`. [`write::export`](crate::pack::write::export) writes one, `open` reads one: it checks
 //! the machine, compares every digest and loads all of the function at once, so that whatever is missing is reported then.
 //! Nothing is written, nothing is built, no process is started.
 
@@ -277,7 +277,7 @@ pub(crate) fn refusal(code: &str, function: &str, headline: String) -> Diagnosis
     Diagnosis::new(code, function, headline)
 }
 
-/// Something in a pack is not as it was written.
+/// Something in a pack has changed since it was written.
 pub(crate) fn damaged(pack: &Path, what: &str, function: &str) -> Error {
     let headline = format!("the pack `{}` is damaged: {what}", pack.display());
     Error::Pack(Box::new(refusal("pack-damaged", function, headline).advise("Copy it again from where it was made.")))

@@ -47,7 +47,8 @@ pub fn read(pack: &Path) -> Result<Index> {
 }
 
 pub(crate) fn index(pack: &Path, files: &Files, function: &str) -> Result<Index> {
-    let broken = || damaged(pack, &format!("its index `{INDEX}` is not as it was written, or gone"), function);
+    let broken =
+        || damaged(pack, &format!("its index `{INDEX}` is missing or has changed since it was written"), function);
     let value: Value = cache::read_json(&files.folder.join(INDEX)).ok_or_else(broken)?;
     let number = |name: &str| value[name].as_u64().unwrap_or_default();
     let (version, format) = (number("version"), number("format"));
@@ -58,7 +59,7 @@ pub(crate) fn index(pack: &Path, files: &Files, function: &str) -> Result<Index>
             format!("version {VERSION}, format {FORMAT} (ffgrad {})", env!("CARGO_PKG_VERSION")),
             format!("version {version}, format {format} (ffgrad {by})"),
         );
-        return Err(Error::Pack(Box::new(diagnosis.advise("Export it again with the version that is to open it."))));
+        return Err(Error::Pack(Box::new(diagnosis.advise("Export it again with the version that will open it."))));
     }
     serde_json::from_value(value).map_err(|_| broken())
 }
@@ -85,7 +86,7 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
     let entry = files.folder.join("entries").join(&packed.key);
     let mut manifest: Manifest = cache::read_json(&entry.join("manifest.json"))
         .filter(|m: &Manifest| m.key == packed.key)
-        .ok_or_else(|| damaged(pack, "a manifest is not as it was written", function))?;
+        .ok_or_else(|| damaged(pack, "a manifest has changed since it was written", function))?;
     // Front ends identify functions by key, and this one is another where the pack has more of it.
     let about = serde_json::to_vec(packed).unwrap_or_default();
     manifest.key = blake3::hash(&about).to_hex().to_string();
@@ -108,7 +109,7 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
     }
     let kernels = gpu::read(packed, &entry);
     if kernels.is_none() && packed.gpu.is_some() {
-        return Err(damaged(pack, "its code for GPUs is not as it was written", function));
+        return Err(damaged(pack, "its code for GPUs has changed since it was written", function));
     }
     let variants =
         packed.variants.iter().map(|variant| Ok((variant.clone(), load_all(given, pack, files, &variant.function)?)));
@@ -127,7 +128,7 @@ fn load_all(given: &Spec, pack: &Path, files: &Files, packed: &Packed) -> Result
 
 fn load(pack: &Path, packed: &Packed, folder: &Path, function: &str) -> Result<Arc<Artifact>> {
     let (record, path) =
-        layout::whole(folder).ok_or_else(|| damaged(pack, "an artifact is not as it was written", function))?;
+        layout::whole(folder).ok_or_else(|| damaged(pack, "an artifact has changed since it was written", function))?;
     match Artifact::open(record, &path) {
         Ok(artifact) => Ok(Arc::new(artifact)),
         Err(Error::Cache(CacheError::Unloadable { reason, .. })) => Err(unloadable(pack, packed, function, &reason)),
@@ -204,7 +205,7 @@ fn whole(pack: &Path, files: &Files, packed: &Packed, function: &str) -> Result<
     for (name, digest) in &packed.files {
         let found = cache::digest_file(&files.folder.join(name)).ok();
         if found.as_ref() != Some(digest) {
-            return Err(damaged(pack, &format!("`{name}` is not as it was written, or gone"), function));
+            return Err(damaged(pack, &format!("`{name}` is missing or has changed since it was written"), function));
         }
     }
     Ok(())
@@ -231,7 +232,7 @@ fn options(pack: &Path, given: &Spec, packed: &Packed, manifest: &Manifest) -> R
     if given.signature.is_some() && !signature.contains(&given.signature.as_deref()) {
         odd.push("the signature".to_owned());
     }
-    let broken = || damaged(pack, "the options in its index make no sense", &given.function);
+    let broken = || damaged(pack, "the options in its index are invalid", &given.function);
     if odd.is_empty() {
         return serde_json::from_value(Value::Object(theirs)).map_err(|_| broken());
     }

@@ -53,7 +53,7 @@ class Enzyme(Operation):
         Parameters
         ----------
         *inputs, **named
-            In order or by the parameter's name, one array an input, of exactly the parameter's element type; NumPy arrays are taken too. Python numbers and
+            In order or by the parameter's name, one array for each input, of exactly the parameter's element type; NumPy arrays are taken too. Python numbers and
             other weakly typed values take the parameter's type. Arrays on the CPU are not copied.
 
         Returns

@@ -1,6 +1,6 @@
 """Sizes that are symbols, as ``jax.export`` has them: the shapes of the results, for any sizes that fit the signature.
 
-What JAX does not know of its symbols (whether two are equal) is refused with the way to say it. The handler checks the sizes of
+What JAX does not know of its symbols (whether two are equal) is refused, and the message says how to state it. The handler checks the sizes of
 each call in any case.
 """
 

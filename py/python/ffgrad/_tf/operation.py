@@ -97,7 +97,7 @@ class Enzyme(Operation):
         Parameters
         ----------
         *inputs, **named
-            In order or by the parameter's name, one tensor or variable an input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
+            In order or by the parameter's name, one tensor or variable for each input, of exactly the parameter's element type. Numbers, lists and NumPy arrays
             are taken too, and are constant; numbers and lists take the parameter's type. Tensors are not copied.
 
         Returns

@@ -1,0 +1,127 @@
+C     AQUIF.F: THE WATER TABLE OF AN AQUIFER DURING A PUMPING TEST, IN
+C     THE STYLE OF 1977: FIXED FORM, COMMON, BLOCK DATA, STATEMENT
+C     LABELS, GO TO. WRITTEN FOR THIS EXAMPLE; NOTHING IN IT KNOWS OF
+C     GRADIENTS.
+C
+C       S DH/DT = DIV(T GRAD H) - Q,   H = 0 ON THE RIM
+C
+C     BY ALTERNATING DIRECTIONS: A HALF STEP THAT IS IMPLICIT ALONG THE
+C     COLUMNS, THEN ONE THAT IS IMPLICIT ALONG THE ROWS.
+C
+      SUBROUTINE PUMP(NC, NR, T, NW, IW, JW, Q, NO, IO, JO, NT, OBS)
+C       T     TRANSMISSIVITY OF EACH CELL, M2/DAY
+C       IW,JW CELLS OF THE NW WELLS;  Q  WHAT THEY TAKE, M3/DAY
+C       IO,JO CELLS OF THE NO GAUGES
+C       OBS   DRAWDOWN AT EACH GAUGE AFTER EACH OF NT STEPS, M
+      INTEGER NC, NR, NW, NO, NT
+      INTEGER IW(NW), JW(NW), IO(NO), JO(NO)
+      DOUBLE PRECISION T(NC,NR), Q(NW), OBS(NO,NT)
+      INTEGER MAXC
+      PARAMETER (MAXC = 64)
+      DOUBLE PRECISION H(MAXC,MAXC), W(MAXC,MAXC)
+      DOUBLE PRECISION STOR, DX, DT
+      COMMON /AQUI/ STOR, DX, DT
+      INTEGER I, J, K, L
+      IF (NC .GT. MAXC .OR. NR .GT. MAXC) STOP 'PUMP: GRID TOO LARGE'
+      DO 10 J = 1, NR
+      DO 10 I = 1, NC
+   10 H(I,J) = 0.D0
+      L = 0
+C     THE TIME LOOP.
+   20 L = L + 1
+      DO 30 J = 1, NR
+      DO 30 I = 1, NC
+   30 W(I,J) = 0.D0
+      DO 40 K = 1, NW
+   40 W(IW(K),JW(K)) = W(IW(K),JW(K)) - Q(K)/DX**2
+      CALL SWEEP(NC, NR, T, H, W, MAXC, 1)
+      CALL SWEEP(NC, NR, T, H, W, MAXC, 2)
+      DO 50 K = 1, NO
+   50 OBS(K,L) = -H(IO(K),JO(K))
+      IF (L .LT. NT) GO TO 20
+      RETURN
+      END
+C
+C     HALF A STEP, IMPLICIT ALONG COLUMNS (IDIR 1) OR ROWS (IDIR 2).
+      SUBROUTINE SWEEP(NC, NR, T, H, W, LD, IDIR)
+      INTEGER NC, NR, LD, IDIR
+      DOUBLE PRECISION T(NC,NR), H(LD,LD), W(LD,LD)
+      DOUBLE PRECISION STOR, DX, DT
+      COMMON /AQUI/ STOR, DX, DT
+C     THE LINE THAT IS SOLVED: BELOW, ON, ABOVE THE DIAGONAL.
+      DOUBLE PRECISION A, B, C, D
+      COMMON /LINE/ A(64), B(64), C(64), D(64)
+      DOUBLE PRECISION HNEW(64,64), R, TE, TW, TN, TS
+      DOUBLE PRECISION COND
+      INTEGER I, J, M, N
+      R = STOR*DX**2/(0.5D0*DT)
+      IF (IDIR .EQ. 2) GO TO 200
+      DO 120 J = 2, NR-1
+      DO 110 I = 2, NC-1
+      TE = COND(T(I,J), T(I+1,J))
+      TW = COND(T(I,J), T(I-1,J))
+      TN = COND(T(I,J), T(I,J+1))
+      TS = COND(T(I,J), T(I,J-1))
+      M = I - 1
+      A(M) = -TW
+      C(M) = -TE
+      B(M) = R + TW + TE
+  110 D(M) = R*H(I,J) + TN*(H(I,J+1) - H(I,J))
+     1     + TS*(H(I,J-1) - H(I,J)) + W(I,J)*DX**2
+      N = NC - 2
+      CALL TRIDI(N)
+      DO 120 I = 2, NC-1
+  120 HNEW(I,J) = D(I-1)
+      GO TO 300
+  200 DO 220 I = 2, NC-1
+      DO 210 J = 2, NR-1
+      TE = COND(T(I,J), T(I+1,J))
+      TW = COND(T(I,J), T(I-1,J))
+      TN = COND(T(I,J), T(I,J+1))
+      TS = COND(T(I,J), T(I,J-1))
+      M = J - 1
+      A(M) = -TS
+      C(M) = -TN
+      B(M) = R + TN + TS
+  210 D(M) = R*H(I,J) + TE*(H(I+1,J) - H(I,J))
+     1     + TW*(H(I-1,J) - H(I,J)) + W(I,J)*DX**2
+      N = NR - 2
+      CALL TRIDI(N)
+      DO 220 J = 2, NR-1
+  220 HNEW(I,J) = D(J-1)
+  300 DO 310 J = 2, NR-1
+      DO 310 I = 2, NC-1
+  310 H(I,J) = HNEW(I,J)
+      RETURN
+      END
+C
+C     WHAT TWO NEIGHBOURING CELLS CONDUCT: THE HARMONIC MEAN.
+      DOUBLE PRECISION FUNCTION COND(T1, T2)
+      DOUBLE PRECISION T1, T2
+      COND = 2.D0*T1*T2/(T1 + T2)
+      RETURN
+      END
+C
+C     THE TRIDIAGONAL SYSTEM IN /LINE/, BY ELIMINATION; THE SOLUTION
+C     REPLACES D.
+      SUBROUTINE TRIDI(N)
+      INTEGER N, I, II
+      DOUBLE PRECISION A, B, C, D, F
+      COMMON /LINE/ A(64), B(64), C(64), D(64)
+      DO 10 I = 2, N
+      F = A(I)/B(I-1)
+      B(I) = B(I) - F*C(I-1)
+   10 D(I) = D(I) - F*D(I-1)
+      D(N) = D(N)/B(N)
+      DO 20 II = 2, N
+      I = N + 1 - II
+   20 D(I) = (D(I) - C(I)*D(I+1))/B(I)
+      RETURN
+      END
+C
+      BLOCK DATA
+      DOUBLE PRECISION STOR, DX, DT
+      COMMON /AQUI/ STOR, DX, DT
+C     STORAGE, CELL IN M, STEP IN DAYS.
+      DATA STOR, DX, DT /0.005D0, 50.D0, 0.5D0/
+      END
