@@ -48,7 +48,7 @@ def gradient(f, x, *rest):
 def code(f, x, *rest):
     try:
         gradient(f, x, *rest)
-    except ffgrad.DifferentiationError as error:
+    except ffgrad.Error as error:
         return error.code
     return "none"
 """
