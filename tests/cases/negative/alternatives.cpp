@@ -1,22 +1,19 @@
-// Keeps a number of one alternative where another has an integer: std::variant is a tagged union, and Enzyme knows one type for both.
-#include <variant>
+// Keeps a number where another value of the same class has an integer: std::expected is a tagged union, and Enzyme knows one type for both.
+#include <expected>
 #include <vector>
 
-struct Rate { double value; };
-struct Level { long steps; };
-
-using Items = std::vector<std::variant<Rate, Level>>;
+using Items = std::vector<std::expected<double, long>>;
 
 static double apply(const Items &items, int i, double v) {
   const auto &item = items[i];
-  return item.index() == 0 ? std::get<Rate>(item).value * v : v + std::get<Level>(item).steps;
+  return item.has_value() ? item.value() * v : v + item.error();
 }
 
 extern "C" void mixture(const double *x, int n, double *y) {
   Items items;
   for (int i = 0; i < n; i++) {
-    if (x[i] > 0.7) items.push_back(Rate{x[i]});
-    else items.push_back(Level{i});
+    if (x[i] > 0.7) items.push_back(x[i]);
+    else items.push_back(std::unexpected<long>(i));
   }
   for (int i = 0; i < n; i++) y[i] = apply(items, i, x[n - 1 - i]);
 }
