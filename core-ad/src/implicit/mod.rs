@@ -74,7 +74,7 @@ pub struct Implicit {
     /// The number of unknowns, where that is in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// How exact a solution has to be; as [`Tolerance::usual`] where it is not given.
+    /// How exact a solution has to be; as `Tolerance::usual` where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
 }
