@@ -141,7 +141,10 @@ pub fn after_enzyme(module: &Module<'_>, runtime: &Path) -> Result<()> {
     ];
     // flang asks for the number of the thread before each region, even where nothing is forked any more.
     let is_left = |name: &str| module.get_function(name).is_some_and(|f| f.count_basic_blocks() == 0);
-    if ![FORK, "ffgrad_omp_code", "ffgrad_omp_wanted"].into_iter().any(is_left) {
+    // Locks are left without a fork where a region with a critical section is reversed by one thread: the real ones want the number of a
+    // thread that the runtime knows.
+    let wanted = [FORK, "ffgrad_omp_code", "ffgrad_omp_wanted"];
+    if !NAMES.iter().map(|(from, _)| *from).chain(wanted).any(is_left) {
         return Ok(());
     }
     for (from, to) in NAMES {
