@@ -13,19 +13,12 @@ use object::read::elf::{Dyn, FileHeader, SectionHeader};
 
 use crate::toolchain::error::{INSTALL, ToolchainError};
 use crate::toolchain::install::{self, Record};
-use crate::toolchain::pins::Component;
+use crate::toolchain::pins::{Component, TREES};
 use crate::toolchain::search_path::Place;
 use crate::toolchain::types::{Origin, Tool};
 
 /// The oldest glibc that ffgrad runs on: what is compiled asks for no symbol that is newer.
 const MINOR: u32 = 28;
-
-/// The folders of the headers, the most particular first.
-pub(super) const TREES: [&str; 4] = if cfg!(target_arch = "aarch64") {
-    ["aarch64-linux-gnu/", "generic-glibc/", "aarch64-linux-any/", "any-linux-any/"]
-} else {
-    ["x86-linux-gnu/", "generic-glibc/", "x86-linux-any/", "any-linux-any/"]
-};
 
 /// What clang reads its options from, where it is beside it.
 const SETTINGS: [&str; 2] = ["clang.cfg", "clang++.cfg"];

@@ -4,7 +4,6 @@
 //! only content with this digest is unpacked.
 
 use crate::toolchain::error::ToolchainError;
-use crate::toolchain::libc_headers::TREES;
 
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,6 +24,13 @@ pub enum Component {
     /// The C library's headers, for machines without: see `libc_headers`.
     LibcHeaders,
 }
+
+/// The folders of the headers, the most particular first.
+pub(super) const TREES: [&str; 4] = if cfg!(target_arch = "aarch64") {
+    ["aarch64-linux-gnu/", "generic-glibc/", "aarch64-linux-any/", "any-linux-any/"]
+} else {
+    ["x86-linux-gnu/", "generic-glibc/", "x86-linux-any/", "any-linux-any/"]
+};
 
 impl Component {
     /// What a machine without any tools lacks, in the order of installation.

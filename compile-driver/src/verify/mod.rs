@@ -38,7 +38,7 @@ use crate::error::Result;
 use crate::load::artifact::Artifact;
 pub use crate::verify::outcome::{Allowed, Checked, Moved, Outcome};
 use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place};
-use crate::verify::sample::{Numbers, Point, Random, dot, numbers, root_mean_square, words};
+use crate::verify::sample::{Numbers, Point, Random, dot};
 use crate::verify::stage::Stage;
 use core_ad::DType;
 use core_ad::manifest::CheckRecord;
@@ -466,40 +466,5 @@ impl<'a> Probe<'a> {
     /// Whether the function's values are numbers.
     fn is_finite_at(&self, point: &Point) -> Result<bool> {
         Ok(self.primal(point)?.iter().flatten().all(|value| value.is_finite()))
-    }
-
-    fn random_tangent(&mut self, point: &Point) -> Numbers {
-        (0..self.call.plan.args.len())
-            .map(|arg| {
-                if !self.moves(arg) {
-                    return Vec::new();
-                }
-                let values = numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg));
-                let size = root_mean_square(&values);
-                values.iter().map(|_| size * self.random.normal()).collect()
-            })
-            .collect()
-    }
-
-    fn random_cotangent(&mut self) -> Numbers {
-        let plan = self.call.plan;
-        (0..plan.args.len())
-            .map(|arg| {
-                let is_result = plan.outputs.contains(&arg) && plan.args[arg].dtype.is_float();
-                let count = if is_result { self.call.elements(arg) } else { 0 };
-                (0..count).map(|_| self.random.normal()).collect()
-            })
-            .collect()
-    }
-
-    fn moved(&self, point: &Point, direction: &Numbers, step: f64) -> Point {
-        let mut moved = point.clone();
-        for (arg, direction) in direction.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
-            let dtype = self.call.plan.args[arg].dtype;
-            let values = numbers(&point[arg], dtype, direction.len());
-            let values: Vec<f64> = values.iter().zip(direction).map(|(x, d)| x + step * d).collect();
-            moved[arg] = words(&values, dtype);
-        }
-        moved
     }
 }

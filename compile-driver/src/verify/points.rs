@@ -3,7 +3,7 @@
 //! A function need not be defined anywhere else: a table's index may not be negative, nor a density. Integers stay as given.
 
 use crate::verify::Probe;
-use crate::verify::sample::{Numbers, Point, numbers, words};
+use crate::verify::sample::{Numbers, Point, numbers, root_mean_square, words};
 
 /// How a value of an array is replaced.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,44 @@ const EQUAL: f64 = 1e-2;
 const ZERO: f64 = 1e-3;
 
 impl Probe<'_> {
+    /// Random numbers as large as the inputs that move.
+    pub(super) fn random_tangent(&mut self, point: &Point) -> Numbers {
+        (0..self.call.plan.args.len())
+            .map(|arg| {
+                if !self.moves(arg) {
+                    return Vec::new();
+                }
+                let values = numbers(&point[arg], self.call.plan.args[arg].dtype, self.call.elements(arg));
+                let size = root_mean_square(&values);
+                values.iter().map(|_| size * self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    /// Random numbers, one for each number of a result.
+    pub(super) fn random_cotangent(&mut self) -> Numbers {
+        let plan = self.call.plan;
+        (0..plan.args.len())
+            .map(|arg| {
+                let is_result = plan.outputs.contains(&arg) && plan.args[arg].dtype.is_float();
+                let count = if is_result { self.call.elements(arg) } else { 0 };
+                (0..count).map(|_| self.random.normal()).collect()
+            })
+            .collect()
+    }
+
+    /// A point moved along a direction.
+    pub(super) fn moved(&self, point: &Point, direction: &Numbers, step: f64) -> Point {
+        let mut moved = point.clone();
+        for (arg, direction) in direction.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
+            let dtype = self.call.plan.args[arg].dtype;
+            let values = numbers(&point[arg], dtype, direction.len());
+            let values: Vec<f64> = values.iter().zip(direction).map(|(x, d)| x + step * d).collect();
+            moved[arg] = words(&values, dtype);
+        }
+        moved
+    }
+
     /// A generic point near a point: every differentiated value mixed with another one of its array. Where all are equal they move a
     /// little towards zero, and where all are zero away from it.
     pub(super) fn nearby(&mut self, point: &Point) -> Point {
