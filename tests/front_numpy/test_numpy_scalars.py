@@ -70,7 +70,7 @@ def test_a_name_that_a_macro_makes_another_is_explained(write: Write) -> None:
     for given in (source, source.parent):
         with pytest.raises(CompileError) as caught:
             enzyme(given, "rho")
-        assert "`rho` is a macro (lib.h:1) and stands for `lib_rho`: give that name." in str(caught.value)
+        assert "`rho` is a macro (lib.h:1) that expands to `lib_rho`: give that name." in str(caught.value)
         assert enzyme(given, "lib_rho").grad(3.0) == 6.0
 
 

@@ -215,8 +215,8 @@ def _judge(name: str, off: list[str]) -> str:
         return gradients.judge(found, reference, folder, pipeline="inlined", verify="off", without=off).kind
     try:
         return _judge_case(name, off)
-    except (ffgrad.DifferentiationError, ffgrad.ForeignError):
-        # An exception whose handler was lost counts, too.
+    except (ffgrad.CompileError, ffgrad.DifferentiationError, ffgrad.ForeignError):
+        # An exception whose handler was lost counts, too, and a derivative that calls what nobody links.
         return "refused"
 
 

@@ -160,7 +160,7 @@ def test_the_command_explains_checks_and_completes(cache: Path, write: Write) ->
     assert checked.returncode == 0
     rows = json.loads(checked.stdout)["rows"]
     assert [r["input"] for r in rows] == ["x", "x"] and all(abs(r["forward"] - r["reverse"]) < 1e-9 for r in rows)
-    assert "never returned" in ffgrad_command("explain", "unproven-gradient").stdout
+    assert "No gradient is returned." in ffgrad_command("explain", "unproven-gradient").stdout
     unknown = ffgrad_command("explain", "unproven-gradiant")
     assert unknown.returncode == 1 and "unproven-gradient" in unknown.stderr
     assert "_ffgrad" in ffgrad_command("completions", "bash").stdout

@@ -1,12 +1,13 @@
 C     A factorisation that calls routines of BLAS, which stand in the same source, and one of that name with other arguments.
       SUBROUTINE SOLVE(N, A, B, X)
-      INTEGER N, I, J
+      INTEGER N, I, J, K
       DOUBLE PRECISION A(N,N), B(N), X(N), L(20,20), T, DDOT
       EXTERNAL DDOT
       DO 20 J = 1, N
         CALL DCOPY(N-J+1, A(J,J), 1, L(J,J), 1)
         DO 10 I = 1, J-1
-          CALL DAXPY(N-J+1, -L(J,I), L(J,I), 1, L(J,J), 1)
+          DO 5 K = J, N
+    5     L(K,J) = L(K,J) - L(J,I)*L(K,I)
    10   CONTINUE
         T = 1D0/SQRT(L(J,J))
         CALL DSCAL(N-J+1, T, L(J,J), 1)
@@ -19,19 +20,19 @@ C     A factorisation that calls routines of BLAS, which stand in the same sourc
    40 CONTINUE
       IF (N .GT. 1) CALL DROT(X(1), X(2), B(1))
       END
-      DOUBLE PRECISION FUNCTION DDOT(N, X, INCX, Y, INCY)
-      INTEGER N, INCX, INCY, I
-      DOUBLE PRECISION X(*), Y(*)
-      DDOT = 0D0
-      DO 10 I = 0, N-1
-   10   DDOT = DDOT + X(1+I*INCX)*Y(1+I*INCY)
-      END
-      SUBROUTINE DAXPY(N, A, X, INCX, Y, INCY)
-      INTEGER N, INCX, INCY, I
-      DOUBLE PRECISION A, X(*), Y(*)
-      IF (A .EQ. 0D0) RETURN
-      DO 10 I = 0, N-1
-   10   Y(1+I*INCY) = Y(1+I*INCY) + A*X(1+I*INCX)
+      RECURSIVE FUNCTION DDOT(N, X, INCX, Y, INCY) RESULT(S)
+C     By halves, which rounds less.
+      INTEGER N, INCX, INCY, K
+      DOUBLE PRECISION X(*), Y(*), S
+      S = 0D0
+      IF (N .LE. 0) RETURN
+      IF (N .EQ. 1) THEN
+        S = X(1)*Y(1)
+      ELSE
+        K = N/2
+        S = DDOT(K, X, INCX, Y, INCY)
+     1    + DDOT(N-K, X(1+K*INCX), INCX, Y(1+K*INCY), INCY)
+      END IF
       END
       SUBROUTINE DSCAL(N, A, X, INCX)
       INTEGER N, INCX, I

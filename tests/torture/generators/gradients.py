@@ -152,7 +152,7 @@ def compare(
         _, curvature = second(f, inputs, tangents, outputs_of(program, cotangent, n))
         curvature_scale = float(np.max(np.abs(truth.hessian_along), initial=0.0)) + scale
         found.append(difference("hvp", curvature, cotangent @ truth.hessian_along, curvature_scale, single))
-    except ffgrad.DifferentiationError as error:
+    except (ffgrad.DifferentiationError, ffgrad.OutOfMemoryError) as error:
         refused = str(error)
     if [i.tobytes() for i in inputs] != before:
         found.append("an input was written to")
@@ -215,7 +215,7 @@ def judge(program: Program, reference: Reference, folder: Path, **options: objec
                     visible = all(NOT_FINITE in part for part in wrong.split("; "))
                     verdict.kind, verdict.detail = "overflowed" if visible else "wrong", f"n={n}: {wrong}"
                     break
-        except ffgrad.DifferentiationError as error:
+        except (ffgrad.DifferentiationError, ffgrad.OutOfMemoryError) as error:
             verdict.kind, verdict.detail = "refused", str(error)
         except ffgrad.Error as error:
             verdict.kind, verdict.detail = "failed", f"{type(error).__name__}: {error}"

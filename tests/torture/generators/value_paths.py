@@ -118,7 +118,7 @@ def judge(program: ValueProgram, reference: Reference, folder: Path, **options: 
                     verdict.kind = "changed" if "written to" in wrong else "overflowed" if visible else "wrong"
                     verdict.detail = f"first call at {start} numbers, call {i} at {kind}, n={n}: {wrong}"
                     break
-        except ffgrad.DifferentiationError as error:
+        except (ffgrad.DifferentiationError, ffgrad.OutOfMemoryError) as error:
             verdict.kind, verdict.detail = "refused", str(error)
         except ffgrad.Error as error:
             verdict.kind, verdict.detail = "failed", f"{type(error).__name__}: {error}"
