@@ -84,7 +84,7 @@ typedef struct {
   gsl_multimin_function_fdf with_slopes;
 } minimizing;
 
-/* Makes a minimiser, or frees it, or starts it anew; Enzyme sees no inside of it. */
+/* Makes a minimiser, or frees it, or restarts it; Enzyme sees no inside of it. */
 enum { MAKE, FREE, RESTART };
 long ffgrad_gsl_multimin(int has_slopes, int what, long given, size_t n) {
   minimizing *s = (minimizing *)given;

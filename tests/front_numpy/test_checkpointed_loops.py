@@ -25,7 +25,7 @@ HEAD = """\
 SIGNATURE = "u[n], const c[n], steps -> u[n]"
 STEP = "for (int i = 0; i < n; i++) u[i] = 0.9 * u[i] + 0.1 * sin(c[i] * u[(i + 1) % n]);"
 
-# Loops that leave early, count down, walk through memory, use it in every way: name, what comes before, the loop, what comes after.
+# Loops with early exits, that count down, with other access patterns: name, what comes before, the loop, what comes after.
 PROGRAMS = {
     "counted down": ("", f"for (int s = steps; s-- > 0;) {{ {STEP} }}", ""),
     "while it changes": (
@@ -33,7 +33,7 @@ PROGRAMS = {
         f"do {{ double old = u[0]; {STEP} change = fabs(u[0] - old); s++; }} while (change > 1e-3 && s < steps);",
         "u[1] += change;",
     ),
-    "two ways out": (
+    "two exits": (
         "int s;",
         f"for (s = 0; s < steps; s++) {{ {STEP} if (u[0] > 50) break; if (s == 19) return; }}",
         "u[0] *= 1 + s;",

@@ -72,7 +72,7 @@ def test_an_operation_is_pickled_and_copied(source: Path) -> None:
 
 
 def test_a_pool_of_processes_takes_an_operation(source: Path, tmp_path: Path) -> None:
-    """One that is started anew, as on every system; the operation itself and a method of it."""
+    """One that is started by `spawn`, as on every system; the operation itself and a method of it."""
     script = tmp_path / "pool.py"
     script.write_text(
         f"""
@@ -93,7 +93,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 def test_joblib_takes_an_operation(backend: str, source: Path) -> None:
-    """joblib's ways to other processes, and its digest: the same function is the same key of its memory."""
+    """joblib's backends, and its digest: the same function is the same key of its memory."""
     joblib = pytest.importorskip("joblib", reason="joblib is not installed")
     f = enzyme(source, "scaled")
     given = [((np.full(1, float(i)),), (np.ones(1),)) for i in range(4)]

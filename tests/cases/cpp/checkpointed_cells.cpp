@@ -1,4 +1,4 @@
-// Vectors that are swapped, coefficients that are overwritten behind the loop, and a way out of it.
+// Vectors that are swapped, coefficients that are overwritten behind the loop, and an early exit.
 #include <cmath>
 #include <ffgrad/derivatives.h>
 #include <utility>

@@ -1,4 +1,4 @@
-/* A packed matrix, read by columns in one round and written by rows in the next: the two walks are in branches of one loop, and of their
+/* A packed matrix, read by columns in one round and written by rows in the next: the two access patterns are in branches of one loop, and of their
    positions LLVM cannot say which comes first. Enzyme crashed. */
 void walks(const double *x, int n, double *y) {
   double p[64], s = 0;

@@ -64,7 +64,7 @@ fn released(function: FunctionValue<'_>, array: Value) -> Option<Vec<Value>> {
     (is_closed && !again && only_here && !found.is_empty()).then_some(found)
 }
 
-/// The call in the array's block, or in those of which it is the only way to it, that noted the stack before the array.
+/// The call in the array's block, or in those of which it is the only path to it, that noted the stack before the array.
 fn saved_before(array: Value) -> Option<Value> {
     let mut block = array.parent();
     let mut above: Vec<Value> = block.instructions().into_iter().take_while(|i| *i != array).collect();

@@ -11,9 +11,9 @@
 //! ffgrad.loop.reverse.0  restores, runs, and calls the derivative of a step
 //! ```
 //!
-//! What goes from iteration to iteration is in memory: numbers in one structure, which has derivatives; integers, the way the loop ended and pointers in
+//! What goes from iteration to iteration is in memory: numbers in one structure, which has derivatives; integers, the exit that the loop took and pointers in
 //! another one. A pointer that changes (two buffers that are swapped) is an address and the number of the region that it points into
-//! ([`regions`]). All that the loop writes is its state. What may be written in ways that are not seen is refused.
+//! ([`regions`]). All that the loop writes is its state. What may be written unseen is refused.
 //!
 //! Second derivatives differentiate the loop as it stands.
 

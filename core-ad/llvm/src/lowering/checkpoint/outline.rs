@@ -359,7 +359,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         (0..OWN).for_each(|i| flag(i, "nonnull"));
     }
 
-    /// Moves blocks and variables; each way out is numbered.
+    /// Moves blocks and variables; each exit is numbered.
     fn move_blocks(&self, step: LLVMValueRef, parameters: &[Value]) {
         let (edit, target) = (self.edit, self.target);
         let of = |i: usize| Value(unsafe { LLVMGetParam(step, i as u32) });

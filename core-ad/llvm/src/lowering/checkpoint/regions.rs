@@ -213,7 +213,7 @@ impl Finder<'_, '_> {
     }
 
     /// Variables whose life begins in an iteration, and that nothing outside of the loop uses; blocks with the arguments of functions with
-    /// derivatives of their own are written anew before each call.
+    /// derivatives of their own are written again before each call.
     fn find_private(&mut self) {
         let begins = |name: String| name.starts_with("llvm.lifetime.start") || name.starts_with("ffgrad.shim.");
         for i in self.target.instructions() {
