@@ -39,5 +39,6 @@ pub use call::arguments::{Input, Results, View};
 pub use call::split::Batch;
 pub use error::{CacheError, Error, Kind, NO_MEMORY, Result};
 pub use function::Function;
+pub use function::repeat::Checkpointing;
 pub use function::tape::Tape;
 pub use options::{Mode, Options, Spec, Verify};

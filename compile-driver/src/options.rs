@@ -167,6 +167,11 @@ pub struct Options {
     pub schedule: Placement,
     /// With `repeat`: a folder for snapshots that do not fit `memory`. Nothing stays in it.
     pub snapshot_dir: Option<PathBuf>,
+    /// With `snapshot_dir`: compress the snapshots there (LZ4). Pays where the disk is slower than a processor and states are smooth.
+    pub compress: bool,
+    /// With `repeat`: the name of an integer that is carried from step to step, `"done"`: the loop ends behind the step that leaves it
+    /// not zero, after as many steps as the dimension has at the latest.
+    pub until: Option<String>,
     /// Loops inside the function whose gradient keeps so many states and computes the others again,
     /// `{"heat.c:42": 20}`: file and line where each begins, and the number of snapshots
     /// (`docs/checkpointing.md`). C and C++ sources can mark them with `FFGRAD_CHECKPOINT(20)`, Fortran with
@@ -250,13 +255,14 @@ fn wrong(name: &str, value: &Value) -> String {
         "derivatives" => {
             "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned()
         }
-        "loose_types" | "arena" | "tune" | "specialize" | "mpi" | "progress" => "True or False".to_owned(),
+        "loose_types" | "arena" | "tune" | "specialize" | "mpi" | "progress" | "compress" => "True or False".to_owned(),
         "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
         "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
         "repeat" => "the name of a dimension: \"t\"".to_owned(),
         "checkpoint" => "a dict of places and numbers of snapshots: {\"heat.c:42\": 20}".to_owned(),
         "snapshot_dir" => "a folder".to_owned(),
+        "until" => "the name of a carried integer: \"done\"".to_owned(),
         "snapshots" => "a whole number".to_owned(),
         "memory" => "a size: \"2G\"".to_owned(),
         "shared" => "a number, or an expression over the dimensions".to_owned(),
@@ -354,6 +360,8 @@ impl Default for Options {
             memory: None,
             schedule: Placement::default(),
             snapshot_dir: None,
+            compress: false,
+            until: None,
             checkpoint: BTreeMap::new(),
             progress: false,
             constants: BTreeMap::new(),

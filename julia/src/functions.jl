@@ -119,6 +119,19 @@ function warn_of(f::Enzyme)
     return
 end
 
+"""
+    FFGrad.checkpointing(f::Enzyme)
+
+What the last reverse sweep of a loop over steps (`repeat = "t"`), or of a checkpointed loop inside the function, did: a dictionary with
+`"steps"`, `"snapshots"`, `"on_disk"`, `"disk_bytes"`, `"forward"`, `"recomputed"`, `"state_bytes"`, `"peak_bytes"` and `"seconds"`;
+`nothing` before the first one.
+"""
+function checkpointing(f::Enzyme)
+    text, error = Ref(Ptr{UInt8}(C_NULL)), Ref(C_NULL)
+    check(ccall(LIBRARY.checkpointing, Cint, (UInt64, Ptr{Ptr{UInt8}}, Ptr{Ptr{Cvoid}}), f.handle.id, text, error), error)
+    return text[] == C_NULL ? nothing : JSON.parse(taken(text[]))
+end
+
 @noinline function emit(texts::String)
     for text in JSON.parse(texts)
         @warn "GradientWarning: $text"

@@ -43,6 +43,7 @@ mutable struct Library
     close::Ptr{Cvoid}
     describe::Ptr{Cvoid}
     take_warnings::Ptr{Cvoid}
+    checkpointing::Ptr{Cvoid}
     output_shapes::Ptr{Cvoid}
     sizes::Ptr{Cvoid}
     call::Ptr{Cvoid}
@@ -55,7 +56,7 @@ mutable struct Library
     error_free::Ptr{Cvoid}
     free_text::Ptr{Cvoid}
     on_interrupt::Ptr{Cvoid}
-    Library() = new(C_NULL, "", ntuple(_ -> C_NULL, 16)...)
+    Library() = new(C_NULL, "", ntuple(_ -> C_NULL, 17)...)
 end
 
 const LIBRARY = Library()

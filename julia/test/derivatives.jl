@@ -48,6 +48,17 @@
         @test pushforward(cube(), [2.0], [1.0]) == [12.0]
     end
 
+    @testset "loops over steps report what their reverse sweep did" begin
+        text = "#include <math.h>\nvoid settle(double* u, int n) { for (int i = 0; i < n; i++) u[i] += 0.1 * sin(u[i]); }\n"
+        settle = compiled(text, "settle", "u[n] -> u[n]"; repeat = "t", sizes = (t = 100,), snapshots = 5)
+        @test FFGrad.checkpointing(settle) === nothing
+        u, h = [0.3, 1.0], 1e-6
+        y, back = pullback(settle, u)
+        @test back([1.0, 0.0])[1] ≈ [(settle([0.3 + h, 1.0])[1] - settle([0.3 - h, 1.0])[1]) / 2h, 0] rtol = 1e-6
+        report = FFGrad.checkpointing(settle)
+        @test (report["steps"], report["snapshots"], report["forward"]) == (100, 5, 316)
+    end
+
     @testset "Hessian-vector products" begin
         valley = enzyme(joinpath(@__DIR__, "..", "..", "examples", "c", "valley.c"), "valley", "x[n] -> return")
         point, v, h = [-1.2, 1.0, 0.5], [1.0, -2.0, 0.5], 1e-6

@@ -173,6 +173,7 @@ impl Function {
             ("steps", last.steps as f64),
             ("snapshots", last.snapshots as f64),
             ("on_disk", last.on_disk as f64),
+            ("disk_bytes", last.disk as f64),
             ("forward", last.advanced as f64),
             ("recomputed", last.recomputed() as f64),
             ("state_bytes", last.state as f64),

@@ -204,6 +204,17 @@ int32_t ffgrad_describe(ffgrad_function function, char **json, struct ffgrad_err
 // As `ffgrad_describe`.
 int32_t ffgrad_take_warnings(ffgrad_function function, char **json, struct ffgrad_error **error);
 
+// What the last reverse sweep of a loop over steps, or of a checkpointed loop inside the function, did: `*json` becomes a JSON object with
+// `steps`, `snapshots`, `on_disk`, `disk_bytes`, `forward`, `recomputed`, `state_bytes`, `peak_bytes` and `seconds`, to be
+// freed with `ffgrad_free_text`, or null before the first one.
+//
+// # Safety
+//
+// As `ffgrad_describe`.
+int32_t ffgrad_checkpointing(ffgrad_function function,
+                             char **json,
+                             struct ffgrad_error **error);
+
 // Bytes copied by this process so far.
 //
 // # Safety

@@ -1,7 +1,7 @@
 //! Describes a function to a language binding, as JSON. The layout is in `docs/reference/c-abi.md`.
 
 use crate::abi;
-use compile_driver::{Function, Spec};
+use compile_driver::{Checkpointing, Function, Spec};
 use core_ad::{Passing, Role};
 use serde_json::{Value, json};
 
@@ -43,6 +43,21 @@ pub fn describe(function: &Function) -> Value {
         "inputs": plan.inputs,
         "outputs": plan.outputs,
         "manifest": manifest,
+    })
+}
+
+/// What a reverse sweep over the steps of a loop did.
+pub fn checkpointing(last: &Checkpointing) -> Value {
+    json!({
+        "steps": last.steps,
+        "snapshots": last.snapshots,
+        "on_disk": last.on_disk,
+        "disk_bytes": last.disk,
+        "forward": last.advanced,
+        "recomputed": last.recomputed(),
+        "state_bytes": last.state,
+        "peak_bytes": last.peak,
+        "seconds": last.time.as_secs_f64(),
     })
 }
 

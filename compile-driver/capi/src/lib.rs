@@ -163,13 +163,29 @@ pub unsafe extern "C" fn ffgrad_close(function: Handle, error: *mut *mut Failure
 /// `json` can be written to; `error` is null or can be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ffgrad_describe(function: Handle, json: *mut *mut c_char, error: *mut *mut Failure) -> i32 {
+    // SAFETY: passed on from the caller.
+    unsafe { text_of(function, json, error, |function| Some(describe::describe(function))) }
+}
+
+/// Has `*json` receive a text about a function, or null where there is none.
+///
+/// # Safety
+///
+/// As `ffgrad_describe`.
+unsafe fn text_of(
+    function: Handle,
+    json: *mut *mut c_char,
+    error: *mut *mut Failure,
+    value: impl FnOnce(&Function) -> Option<serde_json::Value>,
+) -> i32 {
     let body = || {
         let json = needed(json, "json")?;
         // SAFETY: not null, and the caller's promise.
         unsafe { json.write(std::ptr::null_mut()) };
-        let text = c_text(&describe::describe(&*FUNCTIONS.get(function)?).to_string());
-        // SAFETY: as above.
-        unsafe { json.write(text.into_raw()) };
+        if let Some(value) = value(&*FUNCTIONS.get(function)?) {
+            // SAFETY: as above.
+            unsafe { json.write(c_text(&value.to_string()).into_raw()) };
+        }
         Ok(())
     };
     // SAFETY: passed on from the caller.
@@ -188,20 +204,26 @@ pub unsafe extern "C" fn ffgrad_take_warnings(
     json: *mut *mut c_char,
     error: *mut *mut Failure,
 ) -> i32 {
-    let body = || {
-        let json = needed(json, "json")?;
-        // SAFETY: not null, and the caller's promise.
-        unsafe { json.write(std::ptr::null_mut()) };
-        let function = FUNCTIONS.get(function)?;
-        if function.has_warnings() {
-            let text = c_text(&serde_json::json!(function.take_warnings()).to_string());
-            // SAFETY: as above.
-            unsafe { json.write(text.into_raw()) };
-        }
-        Ok(())
-    };
+    let warnings = |function: &Function| function.has_warnings().then(|| serde_json::json!(function.take_warnings()));
     // SAFETY: passed on from the caller.
-    unsafe { guard(error, body) }
+    unsafe { text_of(function, json, error, warnings) }
+}
+
+/// What the last reverse sweep of a loop over steps, or of a checkpointed loop inside the function, did: `*json` becomes a JSON object with
+/// `steps`, `snapshots`, `on_disk`, `disk_bytes`, `forward`, `recomputed`, `state_bytes`, `peak_bytes` and `seconds`, to be
+/// freed with `ffgrad_free_text`, or null before the first one.
+///
+/// # Safety
+///
+/// As `ffgrad_describe`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ffgrad_checkpointing(
+    function: Handle,
+    json: *mut *mut c_char,
+    error: *mut *mut Failure,
+) -> i32 {
+    // SAFETY: passed on from the caller.
+    unsafe { text_of(function, json, error, |function| function.checkpointing().as_ref().map(describe::checkpointing)) }
 }
 
 /// Bytes copied by this process so far.

@@ -232,6 +232,26 @@ static void foreign_trouble_is_told(void) {
   EXPECT(FFGRAD_OK, NULL, ffgrad_close(f, &error));
 }
 
+static void a_loop_over_steps_reports_its_reverse_sweep(void) {
+  char spec[4096], *text = (char*)1;
+  const char* form =
+      "{\"sources\": [\"%s/in_place/in_place_step.c\"], \"function\": \"step\", \"signature\": \"u[n], dt -> u[n]\","
+      " \"options\": {\"flags\": [\"-gdwarf-4\"], \"repeat\": \"t\", \"sizes\": {\"t\": 100}, \"snapshots\": 5}}";
+  snprintf(spec, sizeof spec, form, cases);
+  ffgrad_function f = 0;
+  EXPECT(FFGRAD_OK, NULL, ffgrad_open(spec, &f, &error));
+  EXPECT(FFGRAD_OK, NULL, ffgrad_checkpointing(f, &text, &error));
+  CHECK(text == NULL);
+  double u[4] = {1, 2, 3, 4}, dt = 0.01, v[4] = {1, 1, 1, 1}, gradient[4];
+  ffgrad_array in[] = {array(u, 1, four), array(&dt, 0, NULL)}, out = array(v, 1, four);
+  ffgrad_array wanted[] = {array(gradient, 1, four), none};
+  EXPECT(FFGRAD_OK, NULL, ffgrad_vjp(f, in, 2, &out, 1, wanted, 2, 0, &error));
+  EXPECT(FFGRAD_OK, NULL, ffgrad_checkpointing(f, &text, &error));
+  CHECK(text && strstr(text, "\"forward\":316") && strstr(text, "\"steps\":100") && strstr(text, "\"snapshots\":5"));
+  ffgrad_free_text(text);
+  EXPECT(FFGRAD_OK, NULL, ffgrad_close(f, &error));
+}
+
 static void closed_handles_are_refused(ffgrad_function f) {
   EXPECT(FFGRAD_OK, NULL, ffgrad_close(f, &error));
   ffgrad_function wrong[] = {f, 0, f + 1, f + 1000000, UINT64_MAX};
@@ -246,6 +266,7 @@ static void closed_handles_are_refused(ffgrad_function f) {
     EXPECT(FFGRAD_ERROR_MISUSE, "handle", ffgrad_describe(wrong[i], &text, &error));
     CHECK(text == NULL);
     EXPECT(FFGRAD_ERROR_MISUSE, "handle", ffgrad_take_warnings(wrong[i], &text, &error));
+    EXPECT(FFGRAD_ERROR_MISUSE, "handle", ffgrad_checkpointing(wrong[i], &text, &error));
   }
 }
 
@@ -384,6 +405,7 @@ int main(int argc, char** argv) {
   a_build_ends_where_the_caller_wants_it();
   allocating_functions_stay_in_their_memory();
   two_threads_do_not_disturb_each_other();
+  a_loop_over_steps_reports_its_reverse_sweep();
   closed_handles_are_refused(f);
   if (!failures) printf("the C ABI keeps its promises\n");
   return failures != 0;

@@ -120,6 +120,12 @@ class Options(TypedDict, total=False):
         ``"periodic"``: at equal distances; refused where there are too few of them.
     snapshot_dir : path
         With ``repeat``: a folder for snapshots that do not fit ``memory``. Nothing stays in it.
+    compress : bool
+        With ``snapshot_dir``: compress the snapshots there (LZ4). Pays where the disk is slower than a processor and
+        states are smooth.
+    until : str
+        With ``repeat``: the name of an integer that is carried from step to step, ``"done"``: the loop ends behind the
+        step that leaves it not zero, after as many steps as the dimension has at the latest.
     checkpoint : dict
         Loops inside the function whose gradient keeps so many states and computes the others again,
         ``{"heat.c:42": 20}``: file and line where each begins, and the number of snapshots (``docs/checkpointing.md``).
@@ -161,6 +167,8 @@ class Options(TypedDict, total=False):
     memory: str
     schedule: str
     snapshot_dir: Source
+    compress: bool
+    until: str
     checkpoint: Mapping[str, int]
     progress: bool
     constants: Mapping[str, Any]
@@ -372,12 +380,12 @@ class Operation:
         Returns
         -------
         dict or None
-            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``; ``forward``: steps run forward, beside those that a
+            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``; ``disk_bytes``: the most that was there at once; ``forward``: steps run forward, beside those that a
             reversal runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at
             once; ``seconds``.
         """
         last = self._native.checkpointing()
-        counts = ("steps", "snapshots", "on_disk", "forward", "recomputed", "state_bytes", "peak_bytes")
+        counts = ("steps", "snapshots", "on_disk", "disk_bytes", "forward", "recomputed", "state_bytes", "peak_bytes")
         return last and {name: last[name] if name == "seconds" else int(last[name]) for name in (*counts, "seconds")}
 
     @property

@@ -76,7 +76,7 @@ impl Fields {
 
 /// The options that change no code: how and when the gradient is checked, how long tools may take, how a batch is dealt out,
 /// the launch, which is chosen call by call, a tape, which is a further artifact of the same entry, and the loop around a step.
-pub const RUNTIME: [&str; 13] = [
+pub const RUNTIME: [&str; 15] = [
     "verify",
     "timeout",
     "threads",
@@ -89,6 +89,8 @@ pub const RUNTIME: [&str; 13] = [
     "memory",
     "schedule",
     "snapshot_dir",
+    "compress",
+    "until",
     "progress",
 ];
 

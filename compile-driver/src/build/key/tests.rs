@@ -86,11 +86,13 @@ fn every_option(options: Options) -> usize {
         memory: _,
         schedule: _,
         snapshot_dir: _,
+        compress: _,
+        until: _,
         checkpoint: _,
         progress: _,
         constants: _,
     } = options;
-    36
+    38
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -129,6 +131,8 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("memory", |o| o.memory = Some("2G".into())),
         ("schedule", |o| o.schedule = Placement::Periodic),
         ("snapshot_dir", |o| o.snapshot_dir = Some("snapshots".into())),
+        ("compress", |o| o.compress = true),
+        ("until", |o| o.until = Some("done".into())),
         ("checkpoint", |o| o.checkpoint = [("a.c:7".to_owned(), 3)].into()),
         ("progress", |o| o.progress = true),
     ]

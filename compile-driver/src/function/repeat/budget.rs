@@ -14,10 +14,17 @@ const SHARE: u64 = 2;
 /// How the reverse sweep of a loop runs.
 pub(super) struct Plan<'p> {
     pub schedule: Schedule,
-    /// A folder, and how many slots are in a file there.
-    pub on_disk: Option<(&'p Path, usize)>,
+    /// The slots that are on the disk, where there is a folder for them.
+    pub on_disk: Option<OnDisk<'p>>,
     /// Whether a terminal shows how far it is.
     pub progress: bool,
+}
+
+/// Snapshots in a file.
+pub(super) struct OnDisk<'p> {
+    pub folder: &'p Path,
+    pub slots: usize,
+    pub is_compressed: bool,
 }
 
 impl Plan<'_> {
@@ -56,7 +63,8 @@ pub(super) fn plan<'p>(function: &str, options: &'p Options, steps: usize, state
             "Give snapshots={least}, or schedule=\"binomial\", which works with any number of snapshots."
         ))))
     })?;
-    Ok(Plan { schedule, on_disk: folder.map(|folder| (folder, on_disk)), progress: options.progress })
+    let of = |folder| OnDisk { folder, slots: on_disk, is_compressed: options.compress };
+    Ok(Plan { schedule, on_disk: folder.map(of), progress: options.progress })
 }
 
 /// How many snapshots, and how many of them on the disk: as given, or as many as the memory and the disk for them hold.

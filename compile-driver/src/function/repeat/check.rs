@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         if is_known && verify != Verify::Always {
             return Ok(());
         }
-        let few = Loop { steps: one.steps.min(FEW), ..*one };
+        let few = Loop { steps: one.steps.min(FEW), until: None, ..*one };
         let started = Instant::now();
         let pair = self.compare(&few, arrays, SNAPSHOTS)?;
         if !pair.is_finite() {

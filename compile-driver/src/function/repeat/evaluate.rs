@@ -21,6 +21,7 @@ use core_ad::plan::CallPlan;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::signature::repeat::Share;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -166,23 +167,28 @@ impl Evaluation<'_> {
             // Where this step was checked just now, the others were not.
             let watch = step.watch(&artifact, entry, wanted, self.one, paths::checks());
             let primal = step.opened.primal_artifact()?;
-            let one = Loop {
+            let mut one = Loop {
                 step,
                 binding: &binding,
                 strides: &strides,
                 steps,
+                until: self.repeat.until,
                 wanted,
                 artifact: &artifact,
                 primal: &primal,
             };
+            if one.until.is_some() && entry != Entry::Primal {
+                one.steps = self.count(&one, &arrays)?;
+            }
             self.check(&one, &arrays)?;
-            let ended = match is_reverse {
+            let (ended, ran) = match is_reverse {
                 false => one.forward(entry, &arrays, &mut states, watch.as_ref(), self.meter)?,
-                true => self.reverse(&one, &arrays, &mut states, watch.as_ref(), started)?,
+                true => (self.reverse(&one, &arrays, &mut states, watch.as_ref(), started)?, steps),
             };
             if ended == Ended::Again {
                 return Ok(Ended::Again);
             }
+            self.clear_behind(&binding, &arrays, ran..steps);
         }
         self.hand_over(&states, &state_results);
         for sum in &mut sums {
@@ -192,6 +198,23 @@ impl Evaluation<'_> {
         }
         writer.finish()?;
         Ok(Ended::Done)
+    }
+
+    /// How many steps a loop runs that a step ends.
+    fn count(&self, one: &Loop<'_>, arrays: &Arrays) -> Result<usize> {
+        let mut states = States::new(Entry::Primal, self.layout, &Meter::default()).map_err(|lack| self.lack(&lack))?;
+        self.fill_primal(states.memory.primal)?;
+        one.count(arrays, &mut states, &Meter::default())
+    }
+
+    /// Zeroes what steps write that did not run.
+    fn clear_behind(&self, binding: &Binding<'_>, arrays: &Arrays, not_run: Range<usize>) {
+        let stacked = |&(arg, result): &(usize, &*mut u8)| binding.shares[arg] == Share::Stacked && !result.is_null();
+        for (arg, result) in arrays.results.iter().enumerate().filter(stacked) {
+            let bytes = binding.bytes(arg);
+            // SAFETY: the result has room for a value of each step.
+            unsafe { result.add(not_run.start * bytes).write_bytes(0, not_run.len() * bytes) };
+        }
     }
 
     fn reverse(
@@ -208,7 +231,7 @@ impl Evaluation<'_> {
         let options = &self.whole.opened.spec.options;
         let plan = budget::plan(&self.whole.opened.spec.function, options, one.steps, state)?;
         let (snapshots, cost) = (plan.schedule.slots(), Cost::of(plan.schedule.clone()));
-        let on_disk = plan.on_disk.map_or(0, |(_, slots)| slots);
+        let on_disk = plan.on_disk.as_ref().map_or(0, |disk| disk.slots);
         let mut tried = 0;
         let mut check = |inputs: &[Input<'_>]| {
             tried += 1;
@@ -219,11 +242,12 @@ impl Evaluation<'_> {
             let chosen = step.artifact_for(&task, one.wanted, self.one)?;
             Ok(if Arc::ptr_eq(&chosen, one.artifact) { Ended::Done } else { Ended::Again })
         };
-        let ended = one.backward(entry, arrays, states, plan, (watch, &mut check, self.meter))?;
+        let (ended, disk) = one.backward(entry, arrays, states, plan, (watch, &mut check, self.meter))?;
         let last = Checkpointing {
             steps: one.steps,
             snapshots,
             on_disk,
+            disk,
             advanced: cost.advanced,
             state,
             peak: self.meter.peak(),

@@ -7,6 +7,7 @@
 
 mod budget;
 mod check;
+mod disk;
 mod evaluate;
 mod memory;
 pub(super) mod open;
@@ -27,6 +28,8 @@ pub(crate) struct Repeat {
     pub step: Box<Function>,
     /// What its arguments are to the loop.
     repetition: Repetition,
+    /// The argument of the step that ends the loop: a carried integer that is not zero.
+    until: Option<usize>,
     /// At which derivatives and sizes the loop was checked.
     checked: Mutex<HashSet<(core_ad::DerivativeSet, u64)>>,
     /// The last reverse sweep.
@@ -42,6 +45,8 @@ pub struct Checkpointing {
     pub snapshots: usize,
     /// Of these, those on the disk.
     pub on_disk: usize,
+    /// The most bytes that were in use there at once.
+    pub disk: usize,
     /// Steps that ran forward, beside those that a reversal runs itself: revolve's t(n, s).
     pub advanced: u64,
     /// Bytes of a state.
@@ -85,6 +90,7 @@ impl Function {
             steps: count(steps),
             snapshots: count(snapshots),
             on_disk: 0,
+            disk: 0,
             advanced: u64::try_from(advanced).unwrap_or(0),
             state: count(state),
             peak: count(peak),

@@ -12,7 +12,8 @@ use crate::os::size;
 use core_ad::SignatureError;
 use core_ad::checkpoint::Placement;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::signature::repeat::{self, Repetition, Step};
+use core_ad::plan::{Arg, Dim};
+use core_ad::signature::repeat::{self, Repetition, Share, Step};
 use std::sync::OnceLock;
 
 /// Whether options of loops fit each other.
@@ -27,6 +28,8 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
         ("memory", options.memory.is_some()),
         ("schedule", options.schedule != Placement::default()),
         ("snapshot_dir", options.snapshot_dir.is_some()),
+        ("compress", options.compress),
+        ("until", options.until.is_some()),
         ("progress", options.progress),
     ];
     if options.repeat.is_none()
@@ -39,6 +42,14 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
     if options.snapshots == Some(0) {
         let headline = "snapshots=0 keeps no state to start from".to_owned();
         return Err(refused(spec, headline, "Give 1 or more: the state at the beginning is one of them."));
+    }
+    if options.compress && options.snapshot_dir.is_none() {
+        let headline = "compress=True is about snapshots on the disk, and there are none".to_owned();
+        return Err(refused(
+            spec,
+            headline,
+            "Give a folder for them, snapshot_dir=\"/scratch\", or leave the option out.",
+        ));
     }
     if let Some(memory) = options.memory.as_deref().filter(|text| size::bytes(text).is_none()) {
         let headline = format!("memory=\"{memory}\" is no size");
@@ -66,7 +77,35 @@ pub(crate) fn open(mut spec: Spec, chooser: Option<Chooser>) -> Result<Function>
     let whole = |problems| Error::Signature(wrong(&spec, problems));
     step.check(&manifest.prototype).map_err(whole)?;
     let repetition = step.repeat(&manifest.plan, &spec.options.sizes).map_err(whole)?;
-    Ok(around(spec, one, repetition))
+    let until = ending(&spec, &repetition)?;
+    Ok(around(spec, one, repetition, until))
+}
+
+/// The argument that ends the loop, by the option `until`.
+///
+/// # Errors
+///
+/// It is no integer that is carried, or a step has a slice of its own of an array that it updates: what becomes of the slices behind
+/// the last step is not defined.
+fn ending(spec: &Spec, repetition: &Repetition) -> Result<Option<usize>> {
+    let Some(name) = &spec.options.until else { return Ok(None) };
+    let is_flag = |(arg, share): (&Arg, &Share)| {
+        let is_number = arg.shape.iter().all(|dim| *dim == Dim::Int(1));
+        *share == Share::Carried && !arg.dtype.is_float() && is_number && arg.name == *name
+    };
+    let Some(at) = repetition.plan.args.iter().zip(&repetition.shares).position(is_flag) else {
+        let headline = format!("until=\"{name}\" is no integer that `{}` carries from step to step", spec.function);
+        let advice = format!("It is one number on both sides of `->`: \"{name}, u[n] -> {name}, u[n]\".");
+        return Err(refused(spec, headline, &advice));
+    };
+    if let Some(arg) = repetition.shares.iter().position(|share| *share == Share::SlicedInPlace) {
+        let headline = format!(
+            "until=\"{name}\" does not go with `{}`, of which each step updates its own slice",
+            repetition.plan.args[arg].name
+        );
+        return Err(refused(spec, headline, "Give input and output names of their own."));
+    }
+    Ok(Some(at))
 }
 
 /// The signature of one step, and how it is opened.
@@ -98,6 +137,8 @@ fn step_of(spec: &Spec) -> Result<(Step, Spec)> {
         memory: None,
         schedule: Placement::default(),
         snapshot_dir: None,
+        compress: false,
+        until: None,
         progress: false,
         // A tape of each step would be all that snapshots save.
         mode: Mode::Recompute,
@@ -114,7 +155,7 @@ fn wrong(spec: &Spec, problems: Vec<String>) -> SignatureError {
 }
 
 /// The loop as a function: it has the step's manifest, but for the plan, and no code of its own.
-fn around(spec: Spec, step: Function, repetition: Repetition) -> Function {
+fn around(spec: Spec, step: Function, repetition: Repetition, until: Option<usize>) -> Function {
     let mut manifest = step.manifest().clone();
     manifest.plan = repetition.plan.clone();
     // Warnings of steps are those of the loop.
@@ -124,6 +165,7 @@ fn around(spec: Spec, step: Function, repetition: Repetition) -> Function {
     function.repeat = Some(Repeat {
         step: Box::new(step),
         repetition,
+        until,
         checked: std::sync::Mutex::default(),
         last: std::sync::Mutex::default(),
     });

@@ -28,6 +28,11 @@ impl Arrays {
         let none = || vec![std::ptr::null_mut(); args];
         Arrays { inputs: none(), cotangents: none(), tangents: none(), directions: none(), results: none() }
     }
+
+    /// The same without results: what a sweep takes that computes states alone.
+    pub(super) fn without_results(&self) -> Self {
+        Arrays { results: vec![std::ptr::null_mut(); self.results.len()], ..self.clone() }
+    }
 }
 
 /// The memory of the state, by part; null where an entry point has no such part.

@@ -1,19 +1,11 @@
-//! Snapshots of a state, by slot: in memory, or in a file without a name.
-//!
-//! The lowest slots are those of a file: a schedule takes them first and reads them least. The file has no name from the beginning, so
-//! that nothing of it stays whatever ends the process. Its place on the disk is taken before the sweep, which then cannot fail for lack
-//! of it.
+//! Snapshots of a state, by slot: in memory, or on the disk (`disk.rs`), where those with the lowest numbers are: a schedule takes them
+//! first and reads them least.
 
 use crate::call::scratch::NoMemory;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::function::repeat::budget::OnDisk;
+use crate::function::repeat::disk::Disk;
 use crate::function::repeat::memory::{Meter, Room};
-use core_ad::diagnostics::Diagnosis;
-use std::fs::File;
-use std::io;
-#[cfg(target_os = "linux")]
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 /// Where snapshots are.
 pub(super) struct Snapshots<'s> {
@@ -26,32 +18,25 @@ pub(super) struct Snapshots<'s> {
     disk: Option<Disk<'s>>,
 }
 
-/// A file for the first slots.
-struct Disk<'s> {
-    file: File,
-    folder: &'s Path,
-    slots: usize,
-}
-
 impl<'s> Snapshots<'s> {
-    /// For states of so many bytes; the first slots in a file, where a folder for it and their number are given.
+    /// For states of so many bytes; the first slots in a file, where there is a folder for it.
     ///
     /// # Errors
     ///
     /// The folder cannot be written to, or has no room.
-    pub(super) fn new(
-        function: &'s str,
-        bytes: usize,
-        on_disk: Option<(&'s Path, usize)>,
-        meter: &Meter,
-    ) -> Result<Self> {
-        let disk = on_disk.filter(|(_, slots)| *slots > 0 && bytes > 0);
-        let disk = disk.map(|(folder, slots)| Disk::new(function, folder, slots, bytes)).transpose()?;
+    pub(super) fn new(function: &'s str, bytes: usize, on_disk: Option<&OnDisk<'s>>, meter: &Meter) -> Result<Self> {
+        let disk = on_disk.filter(|disk| disk.slots > 0 && bytes > 0);
+        let disk = disk.map(|disk| Disk::new(function, disk, bytes)).transpose()?;
         Ok(Snapshots { function, bytes, meter: meter.clone(), rooms: Vec::new(), free: Vec::new(), disk })
     }
 
-    fn on_disk(&self, slot: usize) -> Option<&Disk<'s>> {
-        self.disk.as_ref().filter(|disk| slot < disk.slots)
+    fn on_disk(&mut self, slot: usize) -> Option<&mut Disk<'s>> {
+        self.disk.as_mut().filter(|disk| slot < disk.slots)
+    }
+
+    /// The most bytes that were in use on the disk at once.
+    pub(super) fn on_disk_at_most(&self) -> usize {
+        self.disk.as_ref().map_or(0, Disk::peak)
     }
 
     /// Copies a state into a slot.
@@ -64,11 +49,10 @@ impl<'s> Snapshots<'s> {
     ///
     /// `state` has the bytes of a state.
     pub(super) unsafe fn store(&mut self, slot: usize, state: *const u8) -> Result<()> {
+        let bytes = self.bytes;
         if let Some(disk) = self.on_disk(slot) {
             // SAFETY: as of this function.
-            let state = unsafe { std::slice::from_raw_parts(state, self.bytes) };
-            let written = disk.file.write_all_at(state, disk.offset(slot, self.bytes));
-            return written.map_err(|error| disk.error(self.function, "written to", &error));
+            return disk.store(slot, unsafe { std::slice::from_raw_parts(state, bytes) });
         }
         let mut room = match self.free.pop() {
             Some(room) => room,
@@ -96,11 +80,10 @@ impl<'s> Snapshots<'s> {
     ///
     /// `state` has room for a state.
     pub(super) unsafe fn restore(&mut self, slot: usize, state: *mut u8, last: bool) -> Result<()> {
+        let bytes = self.bytes;
         if let Some(disk) = self.on_disk(slot) {
             // SAFETY: as of this function; the state is made of numbers that were set before.
-            let state = unsafe { std::slice::from_raw_parts_mut(state, self.bytes) };
-            let read = disk.file.read_exact_at(state, disk.offset(slot, self.bytes));
-            return read.map_err(|error| disk.error(self.function, "read from", &error));
+            return disk.restore(slot, unsafe { std::slice::from_raw_parts_mut(state, bytes) });
         }
         let Some(room) = self.rooms.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
         // SAFETY: as in `store`.
@@ -112,55 +95,15 @@ impl<'s> Snapshots<'s> {
     }
 }
 
-/// Gives a file its room on the disk now, so that no page of it is missing later.
-#[cfg(target_os = "linux")]
-fn reserve(file: &File, length: i64) -> io::Result<()> {
-    // SAFETY: a file of ours; plain numbers.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
-        0 => Ok(()),
-        code => Err(io::Error::from_raw_os_error(code)),
-    }
-}
-
-/// Gives a file its length; a full disk is an error of the write that meets it.
-#[cfg(not(target_os = "linux"))]
-fn reserve(file: &File, length: i64) -> io::Result<()> {
-    file.set_len(length.unsigned_abs())
-}
-
-impl<'s> Disk<'s> {
-    fn new(function: &str, folder: &'s Path, slots: usize, bytes: usize) -> Result<Self> {
-        let failed = |error: &io::Error| failure(function, folder, "written to", error);
-        let file = tempfile::tempfile_in(folder).map_err(|error| failed(&error))?;
-        let length = slots.checked_mul(bytes).and_then(|all| i64::try_from(all).ok()).unwrap_or(i64::MAX);
-        reserve(&file, length).map_err(|error| failed(&error))?;
-        Ok(Disk { file, folder, slots })
-    }
-
-    fn offset(&self, slot: usize, bytes: usize) -> u64 {
-        (slot * bytes) as u64
-    }
-
-    fn error(&self, function: &str, what: &str, error: &io::Error) -> Error {
-        failure(function, self.folder, what, error)
-    }
-}
-
-fn failure(function: &str, folder: &Path, what: &str, error: &io::Error) -> Error {
-    let headline = format!("snapshots of `{function}` cannot be {what} the folder `{}`: {error}", folder.display());
-    Error::Differentiation(Box::new(
-        Diagnosis::new("snapshot-disk", function, headline)
-            .advise("Give another folder as `snapshot_dir`, or fewer `snapshots`; with fewer, more steps run again."),
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn round_trip(on_disk: Option<(&Path, usize)>) -> usize {
         let (meter, mut state) = (Meter::default(), [1_u8; 64]);
-        let mut snapshots = Snapshots::new("f", 64, on_disk, &meter).expect("a place");
+        let on_disk = on_disk.map(|(folder, slots)| OnDisk { folder, slots, is_compressed: false });
+        let mut snapshots = Snapshots::new("f", 64, on_disk.as_ref(), &meter).expect("a place");
         // SAFETY: the state has 64 bytes.
         unsafe {
             snapshots.store(0, state.as_ptr()).expect("room");
@@ -193,7 +136,9 @@ mod tests {
     fn a_folder_that_is_not_there_or_too_small_is_an_error() {
         let meter = Meter::default();
         let error = |folder: &Path, slots| {
-            Snapshots::new("f", 1 << 40, Some((folder, slots)), &meter).err().map(|error| error.to_string())
+            Snapshots::new("f", 1 << 40, Some(&OnDisk { folder, slots, is_compressed: false }), &meter)
+                .err()
+                .map(|error| error.to_string())
         };
         let gone = error(Path::new("/nowhere/at/all"), 1).expect("refused");
         assert!(gone.starts_with("snapshots of `f` cannot be written to the folder `/nowhere/at/all`: "), "{gone}");

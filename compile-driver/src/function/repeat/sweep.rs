@@ -48,6 +48,8 @@ pub(super) struct Loop<'l> {
     /// Strides of arguments in Fortran's order.
     pub strides: &'l [Option<Vec<i64>>],
     pub steps: usize,
+    /// The argument that ends the loop, where there is one.
+    pub until: Option<usize>,
     pub wanted: DerivativeSet,
     pub artifact: &'l Arc<Artifact>,
     pub primal: &'l Arc<Artifact>,
@@ -146,7 +148,7 @@ impl Loop<'_> {
         Ok(Runner { of: self, entry, artifact, places, slots, asked })
     }
 
-    /// Runs all steps forward.
+    /// Runs all steps forward, up to the one that ends the loop. Returns how many ran, too.
     pub(super) fn forward(
         &self,
         entry: Entry,
@@ -154,20 +156,42 @@ impl Loop<'_> {
         states: &mut States,
         watch: Option<&Watch<'_>>,
         meter: &Meter,
-    ) -> Result<Ended> {
+    ) -> Result<(Ended, usize)> {
         let asked = Cell::new(Instant::now());
         let mut runner = self.runner(entry, arrays, &states.memory, &asked)?;
         let mut watched = self.watched(watch, meter)?;
         for index in 0..self.steps {
             if watched.run(&mut runner, arrays, states.memory.primal, index)? == Ended::Again {
-                return Ok(Ended::Again);
+                return Ok((Ended::Again, index));
+            }
+            // SAFETY: the state is there, and the loop's own.
+            if unsafe { self.is_over(states.memory.primal) } {
+                return Ok((Ended::Done, index + 1));
             }
         }
-        Ok(Ended::Done)
+        Ok((Ended::Done, self.steps))
+    }
+
+    /// Whether the step that left this state ends the loop.
+    ///
+    /// # Safety
+    ///
+    /// `state` is one of this loop.
+    unsafe fn is_over(&self, state: *const u8) -> bool {
+        let Some(arg) = self.until else { return false };
+        let start = state.wrapping_add(self.binding.layout.offset(arg));
+        // SAFETY: the argument's bytes are there, by the caller's promise.
+        let number = unsafe { std::slice::from_raw_parts(start, self.binding.bytes(arg)) };
+        number.iter().any(|byte| *byte != 0)
+    }
+
+    /// How many steps run: all, or those up to the one that ends the loop, which run once for this.
+    pub(super) fn count(&self, arrays: &Arrays, states: &mut States, meter: &Meter) -> Result<usize> {
+        Ok(self.forward(Entry::Primal, &arrays.without_results(), states, None, meter)?.1)
     }
 
     /// Runs all steps backward, by a schedule. Before each step but the first one that is reversed `check` is asked whether the
-    /// derivative is to be checked there.
+    /// derivative is to be checked there. Returns the bytes on the disk, too.
     pub(super) fn backward(
         &self,
         entry: Entry,
@@ -175,16 +199,16 @@ impl Loop<'_> {
         states: &mut States,
         plan: Plan<'_>,
         (watch, check, meter): (Option<&Watch<'_>>, Check<'_>, &Meter),
-    ) -> Result<Ended> {
+    ) -> Result<(Ended, usize)> {
         let function = &self.step.opened.spec.function;
         let asked = Cell::new(Instant::now());
         let (advancing, state) = states.advancing(entry);
         // On the way nothing is computed but states.
-        let only_inputs = Arrays { results: vec![std::ptr::null_mut(); arrays.results.len()], ..arrays.clone() };
+        let only_inputs = arrays.without_results();
         let mut advance = self.runner(advancing, &only_inputs, &state, &asked)?;
         let mut reverse = self.runner(entry, arrays, &states.memory, &asked)?;
         let mut watched = self.watched(watch, meter)?;
-        let mut snapshots = Snapshots::new(function, states.front_bytes, plan.on_disk, meter)?;
+        let mut snapshots = Snapshots::new(function, states.front_bytes, plan.on_disk.as_ref(), meter)?;
         let mut progress = Progress::new(plan.progress, function, self.steps);
         let front = states.front.start();
         for action in plan.schedule {
@@ -200,13 +224,13 @@ impl Loop<'_> {
                     if check(&inputs_at(self.binding, self.strides, arrays, front, step))? == Ended::Again
                         || watched.run(&mut reverse, arrays, front, step)? == Ended::Again
                     {
-                        return Ok(Ended::Again);
+                        return Ok((Ended::Again, 0));
                     }
                     progress.reversed();
                 }
             }
         }
-        Ok(Ended::Done)
+        Ok((Ended::Done, snapshots.on_disk_at_most()))
     }
 
     fn watched<'w>(&'w self, watch: Option<&'w Watch<'w>>, meter: &Meter) -> Result<Watched<'w>> {
