@@ -150,8 +150,16 @@ def of_torch(name: str, steps: int, _: str) -> Callable[[np.ndarray], Any]:
 TOOLS = {"ffgrad": of_ffgrad, "jax": of_jax, "torch": of_torch}
 
 
+def bound_memory(share: float = 0.7) -> None:
+    """Let this process have a share of what is available: a tool that needs more fails by itself, and not the machine."""
+    available = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable"))
+    limit = int(share * 1024 * int(available.split()[1]))
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
 def measure(tool: str, name: str, how: str, steps: int, size: int) -> dict[str, float]:
     """Run in a process of its own; a first run of few steps builds and loads what is needed."""
+    bound_memory()
     u = initial(name, size)
     TOOLS[tool](name, 16, "2" if tool == "ffgrad" else how)(u)
     gradient = TOOLS[tool](name, steps, how)
@@ -195,7 +203,8 @@ def main() -> None:
             command = [str(python), __file__, "--one", tool, name, how, str(steps), str(size)]
             child = subprocess.run(command, capture_output=True, text=True)
             if child.returncode:
-                print(f"| {tool} {how} | left out: {child.stderr.strip().splitlines()[-1]} | |")
+                reason = (child.stderr.strip().splitlines() or [f"exit status {child.returncode}"])[-1]
+                print(f"| {tool} {how} | left out: {reason[:100]} | |")
                 continue
             found = json.loads(child.stdout.splitlines()[-1])
             sums.append(found["sum"])
