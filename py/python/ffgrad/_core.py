@@ -380,9 +380,10 @@ class Operation:
         Returns
         -------
         dict or None
-            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``; ``disk_bytes``: the most that was there at once; ``forward``: steps run forward, beside those that a
-            reversal runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at
-            once; ``seconds``.
+            ``steps`` of the loop; ``snapshots`` that it could hold; ``on_disk``: of these, those in ``snapshot_dir``;
+            ``disk_bytes``: the most that was there at once; ``forward``: steps run forward, beside those that a reversal
+            runs itself; ``recomputed``: of these, those beyond one sweep; ``state_bytes``, ``peak_bytes`` held at once;
+            ``seconds``.
         """
         last = self._native.checkpointing()
         counts = ("steps", "snapshots", "on_disk", "disk_bytes", "forward", "recomputed", "state_bytes", "peak_bytes")
