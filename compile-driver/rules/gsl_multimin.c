@@ -252,10 +252,10 @@ static inline double solve(int has_slopes, int sets, function *g, const vector *
     }
   }
   double like = sets ? 0 : g->f(&at, g->params);
-  if (!sets) value = is_near ? ffgrad_value(value, like) : ffgrad_unknown(value, like);
+  if (!sets) value = is_near ? ffgrad_value(value, like) : ffgrad_unsolved_value(value, like);
   EACH(i, n) {
     double own = ffgrad_constant(from.x[i]);
-    x->data[i] = sets || is_near ? ffgrad_value(own, place[i]) : ffgrad_unknown(own, like);
+    x->data[i] = sets || is_near ? ffgrad_value(own, place[i]) : ffgrad_unsolved_value(own, like);
   }
   free(place);
   return value;

@@ -1,6 +1,6 @@
 /* Roots of systems of equations by GSL, with a callback. GSL iterates and computes the values; where the last step was small, the
  * vector `x` has the derivative of two Newton steps from there, which is the implicit function theorem's, for the second derivative,
- * too. The Jacobian is of differences of sixth order. Residuals and steps are constants.
+ * too. Where these do not show that a root is near it is an error to ask for its derivative. The Jacobian is of differences of sixth order. Residuals and steps are constants.
  *
  * Source: GSL's reference manual for names and arguments; Fornberg, "Generation of finite difference formulas on arbitrarily
  * spaced grids" (1988), for the differences.
@@ -156,23 +156,40 @@ static inline void column(function *g, size_t n, const double *x, size_t j, doub
   }
 }
 
-/* Newton steps: the first gives the first derivative, both the second one. */
+/* Newton steps: the first gives the first derivative, both the second one. Returns whether they show that a root is near: the first is short,
+ * and the second one far shorter, which it is not where the Jacobian is singular. */
 enum { NEWTON_STEPS = 2 };
-static inline void newton(function *g, size_t n, double *x, double scale) {
+static inline int newton(function *g, size_t n, double *x, double scale) {
   double *jacobian = malloc(n * n * sizeof(double)), *work = malloc(2 * n * sizeof(double));
   double *residual = malloc(n * sizeof(double)), *size = malloc(n * sizeof(double));
+  double length[NEWTON_STEPS] = {0, 0};
   for (size_t i = 0; i < n; i++) size[i] = 1e-3 * ffgrad_constant(fmax(fabs(x[i]), 0.01 * scale));
   for (int step = 0; step < NEWTON_STEPS; step++) {
     for (size_t j = 0; j < n; j++) column(g, n, x, j, size[j], jacobian, work);
     vector at = {n, 1, x, NULL, 0}, f = {n, 1, residual, NULL, 0};
     g->f(&at, g->params, &f);
     eliminate(n, jacobian, residual);
-    for (size_t i = 0; i < n; i++) x[i] -= residual[i];
+    for (size_t i = 0; i < n; i++) {
+      x[i] -= residual[i];
+      double own = fabs(ffgrad_constant(residual[i]));
+      length[step] = own <= length[step] ? length[step] : own;
+    }
   }
   free(jacobian);
   free(work);
   free(residual);
   free(size);
+  return length[0] <= 1e-2 * scale && (length[1] <= 0.1 * length[0] || length[1] <= 1e-9 * scale);
+}
+
+/* A number that depends on what the equations depend on. */
+static inline double sum_of_squares(function *g, size_t n, double *x) {
+  double *residual = malloc(n * sizeof(double)), sum = 0;
+  vector at = {n, 1, x, NULL, 0}, f = {n, 1, residual, NULL, 0};
+  g->f(&at, g->params, &f);
+  for (size_t i = 0; i < n; i++) sum += residual[i] * residual[i];
+  free(residual);
+  return sum;
 }
 
 static inline solver *new_solver(int has_slopes, const void *type, size_t n) {
@@ -210,9 +227,10 @@ static inline int solve(int has_slopes, int sets, solver *s, const vector *start
     last = fmax(last, fabs(ffgrad_constant(out[2 * n + i])));
   }
   scale = scale > 0 ? scale : 1;
-  if (!sets && last <= 1e-2 * scale) newton(g, n, x, scale);
+  int is_solved = !sets && last <= 1e-2 * scale && newton(g, n, x, scale);
+  double like = sets || is_solved ? 0 : sum_of_squares(g, n, x);
   for (size_t i = 0; i < n; i++) {
-    s->x->data[i] = ffgrad_value(out[i], x[i]);
+    s->x->data[i] = sets || is_solved ? ffgrad_value(out[i], x[i]) : ffgrad_unsolved_value(out[i], like);
     s->f->data[i] = ffgrad_constant(out[n + i]);
     dx->data[i] = ffgrad_constant(out[2 * n + i]);
   }

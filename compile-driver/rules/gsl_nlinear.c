@@ -301,7 +301,7 @@ static inline int solve(fit *w, int what, const vector *start, double xtol, doub
   }
   /* Where GSL has not come near a minimum, nothing says what its last place depends on. */
   int is_known = what == INIT || is_near;
-#define KNOWN(value, by) (is_known ? ffgrad_value(value, by) : ffgrad_unknown(value, like))
+#define KNOWN(value, by) (is_known ? ffgrad_value(value, by) : ffgrad_unsolved_value(value, like))
   EACH(i, p) {
     w->x->data[i] = KNOWN(ffgrad_constant(from.x[i]), x[i]);
     w->dx->data[i] = ffgrad_constant(from.dx[i]);

@@ -1,6 +1,6 @@
 /* Roots and minima in one dimension by GSL, with a callback. GSL iterates and computes the values; the root that the caller is
  * told has the derivative of two Newton steps from there, which is the implicit function theorem's, for the second derivative,
- * too. The slopes are the caller's where he has given them, else differences of sixth order. The ends of the interval
+ * too. Where these steps do not show that a solution is near there is none: it is an error to ask for it. The slopes are the caller's where he has given them, else differences of sixth order. The ends of the interval
  * are constants.
  *
  * Source: GSL's reference manual for names and arguments; Fornberg, "Generation of finite difference formulas on arbitrarily
@@ -192,20 +192,37 @@ static inline double curvature(callback *f, void *params, double x, double d) {
           270 * (f(x + d, params) + f(x - d, params)) - 490 * f(x, params)) / (180 * d * d);
 }
 
-/* Newton steps: the first gives the first derivative, both the second one. */
+/* Whether two Newton steps show a solution: the first is short beside the solution, or beside the interval where that is zero, and the second
+ * one far shorter, which it is not where the slope vanishes. */
+static inline int is_near(double at, double first, double second, double scale) {
+  double size = fmax(fmax(fabs(at), fabs(at - first)), 1e-4 * (scale > 0 ? scale : 1));
+  return fabs(first) <= 1e-2 * size && (fabs(second) <= 0.1 * fabs(first) || fabs(second) <= 1e-9 * size);
+}
+
+/* Newton steps from where GSL is: the first gives the first derivative, both the second one. The number x that GSL has there gets the
+ * derivative of the place, or of `f` there. */
 enum { NEWTON_STEPS = 2 };
+static inline double after_newton(const solver *s, double x, double first, double second, double place) {
+  int is_solved = is_near(ffgrad_constant(s->now[PLACE]), ffgrad_constant(first), ffgrad_constant(second), s->scale);
+  return is_solved ? ffgrad_value(x, place) : ffgrad_unsolved_value(x, place);
+}
 static inline double root_of(const solver *s) {
   callback *f = s->f, *df = s->df;
-  double x = s->now[PLACE], d = 1e-3 * ffgrad_constant(step_at(x, s->scale));
-  for (int i = 0; i < NEWTON_STEPS; i++)
-    x -= f(x, s->params) / (df ? df(x, s->params) : slope(f, s->params, x, d));
-  return x;
+  double x = s->now[PLACE], d = 1e-3 * ffgrad_constant(step_at(x, s->scale)), step[NEWTON_STEPS];
+  for (int i = 0; i < NEWTON_STEPS; i++) {
+    step[i] = f(x, s->params) / (df ? df(x, s->params) : slope(f, s->params, x, d));
+    x -= step[i];
+  }
+  return after_newton(s, s->now[PLACE], step[0], step[1], x);
 }
-static inline double minimum_of(const solver *s) {
+static inline double minimum_of(const solver *s, int is_value) {
   callback *f = s->f;
-  double x = s->now[PLACE], d = 1e-2 * ffgrad_constant(step_at(x, s->scale));
-  for (int i = 0; i < NEWTON_STEPS; i++) x -= slope(f, s->params, x, d) / curvature(f, s->params, x, d);
-  return x;
+  double x = s->now[PLACE], d = 1e-2 * ffgrad_constant(step_at(x, s->scale)), step[NEWTON_STEPS];
+  for (int i = 0; i < NEWTON_STEPS; i++) {
+    step[i] = slope(f, s->params, x, d) / curvature(f, s->params, x, d);
+    x -= step[i];
+  }
+  return after_newton(s, s->now[is_value ? F_PLACE : PLACE], step[0], step[1], is_value ? f(x, s->params) : x);
 }
 
 void *ffgrad_gsl_root_fsolver_alloc(const void *type) { return new_solver(BRACKET, type); }
@@ -217,7 +234,7 @@ int ffgrad_gsl_root_fsolver_set(solver *s, gsl_function *f, double low, double h
   return solve(BRACKET, 1, s, 0, low, high);
 }
 int ffgrad_gsl_root_fsolver_iterate(solver *s) { return solve(BRACKET, 0, s, 0, 0, 0); }
-double ffgrad_gsl_root_fsolver_root(const solver *s) { return ffgrad_value(s->now[PLACE], root_of(s)); }
+double ffgrad_gsl_root_fsolver_root(const solver *s) { return root_of(s); }
 double ffgrad_gsl_root_fsolver_x_lower(const solver *s) { return s->now[LOWER]; }
 double ffgrad_gsl_root_fsolver_x_upper(const solver *s) { return s->now[UPPER]; }
 
@@ -231,7 +248,7 @@ int ffgrad_gsl_root_fdfsolver_set(solver *s, gsl_function_fdf *f, double start) 
   return solve(SINGLE, 1, s, start, 0, 0);
 }
 int ffgrad_gsl_root_fdfsolver_iterate(solver *s) { return solve(SINGLE, 0, s, 0, 0, 0); }
-double ffgrad_gsl_root_fdfsolver_root(const solver *s) { return ffgrad_value(s->now[PLACE], root_of(s)); }
+double ffgrad_gsl_root_fdfsolver_root(const solver *s) { return root_of(s); }
 
 void *ffgrad_gsl_min_fminimizer_alloc(const void *type) { return new_solver(VALLEY, type); }
 void ffgrad_gsl_min_fminimizer_free(solver *s) { free_solver(VALLEY, s); }
@@ -242,12 +259,10 @@ int ffgrad_gsl_min_fminimizer_set(solver *s, gsl_function *f, double start, doub
   return solve(VALLEY, 1, s, start, low, high);
 }
 int ffgrad_gsl_min_fminimizer_iterate(solver *s) { return solve(VALLEY, 0, s, 0, 0, 0); }
-double ffgrad_gsl_min_fminimizer_x_minimum(const solver *s) { return ffgrad_value(s->now[PLACE], minimum_of(s)); }
+double ffgrad_gsl_min_fminimizer_x_minimum(const solver *s) { return minimum_of(s, 0); }
 double ffgrad_gsl_min_fminimizer_x_lower(const solver *s) { return s->now[LOWER]; }
 double ffgrad_gsl_min_fminimizer_x_upper(const solver *s) { return s->now[UPPER]; }
-double ffgrad_gsl_min_fminimizer_f_minimum(const solver *s) {
-  return ffgrad_value(s->now[F_PLACE], s->f(minimum_of(s), s->params));
-}
+double ffgrad_gsl_min_fminimizer_f_minimum(const solver *s) { return minimum_of(s, 1); }
 double ffgrad_gsl_min_fminimizer_f_lower(const solver *s) {
   return ffgrad_value(s->now[F_LOWER], s->f(s->now[LOWER], s->params));
 }

@@ -32,3 +32,20 @@ void ffgrad_unknown_rev(double x, double *dx, double like, double *dlike, double
   if (dy != 0) *dlike += dy * __builtin_nan("");
 }
 FFGRAD_DERIVATIVES(ffgrad_unknown, ffgrad_unknown_fwd, ffgrad_unknown_rev);
+
+/* One number of an iterative solver that has not come near a solution: where it has a cotangent, that is reported for the caller
+ * (core-ad/llvm/src/lowering/unsolved.rs), who returns an error. Its tangent is not-a-number: whether results will depend on it is not
+ * known yet, for iterations that are read on the way have one, too. */
+extern void ffgrad_unsolved(long solver, long unknown, double step, double value);
+
+double ffgrad_unsolved_value(double x, double like) { return x; }
+double ffgrad_unsolved_value_fwd(double x, double dx, double like, double dlike, double *dy) {
+  *dy = dlike == 0 ? 0 : dlike * __builtin_nan("");
+  return x;
+}
+void ffgrad_unsolved_value_rev(double x, double *dx, double like, double *dlike, double dy) {
+  if (dy == 0) return;
+  ffgrad_unsolved(FFGRAD_OF_A_LIBRARY, 0, 0, x);
+  *dlike += dy * __builtin_nan("");
+}
+FFGRAD_DERIVATIVES(ffgrad_unsolved_value, ffgrad_unsolved_value_fwd, ffgrad_unsolved_value_rev);

@@ -74,6 +74,9 @@ pub const PATH_MAP: &str = "ffgrad_path_map";
 /// double value)`.
 pub const UNSOLVED: &str = "ffgrad_unsolved";
 
+/// The number of a library's solver in such a report (`compile-driver/rules/include/ffgrad/rules/values.h`).
+pub const SOLVER_OF_A_LIBRARY: i64 = -1;
+
 /// Where that is kept, for the calling thread or for the threads of teams: `Unsolved *ffgrad_unsolved_note(int32_t of_others)`.
 pub const UNSOLVED_NOTE: &str = "ffgrad_unsolved_note";
 

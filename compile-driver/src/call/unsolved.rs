@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use crate::load::solver_notes::Notes;
 use core_ad::diagnostics::{Diagnosis, Location};
-use core_ad::protocol::{Equation, Unsolved};
+use core_ad::protocol::{Equation, SOLVER_OF_A_LIBRARY, Unsolved};
 
 /// Code of the error.
 pub const CODE: &str = "implicit-unsolved";
@@ -50,6 +50,15 @@ pub fn is_unsolved(error: &Error) -> bool {
 }
 
 fn explained(function: &str, equation: &Equation, report: &Unsolved) -> Diagnosis {
+    if report.solver == SOLVER_OF_A_LIBRARY {
+        let headline = format!(
+            "GSL has not come near a root or a minimum in this call of `{function}`, which uses {:.6e} from there as the solution",
+            report.value
+        );
+        let advice = "Only a solution has a derivative. Iterate until a test of GSL's (gsl_root_test_interval, gsl_multiroot_test_residual) \
+                      is met, with better starting values or more iterations. A root or minimum at which the slope vanishes has none.";
+        return Diagnosis::new(CODE, function, headline).advise(advice);
+    }
     let Equation { solver, residual, file, line, unknown, tolerance, .. } = equation;
     let (headline, advice) = match (usize::try_from(report.unknown), unknown) {
         (Err(_), _) => (
