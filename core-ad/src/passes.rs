@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 57] = [
+pub const PASSES: [PassInfo; 58] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -172,6 +172,14 @@ pub const PASSES: [PassInfo; 57] = [
         file: "workarounds/written_globals.rs",
         why: "Enzyme keeps shadows of globals from call to call, and takes functions that only read them for constant; makes them local",
         test: "cases/enzyme_bugs/callback_parameter.c",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "variable-types",
+        file: "workarounds/variable_types.rs",
+        why: "Enzyme refuses memset of unknown type, which LLVM makes of loops over Fortran arrays: flang's tags name variables; adds their types",
+        test: "cases/fortran/cleared_rows.f",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

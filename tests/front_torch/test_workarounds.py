@@ -54,6 +54,7 @@ NEEDED = {
         "parameters_by_pointer",
         "work_by_pointer",
     ),
+    "variable-types": ("cleared_rows",),
     "copy-elements": ("merged_indices",),
     "opaque-addresses": ("list_sort",),
     "opaque-objects": ("classes", "closures"),

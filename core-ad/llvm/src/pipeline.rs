@@ -16,7 +16,8 @@ use crate::workarounds::{
     member_copies, mixed_activity, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations,
     recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
-    struct_copies, three_predecessors, tree_erase, two_entries, wide_counters, written_globals, zero_stores,
+    struct_copies, three_predecessors, tree_erase, two_entries, variable_types, wide_counters, written_globals,
+    zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -128,6 +129,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
+    Pass { name: "variable-types", run: |m, _| infallible!(variable_types::run(m)), ..ALWAYS },
     Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },
     Pass { name: "copy-elements", run: |m, _| infallible!(copy_types::note(m)), ..ALWAYS },
     // The marks go right behind LLVM's pipeline.

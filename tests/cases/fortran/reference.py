@@ -290,6 +290,14 @@ def work_array(x: Array) -> Array:
     return x * b + np.tril(np.outer(x, x)) @ b
 
 
+def cleared_rows(x: Array) -> Array:
+    last, y = x[-1], []
+    for number in x:
+        y.append(last)
+        last = number if number > 0 else last
+    return np.array(y)
+
+
 def status_sums(x: Array) -> Array:
     return np.cbrt(2 + x)
 

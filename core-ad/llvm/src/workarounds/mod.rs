@@ -39,6 +39,7 @@ pub mod struct_copies;
 pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;
+pub mod variable_types;
 pub mod wide_counters;
 pub mod written_globals;
 pub mod zero_stores;

@@ -1,0 +1,26 @@
+; A loop of flang's clears Q, another tag is of memory with numbers and integers: EQUIVALENCE.
+define void @clear(ptr %q, ptr %w, i64 %n) {
+entry:
+  %first = load double, ptr %w, !tbaa !5
+  %whole = load i64, ptr %w, !tbaa !5
+  br label %loop
+
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = getelementptr double, ptr %q, i64 %i
+  store double 0.0, ptr %place, !tbaa !0
+  %next = add i64 %i, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %done
+
+done:
+  ret void
+}
+
+!0 = !{!1, !1, i64 0}
+!1 = !{!"dummy arg data/_QFclearEq", !2, i64 0}
+!2 = !{!"dummy arg data", !3, i64 0}
+!3 = !{!"any access", !4, i64 0}
+!4 = !{!"Flang function root _QPclear"}
+!5 = !{!6, !6, i64 0}
+!6 = !{!"allocated data/_QFclearEw", !3, i64 0}
