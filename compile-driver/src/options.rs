@@ -133,7 +133,8 @@ pub struct Options {
     pub mpi: bool,
     /// Further options of Enzyme, `["enzyme-max-cache=1"]`; for experts.
     pub engine_options: Vec<String>,
-    /// The pipeline that is tried first; `"serial"` is OpenMP by one thread.
+    /// The pipeline that is tried first, of those that prepare a function for Enzyme (`docs/understanding/how-it-works.md`).
+    /// `"serial"` runs OpenMP's regions by one thread.
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
@@ -141,8 +142,8 @@ pub struct Options {
     /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
     /// later).
     pub engine: String,
-    /// Seconds of CPU time that each run of a compiler and of Enzyme may take; once the pipelines tried for a derivative have taken
-    /// it together, no further one is tried.
+    /// Seconds of CPU time that each run of a compiler and of Enzyme may take. A run that takes longer ends, as an error. All
+    /// pipelines of one derivative share the same time: once it is spent, no further pipeline is tried, and the error says so.
     pub timeout: u64,
     /// For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions, `"(n + 255) //
     /// 256"`. A callable takes a dict of the dimensions and returns one or several numbers. Without it there is one

@@ -91,14 +91,16 @@ class Options(TypedDict, total=False):
     engine_options : list of str
         Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
     pipeline : str
-        The pipeline that is tried first; ``"serial"`` is OpenMP by one thread. The values are ``"inlined"``, ``"o1"``,
-        ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"serial"``, ``"loose"``.
+        The pipeline that is tried first, of those that prepare a function for Enzyme
+        (``docs/understanding/how-it-works.md``). ``"serial"`` runs OpenMP's regions by one thread. The values are
+        ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"serial"``, ``"loose"``.
     engine : str
         The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
         22 or later).
     timeout : int
-        Seconds of CPU time that each run of a compiler and of Enzyme may take; once the pipelines tried for a
-        derivative have taken it together, no further one is tried.
+        Seconds of CPU time that each run of a compiler and of Enzyme may take. A run that takes longer ends, as an
+        error. All pipelines of one derivative share the same time: once it is spent, no further pipeline is tried, and
+        the error says so.
     grid : int, str, sequence of them, or callable
         For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions,
         ``"(n + 255) // 256"``. A callable takes a dict of the dimensions and returns one or several numbers. Without it
