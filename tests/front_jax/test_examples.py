@@ -47,7 +47,9 @@ def test_a_model_of_numpyro_is_sampled(tmp_path: Path, run_python: RunPython) ->
     """The block of the document that needs NumPyro, which is no requirement: only where it is installed."""
     pytest.importorskip("numpyro")
     program = program_of("jax.md", tmp_path, {"python", "py"})
-    means = run_python(program + "\nprint(*(mcmc.get_samples()[name].mean() for name in 'akb'))").stdout.splitlines()[-1]
+    means = run_python(program + "\nprint(*(mcmc.get_samples()[name].mean() for name in 'akb'))").stdout.splitlines()[
+        -1
+    ]
     assert [float(mean) for mean in means.split()] == pytest.approx([80, 0.59, 5.4], rel=0.03)
 
 
