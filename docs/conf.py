@@ -28,6 +28,7 @@ extensions = [
     "repository",
     "errors",
     "gallery",
+    "signatures",
 ]
 exclude_patterns = ["_ext", "_static"]
 nitpicky = False

@@ -92,10 +92,10 @@ pub struct Options {
     pub cpu: String,
     /// Functions that carry no derivative.
     pub inactive: Vec<String>,
-    /// Derivatives of functions in the user's own source: `{"lookup": ("lookup_fwd", "lookup_rev")}`, names of the
-    /// forward and the reverse one and, if need be, of one that saves; of a solver `{"solve": implicit("residual")}`, by the
-    /// implicit function theorem (`docs/custom-derivatives.md`, which also lists the derivatives that BLAS, LAPACK and
-    /// special functions have).
+    /// Derivatives that are given: `{"lookup": ("lookup_fwd", "lookup_rev")}` names the forward and the reverse function,
+    /// and a third one that saves, if needed. `{"solve": implicit("residual")}` differentiates a solver by the implicit
+    /// function theorem (`docs/custom-derivatives.md`, which also lists the derivatives that BLAS, LAPACK and special
+    /// functions have).
     pub derivatives: BTreeMap<String, GivenDerivative>,
     /// Functions whose given derivative is left aside: their own code is differentiated. Set by ffgrad itself, to find
     /// out which one is wrong.
@@ -109,31 +109,33 @@ pub struct Options {
     /// differences alone refuses too. `"off"`: never.
     pub verify: Verify,
     /// Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
-    /// A copy of memory is refused all the same: the guess would be pointers, and lose derivatives.
+    /// A `memcpy` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose derivatives.
     pub loose_types: bool,
-    /// Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
+    /// Let the derivative allocate from an arena, a block of memory of its thread that is released after each call, instead
+    /// of by `malloc`.
     pub arena: bool,
     /// Build several variants at the first gradient (a few seconds), time them on those arguments and keep the fastest.
     /// One has the sizes of those arguments as constants, and serves calls with these sizes only.
     pub tune: bool,
-    /// Whether the forward sweep runs again for the gradient (`"recompute"`), or once, keeping on a tape what the
-    /// gradient needs (`"tape"`). Tapes exist in PyTorch's eager mode; second gradients, batches and transforms recompute,
-    /// with the same bits. Functions without an arena, or with parallel regions, recompute in one piece.
+    /// `"recompute"`: the gradient runs the function again. `"tape"`: the forward call keeps what the gradient needs, on a
+    /// tape. Tapes exist in PyTorch's eager mode only; second gradients, batches and transforms recompute, with the same bits.
+    /// A function without an arena, or with parallel regions, keeps no tape.
     pub mode: Mode,
     /// Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
     /// arguments; for at most 16 sets of sizes.
     pub specialize: bool,
-    /// Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
-    /// (`ARCHITECTURE.md` describes them) or, for experts, a workaround. `ffgrad show --passes` lists all names.
+    /// Passes of the worker to leave out, to measure an optimisation or to find a fault: optimisations (`ARCHITECTURE.md`
+    /// describes them) or, for experts, workarounds. `ffgrad show --passes` lists all names.
     pub without: Vec<PassName>,
-    /// Threads that a call over a batch (`vmap`, `...` in a signature) runs on (1 where not given; 0 is one a core),
-    /// and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).
+    /// The number of threads for a call over a batch (`vmap`, `...` in a signature): 1 if not given; 0 is one for each core.
+    /// It is also the number of threads of OpenMP regions: the runtime's if not given; 1 overrides what the source asks for.
     pub threads: Option<usize>,
     /// The source uses MPI: flags of `mpicc`, and gradients checked by all ranks together (`docs/parallel.md`).
     pub mpi: bool,
     /// Further options of Enzyme, `["enzyme-max-cache=1"]`; for experts.
     pub engine_options: Vec<String>,
-    /// The pipeline that is tried first; `"serial"` is OpenMP by one thread.
+    /// The pipeline that is tried first, of those that prepare a function for Enzyme (`docs/understanding/how-it-works.md`).
+    /// `"serial"` runs OpenMP's regions by one thread.
     pub pipeline: Option<Pipeline>,
     /// Sizes that are the same in every call, by parameter name; set by `specialize` for its variants.
     #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
@@ -141,8 +143,8 @@ pub struct Options {
     /// The packaging of Enzyme: `"auto"`, `"catalyst"`, `"plugin"`, or the path of an `LLVMEnzyme-NN.so` (LLVM 22 or
     /// later).
     pub engine: String,
-    /// Seconds of CPU time that each run of a compiler and of Enzyme may take; once the pipelines tried for a derivative have taken
-    /// it together, no further one is tried.
+    /// Seconds of CPU time that each run of a compiler and of Enzyme may take. A run that takes longer ends, as an error. All
+    /// pipelines of one derivative share the same time: once it is spent, no further pipeline is tried, and the error says so.
     pub timeout: u64,
     /// For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions, `"(n + 255) //
     /// 256"`. A callable takes a dict of the dimensions and returns one or several numbers. Without it there is one

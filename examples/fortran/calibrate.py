@@ -61,7 +61,7 @@ def plot(t: torch.Tensor, truth: torch.Tensor, counts: torch.Tensor, fitted: tor
         left.plot(t, counts[row], ".", color=colour, alpha=0.5)
         left.plot(t, truth[row], "--", color=colour, alpha=0.6)
         left.plot(t, fitted[row], color=colour, label=name)
-    left.set(xlabel="time", title="counts, truth (dashed), fit")
+    left.set(xlabel="time", ylabel="animals", title="counts (dots), truth (dashed), fit (line)")
     left.legend()
     right.semilogy(losses)
     right.set(xlabel="step", title="mean square of the misfit")

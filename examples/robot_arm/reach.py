@@ -76,8 +76,8 @@ def clearance(places: np.ndarray) -> float:
 def draw(places: np.ndarray, out: Path) -> None:
     """Draw the arm in several poses, from light to dark, with the path of the hand."""
     figure, axis = plt.subplots(figsize=(7.5, 5.2), layout="constrained")
-    for x, y, radius in OBSTACLES:
-        axis.add_patch(plt.Circle((x, y), radius, color="#e5b8b8"))
+    for i, (x, y, radius) in enumerate(OBSTACLES):
+        axis.add_patch(plt.Circle((x, y), radius, color="#e5b8b8", label="_" if i else "obstacle"))
     shown = np.unique(np.linspace(0, len(places) - 1, 9).round().astype(int))
     for i in shown:
         share = i / (len(places) - 1)
@@ -87,7 +87,7 @@ def draw(places: np.ndarray, out: Path) -> None:
     axis.plot(*GOAL, "*", color="#2f8a4c", ms=16, label="goal", zorder=5)
     axis.plot(0, 0, "s", color="black", ms=10, label="foot")
     axis.set(aspect="equal", xlim=(-2.2, 4.2), ylim=(-1.0, 4.7), xlabel="m", ylabel="m")
-    axis.legend(loc="lower left")
+    axis.legend(loc="upper right")
     out.mkdir(parents=True, exist_ok=True)
     figure.savefig(out / "robot_arm.png", dpi=110)
     print(f"picture: {out / 'robot_arm.png'}")

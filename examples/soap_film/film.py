@@ -59,7 +59,7 @@ def main() -> None:
     heights[1:-1, 1:-1] = film.x.reshape(n, n)
     x, y = np.meshgrid(*[np.linspace(0, 1, n + 2)] * 2, indexing="ij")
     axes.plot_surface(x, y, heights, cmap="viridis")
-    axes.set_title("the film of least area")
+    axes.set(title="the film of least area, coloured by height", xlabel="x", ylabel="y", zlabel="height")
     axes = figure.add_subplot(1, 2, 2)
     for method, seen in gaps.items():
         axes.semilogy(np.maximum(np.array(seen) - film.fun, 1e-16), label=method)

@@ -4,7 +4,8 @@ An encoder gets 4 s of noisy angles and predicts three numbers: angle and speed 
 no labels for them. The next layer is ``pendulum.cpp``, which simulates such a pendulum, with a friction
 that is a weight of the layer; the loss is the difference between its angles and the film. Since that error flows back
 through the simulation, the encoder learns to measure and training finds the friction. The result is then simulated
-for 12 s, three times as long as any film of the training.
+for 12 s, three times as long as any film of the training. The lengths that are far off are those of pendulums that hardly swing:
+their films show little but noise.
 
 All data are made here, from a seed. The plot goes to ``examples/out/tf_pendulum.png``.
 """
@@ -99,14 +100,14 @@ def encoder(shown: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 def plot(
     folder: Path, films: np.ndarray, truth: np.ndarray, angles: np.ndarray, lengths: np.ndarray, measured: np.ndarray
 ) -> None:
-    """Two new pendulums, filmed, true and foretold; lengths found beside the true ones."""
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained", width_ratios=[4, 4, 3])
+    """Two new pendulums, filmed, true and predicted; lengths found beside the true ones."""
+    figure, axes = plt.subplots(1, 3, figsize=(13.6, 4), layout="constrained", width_ratios=[4, 4, 3.6])
     times = STEP * np.arange(LATER)
     for axis, i in zip(axes, (0, 1), strict=False):
         axis.axvspan(0, STEP * SHOWN, color="0.93")
         axis.plot(times[:SHOWN], films[i], ".", color="0.55", markersize=4, label="filmed (grey: shown)")
         axis.plot(times, truth[i], color="black", linewidth=1, label="true")
-        axis.plot(times, angles[i], "--", color="tab:blue", label="foretold")
+        axis.plot(times, angles[i], "--", color="tab:blue", label="predicted")
         axis.set(
             xlabel="time [s]",
             ylabel="angle [rad]",
@@ -114,7 +115,8 @@ def plot(
         )
     axes[0].legend(fontsize=8)
     axes[2].plot([0.5, 2], [0.5, 2], color="0.7", linewidth=1)
-    axes[2].plot(lengths, measured, ".", markersize=4)
+    swung = axes[2].scatter(lengths, measured, s=6, c=np.abs(films).max(axis=1), cmap="viridis")
+    figure.colorbar(swung, label="largest angle filmed [rad]")
     axes[2].set(xlabel="true length [m]", ylabel="length found [m]", title="256 new pendulums")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "tf_pendulum.png", dpi=120)

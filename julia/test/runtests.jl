@@ -43,6 +43,7 @@ enzyme_once(name, open) = get!(open, OPENED, name)
     include("threads.jl")
     include("interrupts.jl")
     include("examples.jl")
+    include("documents.jl")
     if haskey(ENV, "FFGRAD_FIXTURE")
         include("conformance.jl")
     else

@@ -43,6 +43,16 @@ def test_the_code_of_the_document_runs(tmp_path: Path, run_python: RunPython) ->
     assert [float(number) for number in re.findall(r"-?\d\S*\d", said)] == pytest.approx([0.96, 0.48, -1.12])
 
 
+def test_a_model_of_numpyro_is_sampled(tmp_path: Path, run_python: RunPython) -> None:
+    """The block of the document that needs NumPyro, which is no requirement: only where it is installed."""
+    pytest.importorskip("numpyro")
+    program = program_of("jax.md", tmp_path, {"python", "py"})
+    means = run_python(program + "\nprint(*(mcmc.get_samples()[name].mean() for name in 'akb'))").stdout.splitlines()[
+        -1
+    ]
+    assert [float(mean) for mean in means.split()] == pytest.approx([80, 0.59, 5.4], rel=0.03)
+
+
 def test_every_example_for_jax_is_listed() -> None:
     """Here and in the README that people read."""
     assert {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.glob("jax_*/*.py")} == LISTED

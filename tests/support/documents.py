@@ -8,6 +8,7 @@ it prints. ``...`` stands for any text.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +26,21 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
-def program_of(document: str, folder: Path) -> str:
-    """Write the sources that a document shows into a folder, and return its Python blocks as one program."""
-    program = []
+def sources_of(document: str, folder: Path) -> None:
+    """Write the sources that a document shows into a folder."""
     for language, text in BLOCK.findall((DOCS / document).read_text()):
-        named = NAMED.match(text)
-        if named and language != "python":
+        if (named := NAMED.match(text)) and language != "python":
             write(folder / named[1], text)
-        elif language == "python":
-            program.append(text)
+
+
+def program_of(document: str, folder: Path, languages: Collection[str] = ("python",)) -> str:
+    """Write the sources that a document shows into a folder, and return its Python blocks as one program.
+
+    Blocks of ``py`` need what not every environment has, and run only where they are asked for.
+    """
+    sources_of(document, folder)
+    blocks = BLOCK.findall((DOCS / document).read_text())
+    program = [text for language, text in blocks if language in languages]
     assert program
     return "\n".join(program)
 

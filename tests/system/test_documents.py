@@ -10,10 +10,11 @@ from pathlib import Path
 import ffgrad
 import pytest
 from ffgrad._core import Options
-from support.documents import Step, as_program, misprints, missing_paths, program_of, steps_of
+from support.documents import Step, as_program, misprints, missing_paths, program_of, sources_of, steps_of
 from support.fixtures import RunPython
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "target/release"
 
 
 @pytest.mark.parametrize("document", ["pytorch.md", "numpy.md", "packs.md", "cuda.md", "checkpointing.md"])
@@ -41,6 +42,16 @@ def test_a_document_prints_what_it_says(document: str, tmp_path: Path, run_pytho
     steps = steps_of(document, tmp_path)
     assert any(step.printed for step in steps)
     assert misprints(steps, run_python(as_program(steps)).stdout) == []
+
+
+def test_the_program_of_the_c_abi_page_compiles_and_prints_a_gradient(tmp_path: Path) -> None:
+    """As it stands on the page, without a warning."""
+    sources_of("reference/c-abi.md", tmp_path)
+    built = ["-I", ROOT / "compile-driver/capi/include", "-L", PROGRAMS, f"-Wl,-rpath,{PROGRAMS}", "-lffgrad"]
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["cc", *strict, "gradient.c", *built, "-o", "gradient"], cwd=tmp_path, check=True)
+    printed = subprocess.run(["./gradient"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert printed == "2 4 6\n"
 
 
 def test_what_a_document_should_print_is_compared(tmp_path: Path) -> None:

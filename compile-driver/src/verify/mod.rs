@@ -300,7 +300,7 @@ impl<'a> Probe<'a> {
         second_order::check(self, &point, first)
     }
 
-    /// Whether one of the two searches beyond the first sample, `started` then, has taken its time: as much as five gradients
+    /// Whether one of the three searches beyond the first sample, `started` then, has taken its time: as much as five gradients
     /// with as many directional derivatives, or 40 ms. Ranks of an MPI program would have to agree: they take a fixed number of samples.
     fn is_late(&self, started: Instant) -> bool {
         self.artifact.ranks.is_none() && started.elapsed() > (5 * self.pair).max(Duration::from_millis(40))

@@ -57,9 +57,9 @@ class Options(TypedDict, total=False):
     inactive : list of str
         Functions that carry no derivative.
     derivatives : dict
-        Derivatives of functions in the user's own source: ``{"lookup": ("lookup_fwd", "lookup_rev")}``, names of the
-        forward and the reverse one and, if need be, of one that saves; of a solver ``{"solve": implicit("residual")}``,
-        by the implicit function theorem (``docs/custom-derivatives.md``, which also lists the derivatives that BLAS,
+        Derivatives that are given: ``{"lookup": ("lookup_fwd", "lookup_rev")}`` names the forward and the reverse
+        function, and a third one that saves, if needed. ``{"solve": implicit("residual")}`` differentiates a solver by
+        the implicit function theorem (``docs/custom-derivatives.md``, which also lists the derivatives that BLAS,
         LAPACK and special functions have).
     verify : {"once", "always", "strict", "off"}
         When the gradient is checked against forward mode and finite differences. ``"once"``: at the first call with
@@ -67,38 +67,43 @@ class Options(TypedDict, total=False):
         finite differences alone refuses too. ``"off"``: never.
     loose_types : bool
         Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
-        A copy of memory is refused all the same: the guess would be pointers, and lose derivatives.
+        A ``memcpy`` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose
+        derivatives.
     arena : bool
-        Let the derivative allocate from a per-thread arena, released after each call, instead of malloc.
+        Let the derivative allocate from an arena, a block of memory of its thread that is released after each call,
+        instead of by ``malloc``.
     tune : bool
         Build several variants at the first gradient (a few seconds), time them on those arguments and keep the fastest.
         One has the sizes of those arguments as constants, and serves calls with these sizes only.
     mode : {"recompute", "tape"}
-        Whether the forward sweep runs again for the gradient (``"recompute"``), or once, keeping on a tape what the
-        gradient needs (``"tape"``). Tapes exist in PyTorch's eager mode; second gradients, batches and transforms
-        recompute, with the same bits. Functions without an arena, or with parallel regions, recompute in one piece.
+        ``"recompute"``: the gradient runs the function again. ``"tape"``: the forward call keeps what the gradient
+        needs, on a tape. Tapes exist in PyTorch's eager mode only; second gradients, batches and transforms recompute,
+        with the same bits. A function without an arena, or with parallel regions, keeps no tape.
     specialize : bool
         Build a variant for the sizes of each call (their dimensions as constants), kept where it is faster on those
         arguments; for at most 16 sets of sizes.
     without : list of str
-        Passes of the worker to leave out, to see what an optimisation brings or to narrow a fault down: an optimisation
-        (``ARCHITECTURE.md`` describes them) or, for experts, a workaround. ``ffgrad show --passes`` lists all names.
+        Passes of the worker to leave out, to measure an optimisation or to find a fault: optimisations
+        (``ARCHITECTURE.md`` describes them) or, for experts, workarounds. ``ffgrad show --passes`` lists all names.
     threads : int
-        Threads that a call over a batch (``vmap``, ``...`` in a signature) runs on (1 where not given; 0 is one a
-        core), and those of OpenMP regions (the runtime's number where not given; 1 overrides what the source asks for).
+        The number of threads for a call over a batch (``vmap``, ``...`` in a signature): 1 if not given; 0 is one for
+        each core. It is also the number of threads of OpenMP regions: the runtime's if not given; 1 overrides what the
+        source asks for.
     mpi : bool
         The source uses MPI: flags of ``mpicc``, and gradients checked by all ranks together (``docs/parallel.md``).
     engine_options : list of str
         Further options of Enzyme, ``["enzyme-max-cache=1"]``; for experts.
     pipeline : str
-        The pipeline that is tried first; ``"serial"`` is OpenMP by one thread. The values are ``"inlined"``, ``"o1"``,
-        ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"serial"``, ``"loose"``.
+        The pipeline that is tried first, of those that prepare a function for Enzyme
+        (``docs/understanding/how-it-works.md``). ``"serial"`` runs OpenMP's regions by one thread. The values are
+        ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"serial"``, ``"loose"``.
     engine : str
         The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
         22 or later).
     timeout : int
-        Seconds of CPU time that each run of a compiler and of Enzyme may take; once the pipelines tried for a
-        derivative have taken it together, no further one is tried.
+        Seconds of CPU time that each run of a compiler and of Enzyme may take. A run that takes longer ends, as an
+        error. All pipelines of one derivative share the same time: once it is spent, no further pipeline is tried, and
+        the error says so.
     grid : int, str, sequence of them, or callable
         For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions,
         ``"(n + 255) // 256"``. A callable takes a dict of the dimensions and returns one or several numbers. Without it
