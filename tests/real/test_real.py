@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from support.real_programs import Outcome, Program, load_programs, outcome_of
@@ -55,3 +56,10 @@ def test_the_table_has_programs_enough() -> None:
     right = [p for p in PROGRAMS if p.expected == "right"]
     assert len(PROGRAMS) >= 44 and len(right) >= 36
     assert {p.path.name for p in PROGRAMS} == {path.name for path in PROGRAMS[0].path.parent.iterdir()}
+
+
+def test_the_page_has_every_program_and_its_result() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/reference/real-code.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| [")]
+    results = {row[0].split("]")[0].removeprefix("| ["): row[3].split(":")[0] for row in rows}
+    assert results == {p.name: p.expected for p in PROGRAMS}, "run scripts/real_table.py"

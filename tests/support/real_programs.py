@@ -271,6 +271,10 @@ class Outcome:
         At each point.
     first : float
         Seconds from opening the function to its first gradient, in an empty cache if the caller gave one.
+    first_cpu : float
+        Seconds of CPU time to the first gradient, compilers included; importing the package is not.
+    memory : float
+        Gigabytes that the largest process of the first gradient had.
     cpu : float
         Seconds of CPU time of the whole, compilers included.
     ratio : float
@@ -284,6 +288,8 @@ class Outcome:
     verdict: str = "derivatives"
     errors: list[Errors] = field(default_factory=list)
     first: float = 0.0
+    first_cpu: float = 0.0
+    memory: float = 0.0
     cpu: float = 0.0
     ratio: float = 0.0
     code: str = ""
@@ -320,9 +326,10 @@ def outcome_of(program: Program, env: dict[str, str] | None = None, timed: bool 
 def run(program: Program, timed: bool) -> Outcome:
     """Open a program and compare its derivatives at all points."""
     import ffgrad
+    import ffgrad.numpy
 
     outcome = Outcome()
-    start = time.perf_counter()
+    start, start_cpu = time.perf_counter(), _cpu_seconds()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
@@ -330,7 +337,9 @@ def run(program: Program, timed: bool) -> Outcome:
             for point, inputs in enumerate(program.points()):
                 value, pull = op.vjp(*inputs)
                 pull(_ones(value))
-                outcome.first = outcome.first or time.perf_counter() - start
+                if point == 0:
+                    outcome.first, outcome.first_cpu = time.perf_counter() - start, _cpu_seconds() - start_cpu
+                    outcome.memory = _largest_process()
                 outcome.errors.append(compare(op, inputs, point))
                 if timed and point == 0:
                     outcome.ratio = _seconds(lambda pull=pull, v=value: pull(_ones(v))) / _seconds(
@@ -340,10 +349,21 @@ def run(program: Program, timed: bool) -> Outcome:
             outcome.verdict, outcome.code, outcome.message = "refused", str(error.code), str(error)
             outcome.hints = list(error.hints or [])
         outcome.warnings = [str(w.message).splitlines()[0] for w in warned]
-    for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-        used = resource.getrusage(who)
-        outcome.cpu += used.ru_utime + used.ru_stime
+    outcome.cpu = _cpu_seconds()
     return outcome
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def _largest_process() -> float:
+    """Return the gigabytes of the largest of this process and its children."""
+    used = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    # In kilobytes; on macOS in bytes.
+    return used / (1e9 if sys.platform == "darwin" else 1e6)
 
 
 def _ones(value: Any) -> Any:
