@@ -1,5 +1,5 @@
 //! Compiles the guard of derivatives' calls, which needs C's `sigsetjmp` (`src/call/crash_guard.rs`), and exports the functions by which the prover
-//! keeps its checks away from files (`src/bin/ffgrad/prove.rs`). Tells the program the digest of those of its own sources that decide what is
+//! keeps its checks away from files (`src/bin/ffgrad/prove/files.rs`). Tells the program the digest of those of its own sources that decide what is
 //! compiled, for keys (`src/build/key/mod.rs`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -193,12 +193,33 @@ fn field<'a>(node: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
+/// The path of a file's node.
 fn path_of(file: &str) -> String {
     let name = field(file, "filename").unwrap_or_default();
-    match field(file, "directory") {
+    unescaped(&match field(file, "directory") {
         Some(dir) if !name.starts_with('/') && !dir.is_empty() => format!("{dir}/{name}"),
         _ => name.to_owned(),
+    })
+}
+
+/// A text as it was before LLVM wrote all but printable ASCII as `\` and two hexadecimal digits.
+pub(crate) fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
     }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The numbered metadata nodes of a module.
@@ -598,6 +619,13 @@ mod tests {
     fn discover_in(module: &str, symbol: &str) -> Result<Prototype, DiscoverError> {
         let number = define_line(module, symbol).and_then(|line| Some(line.rsplit_once("!dbg ")?.1));
         discover(module, number.unwrap_or(""), module, symbol, symbol)
+    }
+
+    #[test]
+    fn paths_keep_letters_that_are_no_ascii() {
+        let file = r#"!DIFile(filename: "c\C3\BC be.c", directory: "/home/\C3\B1\5Cd")"#;
+        assert_eq!(path_of(file), "/home/ñ\\d/cü be.c");
+        assert_eq!(unescaped(r"a\zz"), r"a\zz");
     }
 
     const MODULE: &str = r#"

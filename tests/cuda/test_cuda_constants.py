@@ -64,12 +64,29 @@ def test_arrays_numbers_and_lists_are_values_of_constant_memory(source: Path) ->
         ({"weights": [1, 2], "offset": 1, "table::shift": [0, 0]}, "`weights` has 6 numbers, and 2 are given"),
         ({"weights": [1] * 6, "offset": 1, "table::shift": [0.5, 0]}, "0.5 is none of its type"),
         ({"weight": [1] * 6}, "`weight` is no `__constant__` variable"),
+        ({"weight": [1] * 6}, "They use `offset`, `table::shift`, `weights`."),
     ],
 )
 def test_values_that_do_not_fit_are_refused(source: Path, constants: dict[str, Any], words: str) -> None:
     """Before anything is called."""
     with pytest.raises(CompileError, match=re.escape(words)) as error:
         enzyme(source, "k", "x[n] -> y[n]", constants=constants)
+    assert error.value.code == "constant-memory"
+
+
+def test_of_several_sources_each_may_have_the_variable(tmp_path: Path) -> None:
+    """A name that none of them has is refused, with those that there are."""
+    scaled, shifted = tmp_path / "scaled.cu", tmp_path / "shifted.cu"
+    kernel = (
+        "__constant__ double {0};\n__global__ void {1}(const double *x, double *y) {{ y[0] = {0} * x[0] * x[0]; }}\n"
+    )
+    scaled.write_text(kernel.format("factor", "scaled"))
+    shifted.write_text(kernel.format("offset", "shifted"))
+    f = enzyme([scaled, shifted], "scaled", "x[1] -> y[1]", constants={"factor": 3.0, "offset": 1.0})
+    x = torch.tensor([2.0], dtype=torch.double, requires_grad=True)
+    assert torch.autograd.grad(f(x).sum(), x)[0].item() == 12.0
+    with pytest.raises(CompileError, match=r"`facto` is no .*\n.*They use `factor`, `offset`\.") as error:
+        enzyme([scaled, shifted], "scaled", "x[1] -> y[1]", constants={"factor": 3.0, "offset": 1.0, "facto": 2.0})
     assert error.value.code == "constant-memory"
 
 

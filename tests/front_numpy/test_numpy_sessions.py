@@ -157,6 +157,14 @@ def test_a_cell_takes_a_language_and_options(shell: Shell) -> None:
     assert twice.manifest["math"] == "strict" and twice(np.ones(1)).tolist() == [2]
 
 
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_the_signature_of_a_cell_may_be_in_quotes(quote: str, shell: Shell) -> None:
+    """As it would be in a call of Python."""
+    cell = "void twice(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }"
+    shell.run(f"front_end=numpy twice {quote}x[n] -> y[n]{quote}", cell)
+    assert shell.user_ns["twice"].signature == "x[n] -> y[n]"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [("", "name the function"), ("math=[ f", "no value for math"), ("language=perl f", "no language"), ("front_end=mxnet f", "no front end")],

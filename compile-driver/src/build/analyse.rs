@@ -101,6 +101,7 @@ fn described(
     }
     let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions, &compiled.dependencies)?;
     frontend::cuda::needs_no_host_code(spec, &compiled, &symbol)?;
+    frontend::cuda::check_names(spec, &compiled)?;
     let programs =
         implicit::compile(context, worker, &loaded.functions, &compiled.procedures, &headers, staging.path())?;
     let mut solvers = Vec::new();

@@ -120,6 +120,22 @@ pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     Ok(gaps)
 }
 
+/// All tools that builds need, those of the system too; the C library's headers where this machine lacks them.
+///
+/// # Errors
+/// [`ToolchainError::NoHome`].
+pub fn all_components() -> Result<Vec<Component>, ToolchainError> {
+    let place = Place::here();
+    let lacks_headers = cfg!(target_os = "linux") && libc_headers::are_lacking(&place, &place.tools_dir()?);
+    Ok(Component::ALL.into_iter().chain(lacks_headers.then_some(Component::LibcHeaders)).collect())
+}
+
+/// All tools that builds on another machine need, of which nothing is known: the C library's headers are among them.
+pub fn all_components_elsewhere() -> Vec<Component> {
+    let headers = cfg!(target_os = "linux").then_some(Component::LibcHeaders);
+    Component::ALL.into_iter().chain(headers).collect()
+}
+
 pub(super) fn install_pins(
     place: &Place,
     plan: &[(Component, &[Pin])],

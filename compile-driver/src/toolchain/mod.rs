@@ -51,7 +51,7 @@ pub use cuda::CudaTools;
 pub use doctor::{Check, Status, doctor, render};
 pub use error::ToolchainError;
 pub use fortran::{find_fortran, with_fortran};
-pub use install::{Installed, Report, install, missing_components};
+pub use install::{Installed, Report, all_components, all_components_elsewhere, install, missing_components};
 pub use mpi::{Mpi, mpi};
 pub use openmp::{openmp_candidates, openmp_headers};
 pub use pins::Component;

@@ -26,6 +26,16 @@ pub fn with_values(ir: &str, values: &BTreeMap<String, Value>) -> Result<(String
     Ok((lines.join("\n"), found))
 }
 
+/// The symbols of the variables of constant memory.
+pub fn names(ir: &str) -> Vec<&str> {
+    ir.lines().filter_map(variable).map(|(name, _)| name).collect()
+}
+
+/// A symbol as the option `constants` names it.
+pub fn spelled(symbol: &str) -> String {
+    crate::names::demangle(symbol).trim_start_matches("(anonymous namespace)::").to_owned()
+}
+
 /// The name of a variable of constant memory, and where its type begins.
 fn variable(line: &str) -> Option<(&str, usize)> {
     let (name, _) = line.strip_prefix('@')?.split_once(" = ")?;
@@ -35,7 +45,7 @@ fn variable(line: &str) -> Option<(&str, usize)> {
 }
 
 /// Whether a symbol is a variable's: by its C name, or as C++ writes `name`, `static name` or `space::name`.
-fn is_of(symbol: &str, name: &str) -> bool {
+pub fn is_of(symbol: &str, name: &str) -> bool {
     let (spaces, bare) = name.rsplit_once("::").map_or((None, name), |(spaces, bare)| (Some(spaces), bare));
     let part = |name: &str| format!("{}{name}", name.len());
     let nested: String = spaces.into_iter().flat_map(|s| s.split("::")).chain([bare]).map(part).collect();

@@ -11,6 +11,7 @@
 //! The special registers (`threadIdx` and the others) and the two barriers stay, as intrinsics that Enzyme knows.
 
 use super::{DYNAMIC, MOST_SHARED, SHARED, SHARED_SHADOW, UNSET_SECTION};
+use crate::metadata::unescaped;
 use std::collections::BTreeMap;
 
 /// Intrinsics of the GPU that may stay: the worker gives them a meaning on the CPU.
@@ -240,7 +241,7 @@ pub fn place(ir: &str, instruction: &str) -> Option<(String, u32)> {
                 } else {
                     format!("{folder}/{name}")
                 };
-                return Some((path, line));
+                return Some((unescaped(&path), line));
             }
             None => scope = field(text, "scope")?,
         }

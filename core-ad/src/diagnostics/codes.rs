@@ -25,6 +25,8 @@ macro_rules! codes {
 pub const ALL: &[Code] = codes! {
     "adapter" "CompileError" "The function takes objects (containers, views, matrices), and the adapter that ffgrad made for it does not compile."
     "Write a function around it that takes pointers to numbers, and numbers, and give that one's name (docs/adapters.md)."
+    "alignment" "MisuseError" "C ABI: the data of an array do not lie at a multiple of their element's size."
+    "Allocate it with malloc, or copy it."
     "allocation" "DifferentiationError" "The function allocates or frees memory by a function that Enzyme does not know."
     "Use malloc and free, new and delete, or std::vector; a pool of your own: allocate before the call, and pass it as scratch."
     "ambiguous-function" "CompileError" "Several functions have this name: overloads, or functions in several namespaces."
@@ -53,10 +55,14 @@ pub const ALL: &[Code] = codes! {
     "Give vjp a copy of it, or call the pullback before the array is written to."
     "checkpoint" "DifferentiationError" "A loop inside the function was to be checkpointed, and cannot be: the message names what stands against it."
     "Change that line, or write the loop as steps, with the option `repeat` (docs/checkpointing.md)."
+    "closed-handle" "MisuseError" "C ABI: a handle was used that has been closed, or is none of ffgrad's."
+    "Close a handle last, once, and keep no copies of it."
     "compiler-failed" "CompileError" "The compiler crashed, was killed or took longer than the option `timeout` allows."
     "Raise timeout=SECONDS for a large source; `ffgrad doctor` tries the compiler."
     "constant-memory" "CompileError" "A CUDA kernel reads __constant__ memory that only host code would fill, which never runs."
     "Give the variable its value, constants={\"name\": array} or where it is declared, or make it a parameter of the kernel."
+    "count" "MisuseError" "C ABI: a call has more or fewer arrays than the function has inputs or outputs."
+    "ffgrad_describe has the numbers."
     "cpu" "DeviceError" "The function was compiled for a CPU (option `cpu`) that has instructions which this machine lacks; the message names them."
     "Pack it with `ffgrad export` and run it elsewhere, or choose a lower level."
     "cuda" "DeviceError" "The CUDA driver returned an error, which the message quotes."
@@ -73,10 +79,14 @@ pub const ALL: &[Code] = codes! {
     "Use forward mode (jvp), or let the function do fewer iterations in a call."
     "device" "DeviceError" "An input is on another device than the function is compiled for, or is not a dense array."
     "Move it to the CPU before the call, or make a sparse one dense. CUDA kernels (.cu) take arrays on a GPU."
+    "dimensions" "MisuseError" "C ABI: an array has more dimensions than any can have."
+    "Check the member `ndim`, which may be uninitialised."
     "driver-version" "DeviceError" "The NVIDIA driver is older than the generated code (PTX 7.5, CUDA 11.5)."
     "Update the driver, or use CPU tensors: the same kernel runs there."
     "dtype" "DtypeError" "An input has another element type than its parameter. Nothing is converted silently."
     "Convert the input before the call, or change the type in the source."
+    "element-type" "MisuseError" "C ABI: an array has a code of an element type that does not exist."
+    "Use FFGRAD_FLOAT32 and the like, of ffgrad.h."
     "engine-call" "DifferentiationError" "Enzyme does not accept ffgrad's request."
     "This is a bug of ffgrad: please report it with the source."
     "engine-crash" "DifferentiationError" "Enzyme crashed. Where it printed no location, ffgrad bisected the function, and the message names the instruction without which it does not crash."
@@ -95,6 +105,8 @@ pub const ALL: &[Code] = codes! {
     "Trace and compile the program again; take the executable out of the cache or the file it came from."
     "filled-memory" "DifferentiationError" "The function fills memory with bytes that depend on its inputs."
     "Assign the elements in a loop instead of memset."
+    "flags" "MisuseError" "C ABI: a call has flags that do not exist."
+    "Use FFGRAD_ACCUMULATE, or 0."
     "foreign-crash" "ForeignError" "The function itself crashed at these arguments, in the process that verifies derivatives, before any derivative ran."
     "Check sizes and indices; compile it with -fsanitize=address and run it alone."
     "foreign-exception" "ForeignError" "The function threw a C++ exception; its results were dropped."
@@ -139,6 +151,8 @@ pub const ALL: &[Code] = codes! {
     "Give its source too, register a derivative (docs/custom-derivatives.md), or mark it inactive if none flows through it."
     "missing-header" "CompileError" "An #include was not found."
     "Add the header's folder: include_dirs=[\"...\"]."
+    "missing-input" "MisuseError" "C ABI: a call leaves out an input."
+    "Give an array for each input, in the order of the signature."
     "missing-module" "CompileError" "A Fortran module was not found."
     "Give its source too, in any order, or the folder of its module file."
     "missing-rule-part" "CompileError" "A derivative names a function that the sources do not define."
@@ -159,6 +173,8 @@ pub const ALL: &[Code] = codes! {
     "Use OpenMPI, or MPI_Send and MPI_Recv."
     "nested-batched-gradients" "DifferentiationError" "`is_grads_batched=True` is used inside another such map, and PyTorch cannot nest these two."
     "Use torch.func.vmap, which nests."
+    "no-derivative" "SignatureError" "C ABI: a place is given for the derivative of an argument that has none: `const` in the signature, or an integer."
+    "Leave its place empty: FFGRAD_NONE."
     "no-device" "DeviceError" "There is no GPU."
     "Use CPU tensors: the same kernel runs there."
     "no-driver" "DeviceError" "NVIDIA's driver cannot be loaded."
@@ -181,6 +197,8 @@ pub const ALL: &[Code] = codes! {
     "Leave create_graph=True out of the second derivative, or detach it."
     "not-one-number" "SignatureError" "A gradient or a Hessian needs a function that returns one number, and this one returns arrays or several outputs."
     "Use vjp or jacobian, or write a function that adds the outputs up."
+    "null-pointer" "MisuseError" "C ABI: a pointer is null, or not aligned, where memory is needed."
+    "The message names it; give it an address."
     "number-format" "DifferentiationError" "A mathematical function is called in a number format that has no derivatives."
     "Compute in double or float there."
     "opaque-call" "DifferentiationError" "The function calls another one, which has no body in the sources and could free memory that the derivative needs."
@@ -211,6 +229,8 @@ pub const ALL: &[Code] = codes! {
     "Leave them out, or export it again with them."
     "pack-target" "PackError" "The path given for the pack exists already, and it is no pack."
     "Choose another name."
+    "panic" "InternalError" "C ABI: a defect of ffgrad was met, and kept from the caller's process."
+    "Please report it with the source that led to it."
     "prototype" "CompileError" "The function's prototype has types that arrays cannot represent: unions, complex numbers, structures by value with members that ffgrad cannot set."
     "Write a small extern \"C\" function around it that takes numbers and pointers to numbers."
     "ptxas" "DeviceError" "NVIDIA's assembler refused the kernel."
@@ -223,6 +243,10 @@ pub const ALL: &[Code] = codes! {
     "Carry everything that a step keeps for the next one as an argument that is updated in place, or report it."
     "result" "SignatureError" "The memory that a caller of the C ABI gives for a result does not fit it; the message of the call has the reason."
     "Give memory of the result's type and shape, or let ffgrad allocate it."
+    "result-dtype" "DtypeError" "C ABI: the memory for a result has another element type than the result."
+    "ffgrad_output_shapes has types and shapes."
+    "result-shape" "ShapeError" "C ABI: the memory for a result has another shape than the result."
+    "ffgrad_output_shapes has types and shapes."
     "rule-parts" "CompileError" "A derivative in the option `derivatives` has too few or too many functions."
     "Give the forward and the reverse one and, if need be, one that saves (docs/custom-derivatives.md)."
     "rule-prototype" "CompileError" "A derivative that you gave has the wrong parameters; the message has the ones it needs."
@@ -253,6 +277,8 @@ pub const ALL: &[Code] = codes! {
     "Give as many as the message says, or schedule=\"binomial\", which works with any number."
     "source-changed" "CompileError" "The source was edited, or a library was built again, after the function was opened, and another derivative has to be built."
     "Open the function again: call enzyme(...) once more."
+    "spec" "MisuseError" "C ABI: the specification of a function is no JSON, or lacks a member."
+    "The comment at ffgrad_open in ffgrad.h describes it."
     "staging" "DifferentiationError" "Files of the build cannot be written or read: the disk is full, or somebody removed them."
     "Make room, or set FFGRAD_CACHE_DIR to another disk."
     "syntax" "CompileError" "The source does not compile; the message quotes the compiler's first error, with file and line."
@@ -299,6 +325,8 @@ pub const ALL: &[Code] = codes! {
     "Raise timeout=SECONDS where the function is large, or split it."
     "wrong-derivative" "DifferentiationError" "A derivative that you gave disagrees with finite differences; the message names it, with both numbers."
     "Correct it: docs/custom-derivatives.md specifies its arguments and its result."
+    "wrong-gradient" "DifferentiationError" "The derivative of a kernel on a GPU disagrees with finite differences or with its other mode; no gradient is returned."
+    "The kernel may have a race: try it on CPU tensors, where threads run one after another."
     "x64-disabled" "DtypeError" "A parameter has 64 bits, and JAX has no such types while `jax_enable_x64` is off."
     "Call jax.config.update(\"jax_enable_x64\", True) before JAX is used."
 };
@@ -333,7 +361,20 @@ mod tests {
         for folder in driver.into_iter().chain(front_ends) {
             sources(&here.join(folder), &mut texts);
         }
-        let starts = ["Diagnosis::new(", "refusal(", "code = ", "code="];
+        let starts = [
+            "Diagnosis::new(",
+            ".diagnosis(",
+            "refusal(",
+            ".details(",
+            "misuse(",
+            "plain(",
+            "Failure::with(abi::FFGRAD_ERROR_SIGNATURE, ",
+            "(abi::FFGRAD_ERROR_DTYPE, function, ",
+            "(abi::FFGRAD_ERROR_SHAPE, function, ",
+            "(abi::FFGRAD_ERROR_INTERNAL, ",
+            "code = ",
+            "code=",
+        ];
         for text in &texts {
             for rest in starts.iter().flat_map(|start| text.split(start).skip(1)) {
                 let Some(name) = rest.trim_start().strip_prefix('"').and_then(|r| r.split_once('"')) else { continue };

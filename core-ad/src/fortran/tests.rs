@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 const DUMP: &str = "Global scope: size=0 alignment=1 sourceRange=0 bytes
   m: Module
   plain (Subroutine): Subprogram (INTEGER(4) n,REAL(8) a,INTEGER(4) lda,REAL(8) b)
+  march (Subroutine): Subprogram (INTEGER(4) n,INTEGER(4) nsteps,REAL(8) x,REAL(8) y)
   IntrinsicModules scope: size=0 alignment=1 sourceRange=0 bytes
     Module scope: __fortran_builtins size=96 alignment=8 sourceRange=5014 bytes
       Subprogram scope: hidden size=24 alignment=8 sourceRange=149 bytes
@@ -36,6 +37,12 @@ const DUMP: &str = "Global scope: size=0 alignment=1 sourceRange=0 bytes
     lda size=4 offset=4: ObjectEntity dummy type: INTEGER(4)
     n size=4 offset=0: ObjectEntity dummy type: INTEGER(4)
     plain (Subroutine): HostAssoc => plain (Subroutine): Subprogram (INTEGER(4) n,REAL(8) a,INTEGER(4) lda,REAL(8) b)
+  Subprogram scope: march size=64 alignment=8 sourceRange=124 bytes
+    march (Subroutine): HostAssoc => march (Subroutine): Subprogram (INTEGER(4) n,INTEGER(4) nsteps,REAL(8) x,REAL(8) y)
+    n size=4 offset=0: ObjectEntity dummy type: INTEGER(4)
+    nsteps size=4 offset=4: ObjectEntity dummy type: INTEGER(4)
+    x: ObjectEntity dummy type: REAL(8) shape: 1_8:int(n,kind=8)
+    y: ObjectEntity dummy type: REAL(8) shape: 1_8:2_8,1_8:int(nsteps,kind=8)
     Subprogram scope: func size=16 alignment=8 sourceRange=45 bytes
       func size=8 offset=8: ObjectEntity funcResult type: REAL(8)
       x size=8 offset=0: ObjectEntity dummy type: REAL(8)
@@ -76,7 +83,13 @@ fn planned(name: &str, access: &[Access], text: Option<&str>) -> Result<CallPlan
 fn procedures_have_their_paths_and_symbols_and_interfaces_are_none() {
     let all = procedures(DUMP);
     let names: Vec<(String, &str)> = all.iter().map(|f| (f.path(), f.symbol.as_str())).collect();
-    let expected = [("m::loss", "_QMmPloss"), ("m::one", "c_one"), ("m::total", "_QMmPtotal"), ("plain", "plain_")];
+    let expected = [
+        ("m::loss", "_QMmPloss"),
+        ("m::one", "c_one"),
+        ("m::total", "_QMmPtotal"),
+        ("plain", "plain_"),
+        ("march", "march_"),
+    ];
     assert_eq!(names, expected.map(|(path, symbol)| (path.to_owned(), symbol)));
 }
 
@@ -114,6 +127,17 @@ fn bounds_become_dimensions() {
     }
     assert_eq!(super::bounds::extent("1_8:*"), Extent::Open);
     assert!(matches!(super::bounds::extent("1_8:int(max(n,2_4),kind=8)"), Extent::Other(_)));
+}
+
+#[test]
+fn an_integer_that_bounds_outputs_alone_comes_from_sizes_in_the_suggestion() {
+    let prototype = known("march", &[Access::Read, Access::Read, Access::Read, Access::Write]);
+    let error = signature::plan(&prototype, None, &BTreeMap::new()).unwrap_err();
+    assert_eq!(error.suggestion.as_deref(), Some("x[n] -> y[2,nsteps]"));
+    assert!(error.to_string().ends_with(r#"start from: "x[n] -> y[2,nsteps]", with sizes={"nsteps": ...}"#), "{error}");
+    let sizes = BTreeMap::from([("nsteps".to_owned(), 5)]);
+    let plan = signature::plan(&prototype, error.suggestion.as_deref(), &sizes).unwrap();
+    assert_eq!(plan.signature, "x[n] -> y[2,nsteps]");
 }
 
 #[test]

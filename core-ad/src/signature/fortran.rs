@@ -6,7 +6,7 @@
 
 use super::check;
 use super::parser::{self, Item, Tree};
-use super::symbols::bound;
+use super::symbols::{bound, unbound};
 use crate::fortran::{Dummy, Extent, Procedure, open_symbol};
 use crate::shapes::dims::{each_symbol, spell};
 use crate::{Access, Arg, CallPlan, DType, Dim, Param, ParamType, Passing, Prototype, ReturnType, Role};
@@ -29,27 +29,25 @@ pub(super) fn plan(
     check::plan(prototype, &tree, sizes).map(|plan| known.with_layout(plan))
 }
 
-/// The signature that the declarations amount to, where they leave no doubt or only that of open dimensions.
+/// The signature that the declarations amount to, where they leave no doubt or only that of open dimensions. An integer that bounds outputs
+/// alone is no input of it: its value comes from `sizes`, as that of every symbol which no input's shape gives one.
 pub(super) fn suggest(prototype: &Prototype, procedure: &Procedure, sizes: &Sizes) -> Option<String> {
-    let known = Known { prototype, procedure, sizes };
-    let mut doubts = Vec::new();
-    let tree = known.guess(&mut doubts);
+    let guess = |sizes: &Sizes| Known { prototype, procedure, sizes }.guess(&mut Vec::new());
+    let fits = |tree: &Tree, sizes: &Sizes| check::plan(prototype, tree, sizes).is_ok();
+    let mut tree = guess(sizes);
+    if !fits(&tree, sizes) {
+        let mut all = sizes.clone();
+        all.extend(unbound(&tree, sizes).into_iter().map(|symbol| (symbol, 1)));
+        tree = guess(&all);
+        if !fits(&tree, &all) {
+            return None;
+        }
+    }
     let side = |items: &[Item]| {
         let spelled = items.iter().map(|i| spell(&i.name, i.dims.as_deref().unwrap_or_default(), i.batched));
         spelled.collect::<Vec<_>>().join(", ")
     };
-    let text = format!("{} -> {}", side(&tree.inputs), side(&tree.outputs)).trim_start().to_owned();
-    let mut all = sizes.clone();
-    // Symbols that nothing binds are for the user's `sizes`.
-    for item in tree.inputs.iter().chain(&tree.outputs) {
-        for dim in item.dims.iter().flatten() {
-            each_symbol(dim, &mut |symbol| {
-                all.entry(symbol.to_owned()).or_insert(1);
-            });
-        }
-    }
-    let fits = |sizes: &Sizes| check::plan(prototype, &tree, sizes).is_ok();
-    (fits(sizes) || fits(&all)).then_some(text)
+    Some(format!("{} -> {}", side(&tree.inputs), side(&tree.outputs)).trim_start().to_owned())
 }
 
 struct Known<'a> {

@@ -39,13 +39,18 @@ pub fn plan(
         }
         (None, None) => defaults::plan(prototype, sizes),
     };
-    planned.map(|plan| texts::marked(prototype, plan)).and_then(few_inputs).map_err(|problems| SignatureError {
-        problems,
-        prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
-        suggestion: match &prototype.fortran {
+    planned.map(|plan| texts::marked(prototype, plan)).and_then(few_inputs).map_err(|problems| {
+        let suggestion = match &prototype.fortran {
             Some(procedure) => fortran::suggest(prototype, procedure, sizes),
             None => defaults::suggest(prototype),
-        },
+        };
+        let tree = suggestion.as_deref().and_then(|text| parser::parse(text).ok());
+        SignatureError {
+            problems,
+            prototype: format!("{}:{}  |  {prototype}", prototype.file, prototype.line),
+            needed_sizes: tree.map(|tree| symbols::unbound(&tree, sizes)).unwrap_or_default(),
+            suggestion,
+        }
     })
 }
 
@@ -76,6 +81,8 @@ pub struct SignatureError {
     pub prototype: String,
     /// A signature that fits the prototype, to paste and to correct; `None` where there is none.
     pub suggestion: Option<String>,
+    /// Its symbols that only the option `sizes` can give a value to.
+    pub needed_sizes: Vec<String>,
 }
 
 impl SignatureError {
@@ -86,7 +93,9 @@ impl SignatureError {
         };
         lines.push(format!("  {}", self.prototype));
         if let Some(suggestion) = &self.suggestion {
-            lines.push(format!("  a signature to start from: \"{suggestion}\""));
+            let sizes: Vec<String> = self.needed_sizes.iter().map(|symbol| format!("\"{symbol}\": ...")).collect();
+            let sizes = if sizes.is_empty() { String::new() } else { format!(", with sizes={{{}}}", sizes.join(", ")) };
+            lines.push(format!("  a signature to start from: \"{suggestion}\"{sizes}"));
         }
         lines.join("\n")
     }

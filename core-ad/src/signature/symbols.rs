@@ -40,6 +40,12 @@ pub(super) fn bound<'a>(inputs: &'a [Item], sizes: &'a BTreeMap<String, i64>) ->
     }
 }
 
+/// The symbols of a signature that neither `sizes` nor the shapes of its inputs give a value to, by name.
+pub(super) fn unbound(tree: &Tree, sizes: &BTreeMap<String, i64>) -> Vec<String> {
+    let known = bound(&tree.inputs, sizes);
+    symbols(tree).into_keys().filter(|symbol| !known.contains(symbol)).map(str::to_owned).collect()
+}
+
 /// Whether a literal zero is a divisor.
 pub(super) fn divides_by_zero(dim: &Dim) -> bool {
     match dim {

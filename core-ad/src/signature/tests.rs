@@ -335,7 +335,7 @@ fn doubts_about_the_defaults_are_reported_at_once() {
       - the shape of the output `y` follows from no input array: give a signature, and `sizes` for what does not follow from inputs
       - the value of `n` follows from no input array: give a signature, and `sizes` for what does not follow from inputs
       mv.c:3  |  void f(double a, double *y, int n)
-      a signature to start from: "a -> y[n]"
+      a signature to start from: "a -> y[n]", with sizes={"n": ...}
     "#);
     insta::assert_snapshot!(in_doubt("Pair f(double* r:x, int n, int inc)"), @"
     2 problems with the function's signature

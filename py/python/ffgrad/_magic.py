@@ -63,7 +63,13 @@ def parse(line: str) -> tuple[dict[str, Any], str, str | None]:
     function, _, signature = rest.partition(" ")
     if not function:
         raise ValueError(f"name the function that the cell defines\n{USAGE}")
-    return settings, function, signature.strip() or None
+    return settings, function, _unquoted(signature.strip()) or None
+
+
+def _unquoted(signature: str) -> str:
+    """Return a signature that is given in quotes, as in Python, without them."""
+    quoted = len(signature) > 1 and signature[0] in "\"'" and signature[0] == signature[-1]
+    return signature[1:-1].strip() if quoted else signature
 
 
 def front_end(settings: dict[str, Any]) -> str:

@@ -79,6 +79,8 @@ def install(
 def wanted(what: str | None = None, *, all: bool = False) -> list[dict[str, Any]]:
     """List what :func:`install` would fetch, with the same arguments.
 
+    With ``all`` the list is for any machine, and has the C library's headers, which some lack.
+
     Returns
     -------
     list of dict

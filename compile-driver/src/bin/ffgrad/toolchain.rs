@@ -75,7 +75,7 @@ enum What {
     Openmp,
     /// LLVM 15 with its Enzyme plugin, libdevice and ptxas: for CUDA kernels on a GPU
     Cuda,
-    /// The C library's headers, which are fetched with the rest where a machine has none
+    /// The C library's headers, which are fetched with the rest where a machine has none, and are in the list of --all --print
     Headers,
 }
 
@@ -90,7 +90,8 @@ impl Verb {
                     Some(What::Openmp) => vec![Component::OpenMp],
                     Some(What::Cuda) => vec![Component::Cuda],
                     Some(What::Headers) => vec![Component::LibcHeaders],
-                    None if arguments.all => Component::ALL.to_vec(),
+                    None if arguments.all && arguments.print => toolchain::all_components_elsewhere(),
+                    None if arguments.all => toolchain::all_components()?,
                     None => toolchain::missing_components()?,
                 };
                 if arguments.print {

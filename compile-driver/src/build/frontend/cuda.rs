@@ -119,9 +119,13 @@ fn is_device_function(source: &str, name: &str) -> bool {
 pub fn make_host(spec: &Spec, ir: &Path, number: usize) -> Result<()> {
     let text = fs::read_to_string(ir).map_err(cache::io("read", ir))?;
     let text = with_constants(spec, &text)?;
+    let constants: String = constants::names(&text).into_iter().map(|name| format!("\n{CONSTANT}{name}")).collect();
     let text = host::from_device(&text, number).map_err(|found| unsupported(spec, found))?;
-    Ok(fs::write(ir, text).map_err(cache::io("write", ir))?)
+    Ok(fs::write(ir, text + &constants + "\n").map_err(cache::io("write", ir))?)
 }
+
+/// Begins the comments of a module that name what was constant memory in it.
+const CONSTANT: &str = "; constant memory: ";
 
 /// Refuses the option `constants` where no source has constant memory.
 ///
@@ -144,24 +148,48 @@ pub fn check_constants(spec: &Spec) -> Result<()> {
 ///
 /// A compile error where a value does not fit.
 pub fn with_constants(spec: &Spec, ir: &str) -> Result<String> {
-    let refuse = |headline: String| {
-        Error::compile(Diagnosis::new("constant-memory", &spec.function, headline).advise(
-            "constants={\"name\": array} gives `__constant__` variables of numbers their values, in row-major order.",
-        ))
-    };
-    let given = &spec.options.constants;
-    if given.is_empty() {
+    if spec.options.constants.is_empty() {
         return Ok(ir.to_owned());
     }
-    let (text, found) =
-        constants::with_values(ir, given).map_err(|reason| refuse(format!("constant memory {reason}")))?;
-    match given.keys().find(|name| !found.contains(name)) {
-        Some(name) if spec.sources.len() == 1 => Err(refuse(format!(
-            "`{name}` is no `__constant__` variable that the kernels of `{}` use",
-            source_text::names(spec)
-        ))),
-        _ => Ok(text),
+    let (text, _) = constants::with_values(ir, &spec.options.constants)
+        .map_err(|reason| refused_constant(spec, format!("constant memory {reason}")))?;
+    Ok(text)
+}
+
+/// Refuses a name in the option `constants` that no source has.
+///
+/// # Errors
+///
+/// A compile error with the names that there are.
+pub fn check_names(spec: &Spec, compiled: &Compiled) -> Result<()> {
+    let mut known: Vec<String> = Vec::new();
+    for module in device_modules(compiled) {
+        let ir = fs::read_to_string(module).map_err(cache::io("read", module))?;
+        known.extend(ir.lines().filter_map(|line| line.strip_prefix(CONSTANT)).map(str::to_owned));
     }
+    let unknown = |name: &&String| !known.iter().any(|symbol| constants::is_of(symbol, name));
+    let Some(name) = spec.options.constants.keys().find(unknown) else { return Ok(()) };
+    let sources = source_text::names(spec);
+    let headline = format!("`{name}` is no `__constant__` variable that the kernels of `{sources}` use");
+    let mut names: Vec<String> = known.iter().map(|symbol| format!("`{}`", constants::spelled(symbol))).collect();
+    names.sort();
+    names.dedup();
+    let there_are = match names.is_empty() {
+        true => "They use none.".to_owned(),
+        false => format!("They use {}.", names.join(", ")),
+    };
+    Err(refused_constant(spec, format!("{headline}\n  {there_are}")))
+}
+
+fn refused_constant(spec: &Spec, headline: String) -> Error {
+    Error::compile(Diagnosis::new("constant-memory", &spec.function, headline).advise(
+        "constants={\"name\": array} gives `__constant__` variables of numbers their values, in row-major order.",
+    ))
+}
+
+/// The modules of CUDA sources, which are text.
+fn device_modules(compiled: &Compiled) -> impl Iterator<Item = &PathBuf> {
+    compiled.modules.iter().filter(|module| module.extension().is_some_and(|e| e == "ll"))
 }
 
 /// Checks that a kernel uses nothing that was left out.
@@ -170,7 +198,7 @@ pub fn with_constants(spec: &Spec, ir: &str) -> Result<String> {
 ///
 /// A compile error with what clang says of what it uses.
 pub fn needs_no_host_code(spec: &Spec, compiled: &Compiled, symbol: &str) -> Result<()> {
-    for module in compiled.modules.iter().filter(|module| module.extension().is_some_and(|e| e == "ll")) {
+    for module in device_modules(compiled) {
         let ir = fs::read_to_string(module).map_err(cache::io("read", module))?;
         if let Some(error) = compiled.left_out.used_by(spec, &ir, symbol) {
             return Err(error);

@@ -151,7 +151,7 @@ fn step_of(spec: &Spec) -> Result<(Step, Spec)> {
 fn wrong(spec: &Spec, problems: Vec<String>) -> SignatureError {
     let (signature, symbol) = (spec.signature.as_deref().unwrap_or_default(), spec.options.repeat.as_deref());
     let prototype = format!("\"{signature}\", repeat=\"{}\"", symbol.unwrap_or_default());
-    SignatureError { problems, prototype, suggestion: None }
+    SignatureError { problems, prototype, suggestion: None, needed_sizes: Vec::new() }
 }
 
 /// The loop as a function: it has the step's manifest, but for the plan, and no code of its own.
