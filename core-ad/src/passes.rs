@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 58] = [
+pub const PASSES: [PassInfo; 59] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -252,6 +252,13 @@ pub const PASSES: [PassInfo; 58] = [
         file: "workarounds/wide_counters.rs",
         why: "Enzyme crashes on loops that integers of more than 64 bits count; hides their comparisons",
         test: "cases/enzyme_bugs/wide_counters.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "nan-roots",
+        file: "workarounds/nan_roots.rs",
+        why: "Enzyme's derivative of sqrt is 0 where the argument is NaN; makes its comparison with zero an ordered one",
+        test: "front_numpy/test_numpy_nan.py",
         ..WORKAROUND
     },
     PassInfo {

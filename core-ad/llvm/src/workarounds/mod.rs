@@ -18,6 +18,7 @@ pub mod loop_carried;
 pub mod loop_dependence;
 pub mod member_copies;
 pub mod mixed_activity;
+pub mod nan_roots;
 pub mod no_gathers;
 pub mod opaque_addresses;
 pub mod opaque_latch;
