@@ -265,8 +265,8 @@ fn wrong(name: &str, value: &Value) -> String {
         "checkpoint" => "a dict of places and numbers of snapshots: {\"heat.c:42\": 20}".to_owned(),
         "snapshot_dir" => "a folder".to_owned(),
         "until" => "the name of a carried integer: \"done\"".to_owned(),
-        "snapshots" => "a whole number".to_owned(),
-        "memory" => "a size: \"2G\"".to_owned(),
+        "snapshots" => "a whole number, 1 or more".to_owned(),
+        "memory" => "a size as text: \"500M\", \"2G\"".to_owned(),
         "shared" => "a number, or an expression over the dimensions".to_owned(),
         // Those with a few values name them where they are given another one.
         _ => {

@@ -183,10 +183,32 @@ time.sleep(60)
 def test_a_folder_that_cannot_be_used_is_an_error(heat: Callable[..., Enzyme], tmp_path: Path) -> None:
     """Of its own code."""
     inputs = arguments(60)
-    op = heat(snapshots=9, memory="1", snapshot_dir=tmp_path / "none")
+    with pytest.raises(SignatureError, match=r"snapshot_dir=.*none. is no folder"):
+        heat(snapshots=9, memory="1", snapshot_dir=tmp_path / "none")
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    op = heat(snapshots=9, memory="1", snapshot_dir=folder)
+    folder.rmdir()
     with pytest.raises(DifferentiationError, match="snapshots of `step` cannot be written to the folder") as error:
         pulled(op, inputs, (inputs[0], np.zeros(60)))
     assert error.value.code == "snapshot-disk"
+
+
+def test_results_beyond_memory_are_named_with_their_size(heat: Callable[..., Enzyme]) -> None:
+    """Such as room for the most steps of a loop that a step ends."""
+    signature = "u[n], k[n], q[n] -> u[n], energy[t]"
+    op = heat(signature, sizes={"t": 10**13})
+    u, k, q = arguments(1)
+    with pytest.raises(OutOfMemoryError, match=r"`energy` of `step` has room for 10000000000000 steps: .* GiB") as error:
+        op(u, k, q[0])
+    assert error.value.code == "derivative-out-of-memory"
+
+
+def test_a_suggestion_for_a_loop_has_no_signature_of_a_step(heat: Callable[..., Enzyme]) -> None:
+    """It would not be one of the loop."""
+    with pytest.raises(SignatureError) as error:
+        heat("u[n], k[n], q[t,n] -> u[n], enrgy[t]")
+    assert "Maybe" not in str(error.value) and "u[n], k[n], q[n], energy" not in str(error.value)
 
 
 # --- values and derivatives -------------------------------------------------------------------------------
@@ -428,7 +450,7 @@ def test_an_exception_names_its_step(write: Write) -> None:
         "f.cpp",
     )
     op = enzyme(source, "step", "u[n] -> u[n]", repeat="t", sizes={"t": 9})
-    with pytest.raises(ForeignError, match=r'`step` threw "too large" in step 4'):
+    with pytest.raises(ForeignError, match=r'`step` threw "too large" in step 4 \(the first is 0\)'):
         op(np.ones(3))
 
 

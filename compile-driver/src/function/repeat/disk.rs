@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::function::repeat::budget::OnDisk;
+use crate::os::{free_memory, size};
 use core_ad::diagnostics::Diagnosis;
 use std::fs::File;
 use std::io;
@@ -54,7 +55,7 @@ impl<'s> Disk<'s> {
         let blocks = on_disk.is_compressed.then(|| Blocks::new(slots));
         if blocks.is_none() {
             let length = slots.checked_mul(bytes).and_then(|all| i64::try_from(all).ok()).unwrap_or(i64::MAX);
-            reserve(&file, length).map_err(|error| failed(&error))?;
+            reserve(&file, length).map_err(|error| lacking(function, on_disk, slots as u64 * bytes as u64, &error))?;
         }
         Ok(Disk { file, folder, function, bytes, slots, blocks })
     }
@@ -191,6 +192,21 @@ fn give_back(file: &File, start: u64, length: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn give_back(_: &File, _: u64, _: usize) {}
+
+/// The disk has no room: how much is needed, and what is there.
+fn lacking(function: &str, on_disk: &OnDisk<'_>, bytes: u64, error: &io::Error) -> Error {
+    let free = free_memory::on_disk(on_disk.folder)
+        .map_or_else(String::new, |free| format!(", {} are free", size::written(free)));
+    let needed = size::written(bytes);
+    let headline = format!(
+        "{} snapshots of `{function}` cannot be written to the folder `{}`: they need {needed}{free} ({error})",
+        on_disk.slots,
+        on_disk.folder.display()
+    );
+    Error::Differentiation(Box::new(Diagnosis::new("snapshot-disk", function, headline).advise(
+        "Give another folder as `snapshot_dir`, fewer `snapshots`, or none: then there are as many as fit. `ulimit -f` bounds files, too.",
+    )))
+}
 
 fn failure(function: &str, folder: &Path, what: &str, error: &io::Error) -> Error {
     let headline = format!("snapshots of `{function}` cannot be {what} the folder `{}`: {error}", folder.display());

@@ -2,6 +2,7 @@
 
 use crate::call::arguments::{Call, Input, Results, View};
 use crate::call::batch_loop::add;
+use crate::call::crash_guard::OUT_OF_MEMORY;
 use crate::call::results::{Repeatable, ResultWriter};
 use crate::call::scratch::{Frame, NoMemory};
 use crate::call::task::Task;
@@ -14,6 +15,7 @@ use crate::function::repeat::sweep::{Ended, Loop, States, inputs_at};
 use crate::function::repeat::{Checkpointing, Repeat};
 use crate::function::trust::paths;
 use crate::function::watch::Watch;
+use crate::os::{free_memory, size};
 use core_ad::DerivativeSet;
 use core_ad::checkpoint::Cost;
 use core_ad::diagnostics::Diagnosis;
@@ -333,6 +335,7 @@ impl Evaluation<'_> {
             _ => plan.args[arg].dtype.is_float(),
         };
         let mut state = Vec::new();
+        self.fits_memory(all)?;
         for (position, &arg) in all.iter().enumerate().filter(|&(p, &arg)| is_wanted(p, arg)) {
             let memory = writer.allocate(position, plan.args[arg].dtype, &self.resolved.shapes[arg])?;
             if memory.is_null() {
@@ -356,6 +359,24 @@ impl Evaluation<'_> {
             arrays.results[arg] = memory;
         }
         Ok(state)
+    }
+
+    /// Refuses results of steps that are larger than what is free: a number of steps that was meant as no bound.
+    fn fits_memory(&self, args: &[usize]) -> Result<()> {
+        let is_repeated = |arg: &&usize| self.repeat.repetition.shares.get(**arg) == Some(&Share::Stacked);
+        let Some(free) = free_memory::bytes() else { return Ok(()) };
+        let Some(&arg) = args.iter().filter(is_repeated).find(|arg| self.call.bytes(**arg) as u64 > free) else {
+            return Ok(());
+        };
+        let (function, name) = (&self.whole.opened.spec.function, &self.call.plan.args[arg].name);
+        let (steps, bytes) = (self.resolved.shapes[arg][0], size::written(self.call.bytes(arg) as u64));
+        let headline =
+            format!("`{name}` of `{function}` has room for {steps} steps: {bytes}, {} are free", size::written(free));
+        Err(Error::Memory(Box::new(
+            Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
+                "Give the most steps that there can be, or leave the output out of the signature (behind `;`).",
+            ),
+        )))
     }
 
     /// The state before the first step, and its derivatives: tangents, or cotangents behind the last step.

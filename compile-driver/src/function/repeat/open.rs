@@ -39,6 +39,14 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
         let advice = "Say which dimension counts the steps, repeat=\"t\", or leave the option out.";
         return Err(refused(spec, headline, advice));
     }
+    if let Some(folder) = options.snapshot_dir.as_deref().filter(|folder| !folder.is_dir()) {
+        let headline = format!("snapshot_dir=\"{}\" is no folder", folder.display());
+        return Err(refused(
+            spec,
+            headline,
+            "Make it, or give another one: snapshots that do not fit memory are written there.",
+        ));
+    }
     if options.snapshots == Some(0) {
         let headline = "snapshots=0 keeps no state to start from".to_owned();
         return Err(refused(spec, headline, "Give 1 or more: the state at the beginning is one of them."));
@@ -53,7 +61,7 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
     }
     if let Some(memory) = options.memory.as_deref().filter(|text| size::bytes(text).is_none()) {
         let headline = format!("memory=\"{memory}\" is no size");
-        return Err(refused(spec, headline, "Write \"500M\" or \"2G\"."));
+        return Err(refused(spec, headline, "Write a whole number and K, M, G or T: \"500M\", \"2G\"."));
     }
     Ok(())
 }
@@ -72,7 +80,11 @@ pub(crate) fn open(mut spec: Spec, chooser: Option<Chooser>) -> Result<Function>
         lower_sizes(&mut spec);
     }
     let (step, own) = step_of(&spec)?;
-    let one = Function::open_launched(own, chooser)?;
+    // What is suggested for one step is no signature of the loop.
+    let one = Function::open_launched(own, chooser).map_err(|error| match error {
+        Error::Signature(wrong) => Error::Signature(SignatureError { suggestion: None, ..wrong }),
+        other => other,
+    })?;
     let manifest = one.manifest();
     let whole = |problems| Error::Signature(wrong(&spec, problems));
     step.check(&manifest.prototype).map_err(whole)?;

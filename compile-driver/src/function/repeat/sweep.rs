@@ -290,11 +290,11 @@ impl Watched<'_> {
 fn at(error: Error, index: usize) -> Error {
     match error {
         Error::Foreign(mut diagnosis) => {
-            diagnosis.headline = format!("{} in step {index}", diagnosis.headline);
+            diagnosis.headline = format!("{} in step {index} (the first is 0)", diagnosis.headline);
             Error::Foreign(diagnosis)
         }
         Error::Differentiation(mut diagnosis) if diagnosis.code == unsolved::CODE => {
-            diagnosis.headline = format!("{}, in step {index}", diagnosis.headline);
+            diagnosis.headline = format!("{}, in step {index} (the first is 0)", diagnosis.headline);
             Error::Differentiation(diagnosis)
         }
         other => other,
