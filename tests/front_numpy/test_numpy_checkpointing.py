@@ -199,7 +199,9 @@ def test_results_beyond_memory_are_named_with_their_size(heat: Callable[..., Enz
     signature = "u[n], k[n], q[n] -> u[n], energy[t]"
     op = heat(signature, sizes={"t": 10**13})
     u, k, q = arguments(1)
-    with pytest.raises(OutOfMemoryError, match=r"`energy` of `step` has room for 10000000000000 steps: .* GiB") as error:
+    with pytest.raises(
+        OutOfMemoryError, match=r"`energy` of `step` has room for 10000000000000 steps: .* GiB"
+    ) as error:
         op(u, k, q[0])
     assert error.value.code == "derivative-out-of-memory"
 
