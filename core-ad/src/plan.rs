@@ -111,9 +111,10 @@ impl Arg {
     }
 
     /// Whether the entry points' wrapper takes this argument as a plain value. Sizes always: what is known of a number is
-    /// known of it in memory too, once the wrapper has stored it there.
+    /// known of it in memory too, once the wrapper has stored it there. Never what the function returns, which has a place.
     pub fn is_by_value(&self) -> bool {
-        self.role == Role::Size || (self.passing == Passing::Value && !self.dtype.is_float())
+        let is_integer = self.passing == Passing::Value && !self.dtype.is_float();
+        self.role == Role::Size || (is_integer && self.role != Role::Return)
     }
 }
 
