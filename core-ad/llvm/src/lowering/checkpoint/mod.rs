@@ -20,6 +20,7 @@
 mod anchor;
 mod expected;
 mod inputs;
+mod latest;
 mod outline;
 mod refusal;
 mod regions;

@@ -169,8 +169,8 @@ pub(super) struct Finder<'a, 'ctx> {
     pub(super) plan: &'a CallPlan,
     pub(super) target: &'a Target<'ctx>,
     pub(super) edit: &'a Edit,
-    cfg: Cfg,
-    dominators: Dominators,
+    pub(super) cfg: Cfg,
+    pub(super) dominators: Dominators,
     touched: HashMap<Value, (bool, Value)>,
     order: Vec<Value>,
     private: HashSet<Value>,
@@ -198,6 +198,7 @@ impl Finder<'_, '_> {
                     "Allocate it always, right before the loop.",
                 ));
             };
+            self.check_latest(object, base, access)?;
             self.edit.before(self.target.before.terminator());
             let bytes = if base == object { self.size(object, access)? } else { self.size_of_merged(base, access)? };
             let kind = match writes {

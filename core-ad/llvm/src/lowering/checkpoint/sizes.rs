@@ -8,31 +8,41 @@ use core_ad::{Arg, Role};
 use inkwell::targets::TargetData;
 use llvm_sys::core::*;
 use llvm_sys::target::LLVMABISizeOfType;
+use std::collections::HashMap;
 
 impl Finder<'_, '_> {
-    /// The size of an object that is allocated on a condition, 0 without it.
+    /// The size of an object that is allocated on a condition, 0 without it, or once more in a loop (a vector that grows).
     pub(super) fn size_of_merged(&self, address: Value, access: Value) -> Result<Value, Refusal> {
+        self.size_at(address, access, &mut HashMap::new())
+    }
+
+    /// Follows phis, also those that lead back to themselves: `known` has the sizes beside them.
+    fn size_at(&self, address: Value, access: Value, known: &mut HashMap<Value, Value>) -> Result<Value, Refusal> {
+        if let Some(size) = known.get(&address) {
+            return Ok(*size);
+        }
         if !address.is(Op::LLVMPHI) {
             if address.is_null_or_undefined() {
                 return Ok(Value(self.edit.number(0)));
             }
-            self.edit.before(address.next());
-            return self.size(address, access);
-        }
-        let mut sizes = Vec::new();
-        for (value, from) in address.incoming() {
-            if value == address {
+            if !address.is(Op::LLVMCall) && !address.is(Op::LLVMAlloca) {
                 return Err(refusal::unknown_memory(self.target, access, address));
             }
-            sizes.push((self.size_of_merged(value, access)?, from));
+            self.edit.before(address.next());
+            let size = self.size(address, access)?;
+            known.insert(address, size);
+            return Ok(size);
         }
         self.edit.before(address);
         // SAFETY: builds beside a live phi, from values that are there at the ends of its predecessors.
-        unsafe {
-            let phi = LLVMBuildPhi(self.edit.builder, self.edit.i64, c"".as_ptr());
-            sizes.into_iter().for_each(|(size, from)| LLVMAddIncoming(phi, &mut { size.0 }, &mut { from.0 }, 1));
-            Ok(Value(phi))
+        let phi = unsafe { LLVMBuildPhi(self.edit.builder, self.edit.i64, c"".as_ptr()) };
+        known.insert(address, Value(phi));
+        for (value, from) in address.incoming() {
+            let size = self.size_at(value, access, known)?;
+            // SAFETY: as above.
+            unsafe { LLVMAddIncoming(phi, &mut { size.0 }, &mut { from.0 }, 1) };
         }
+        Ok(Value(phi))
     }
 
     /// The size of an object in bytes, computed where the builder stands.
