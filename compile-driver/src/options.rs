@@ -20,7 +20,8 @@ pub enum Verify {
     Once,
     /// At every call.
     Always,
-    /// As `once`, and a disagreement with finite differences alone refuses too.
+    /// As `once`, and a disagreement with finite differences that holds at
+    /// these arguments alone (a kink, noise) refuses too, where the others warn.
     Strict,
     /// Never. A wrong gradient goes unnoticed.
     Off,
@@ -105,8 +106,8 @@ pub struct Options {
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
     /// When the gradient is checked against forward mode and finite differences. `"once"`: at the first call with each
-    /// of the first eight sizes. `"always"`: at every call. `"strict"`: as `"once"`, and a disagreement with finite
-    /// differences alone refuses too. `"off"`: never.
+    /// of the first eight sizes. `"always"`: at every call. `"strict"`: as `"once"`, and refuses where the others
+    /// warn: at a disagreement with finite differences at these arguments alone (a kink, noise). `"off"`: never.
     pub verify: Verify,
     /// Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
     /// A `memcpy` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose derivatives.
@@ -171,10 +172,10 @@ pub struct Options {
     pub snapshot_dir: Option<PathBuf>,
     /// With `snapshot_dir`: compress the snapshots there (LZ4). Pays where the disk is slower than a processor and states are smooth.
     pub compress: bool,
-    /// With `repeat`: the name of an integer that is carried from step to step, `"done"`: the loop ends behind the step that leaves it
-    /// not zero, after as many steps as the dimension has at the latest.
+    /// With `repeat`: the name of an integer that is carried from step to step, `"done"`: the loop ends after the first step that sets it
+    /// to a nonzero value, or when the dimension's steps are done.
     pub until: Option<String>,
-    /// Loops inside the function whose gradient keeps so many states and computes the others again,
+    /// Loops inside the function whose gradient keeps the given number of states and computes the others again,
     /// `{"heat.c:42": 20}`: file and line where each begins, and the number of snapshots
     /// (`docs/checkpointing.md`). C and C++ sources can mark them with `FFGRAD_CHECKPOINT(20)`, Fortran with
     /// `!$ffgrad checkpoint(20)`.

@@ -63,8 +63,9 @@ class Options(TypedDict, total=False):
         LAPACK and special functions have).
     verify : {"once", "always", "strict", "off"}
         When the gradient is checked against forward mode and finite differences. ``"once"``: at the first call with
-        each of the first eight sizes. ``"always"``: at every call. ``"strict"``: as ``"once"``, and a disagreement with
-        finite differences alone refuses too. ``"off"``: never.
+        each of the first eight sizes. ``"always"``: at every call. ``"strict"``: as ``"once"``, and refuses where the
+        others warn: at a disagreement with finite differences at these arguments alone (a kink, noise). ``"off"``:
+        never.
     loose_types : bool
         Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
         A ``memcpy`` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose
@@ -129,10 +130,10 @@ class Options(TypedDict, total=False):
         With ``snapshot_dir``: compress the snapshots there (LZ4). Pays where the disk is slower than a processor and
         states are smooth.
     until : str
-        With ``repeat``: the name of an integer that is carried from step to step, ``"done"``: the loop ends behind the
-        step that leaves it not zero, after as many steps as the dimension has at the latest.
+        With ``repeat``: the name of an integer that is carried from step to step, ``"done"``: the loop ends after the
+        first step that sets it to a nonzero value, or when the dimension's steps are done.
     checkpoint : dict
-        Loops inside the function whose gradient keeps so many states and computes the others again,
+        Loops inside the function whose gradient keeps the given number of states and computes the others again,
         ``{"heat.c:42": 20}``: file and line where each begins, and the number of snapshots (``docs/checkpointing.md``).
         C and C++ sources can mark them with ``FFGRAD_CHECKPOINT(20)``, Fortran with ``!$ffgrad checkpoint(20)``.
     progress : bool
