@@ -124,6 +124,9 @@ fn normal_form(args: &[Arg], inputs: &[usize], outputs: &[usize]) -> String {
     text.trim_start().to_owned()
 }
 
+/// How debug information has the type of a callback: it names no function type.
+const UNNAMED: &str = "?*";
+
 /// Why a parameter cannot be passed, whatever the signature.
 fn unsupported(prototype: &Prototype, param: &Param) -> Option<String> {
     let Param { name, spelled, .. } = param;
@@ -137,11 +140,15 @@ fn unsupported(prototype: &Prototype, param: &Param) -> Option<String> {
         ));
     }
     // An adapter would take this one, were it not for others.
-    (param.adapted.is_none() || !others).then(|| {
-        format!(
+    (param.adapted.is_none() || !others).then(|| match spelled.as_str() {
+        UNNAMED => format!(
+            "`{name}` is a pointer to a function, which no tensor can be passed as: wrap the function in one that takes numbers \
+             and pointers to them, and passes the callback itself"
+        ),
+        _ => format!(
             "`{name}` has the type `{spelled}`, which no tensor can be passed as: wrap the function in \
              one that takes pointers to numbers, and numbers"
-        )
+        ),
     })
 }
 

@@ -116,7 +116,8 @@ impl ProcessError {
 }
 
 /// How a compiler reports a full disk. The linker maps its output: a page for which the disk has no room is a bus error.
-const FULL_DISK: [&str; 3] = ["No space left on device", "Disk quota exceeded", "unable to execute command: Bus error"];
+const FULL_DISK: [&str; 4] =
+    ["No space left on device", "Disk quota exceeded", "File too large", "unable to execute command: Bus error"];
 
 impl ProcessError {
     /// The resource that a failed program lacked, where its output reports one.
