@@ -394,8 +394,11 @@ impl<'a> Probe<'a> {
 
     /// Where the check at a point is inconclusive, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
-        let reason =
-            if here.is_finite() { "all derivatives are zero, or lost in rounding" } else { "results are not finite" };
+        let reason = if here.is_finite() {
+            "all derivatives are zero, or lost in rounding"
+        } else {
+            "values or derivatives are not finite"
+        };
         if !self.allowed.other {
             return Ok((Outcome::Inconclusive(format!("{reason} at these arguments")), values.clone()));
         }
