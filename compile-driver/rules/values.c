@@ -37,6 +37,9 @@ FFGRAD_DERIVATIVES(ffgrad_unknown, ffgrad_unknown_fwd, ffgrad_unknown_rev);
  * (core-ad/llvm/src/lowering/unsolved.rs), who returns an error. Its tangent is not-a-number: whether results will depend on it is not
  * known yet, for iterations that are read on the way have one, too. */
 extern void ffgrad_unsolved(long solver, long unknown, double step, double value);
+/* Second derivatives differentiate what calls it. */
+__attribute__((noinline)) void ffgrad_report_unsolved(double x) { ffgrad_unsolved(FFGRAD_OF_A_LIBRARY, 0, 0, x); }
+FFGRAD_INACTIVE(ffgrad_report_unsolved);
 
 double ffgrad_unsolved_value(double x, double like) { return x; }
 double ffgrad_unsolved_value_fwd(double x, double dx, double like, double dlike, double *dy) {
@@ -45,7 +48,7 @@ double ffgrad_unsolved_value_fwd(double x, double dx, double like, double dlike,
 }
 void ffgrad_unsolved_value_rev(double x, double *dx, double like, double *dlike, double dy) {
   if (dy == 0) return;
-  ffgrad_unsolved(FFGRAD_OF_A_LIBRARY, 0, 0, x);
+  ffgrad_report_unsolved(x);
   *dlike += dy * __builtin_nan("");
 }
 FFGRAD_DERIVATIVES(ffgrad_unsolved_value, ffgrad_unsolved_value_fwd, ffgrad_unsolved_value_rev);
