@@ -104,7 +104,7 @@ def test_a_program(write: Write, name: str) -> None:
     f = enzyme(path, "values", f"x[{n}] -> y[{expected.size}]", libraries=LIBRARIES)
     np.testing.assert_allclose(f(x), expected, rtol=1e-11, atol=1e-11)
     weights = np.cos(np.arange(expected.size))
-    total = enzyme(path, "total", f"x[{n}] -> return", libraries=LIBRARIES, timeout=300)
+    total = enzyme(path, "total", f"x[{n}] -> return", libraries=LIBRARIES, timeout=600)
     gradient = total.grad(x)
     # A fit ends where the sum of squares falls no further: at the root of rounding, which longer steps hide.
     step = 4e-2 if name == "nonlinear" else 1e-3
