@@ -364,8 +364,11 @@ impl Evaluation<'_> {
     /// Refuses results of steps that are larger than what is free: a number of steps that was meant as no bound.
     fn fits_memory(&self, args: &[usize]) -> Result<()> {
         let is_repeated = |arg: &&usize| self.repeat.repetition.shares.get(**arg) == Some(&Share::Stacked);
-        let Some(free) = free_memory::bytes() else { return Ok(()) };
-        let Some(&arg) = args.iter().filter(is_repeated).find(|arg| self.call.bytes(**arg) as u64 > free) else {
+        // The system is asked only where a step has outputs of its own.
+        let Some(&arg) = args.iter().filter(is_repeated).max_by_key(|arg| self.call.bytes(**arg)) else {
+            return Ok(());
+        };
+        let Some(free) = free_memory::bytes().filter(|free| self.call.bytes(arg) as u64 > *free) else {
             return Ok(());
         };
         let (function, name) = (&self.whole.opened.spec.function, &self.call.plan.args[arg].name);
