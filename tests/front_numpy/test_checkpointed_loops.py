@@ -205,7 +205,7 @@ REFUSALS: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "it frees memory that was allocated before it": (
-        "double *p = malloc(80);",
+        "double *p = malloc(8 * n);",
         f"for (int s = 0; s < steps; s++) {{ {STEP} if (s == 3) free(p); }}",
         "",
     ),

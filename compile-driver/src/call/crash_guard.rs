@@ -95,10 +95,25 @@ pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
             "Its reverse sweep keeps values of every iteration. Use forward mode (`jvp`), or let the function do fewer iterations in a call.",
         )));
     }
+    if artifact.has_mixed_blocks() {
+        return mixed_blocks(function);
+    }
     let headline = format!("the derivative of `{function}` crashed{} in this call", name_of(signal));
     Error::Differentiation(Box::new(Diagnosis::new(CRASHED, function, headline).advise(
         "The call took a path that no verified call has taken. Memory of this process may be damaged: save what matters and start it again.",
     )))
+}
+
+/// What `runtime/checkpoint.c` prints before it stops a loop for that reason.
+pub(crate) const MIXED_BLOCKS: &str = "ffgrad: a checkpointed loop uses two blocks of one allocation";
+
+/// The error for a checkpointed loop whose addresses lead to different blocks of what the code shows as one allocation.
+pub(crate) fn mixed_blocks(function: &str) -> Error {
+    let headline = format!(
+        "a loop of `{function}` cannot be checkpointed: it uses memory that one line of the program allocates several times"
+    );
+    let advice = "Allocate each array in a line of its own, before the loop.";
+    Error::Differentiation(Box::new(Diagnosis::new("checkpoint", function, headline).advise(advice)))
 }
 
 /// Whether the error is such a crash, and not for want of memory.

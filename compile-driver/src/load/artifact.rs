@@ -163,11 +163,20 @@ impl Artifact {
 
     /// What the last reverse sweep of a checkpointed loop inside the function did; `None` before the first one.
     pub fn checkpoint_report(&self) -> Option<[i64; 7]> {
+        self.read_checkpoint_report().filter(|report| report[0] > 0)
+    }
+
+    /// Whether the last call of such a loop was stopped, because two addresses lead to different blocks of one allocation.
+    pub fn has_mixed_blocks(&self) -> bool {
+        self.read_checkpoint_report().is_some_and(|report| report[0] < 0)
+    }
+
+    fn read_checkpoint_report(&self) -> Option<[i64; 7]> {
         let mut report = [0; 7];
         let read = self.checkpoint_report?;
         // SAFETY: the function of this artifact, which writes seven numbers.
         unsafe { read(report.as_mut_ptr()) };
-        (report[0] > 0).then_some(report)
+        Some(report)
     }
 
     /// The entry point, where this artifact has it.

@@ -12,6 +12,7 @@ mod protocol;
 pub mod server;
 
 use crate::call::arguments::Call;
+use crate::call::crash_guard;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use crate::verify::sample::Point;
@@ -45,6 +46,9 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
             Some(Reply::Foreign(diagnosis)) => return Err(Error::Foreign(diagnosis)),
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
             Some(Reply::Memory(diagnosis)) => return Err(Error::Memory(diagnosis)),
+            Some(Reply::Died { printed, .. }) if printed == crash_guard::MIXED_BLOCKS => {
+                return Err(crash_guard::mixed_blocks(call.function));
+            }
             Some(Reply::Died { stage, how, printed }) => match stage {
                 Stage::Function => return Err(crashed(call.function, &how, &printed)),
                 Stage::MovedFunction if request.allowed.moved == Moved::Anywhere => {

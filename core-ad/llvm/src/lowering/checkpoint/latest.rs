@@ -1,50 +1,69 @@
-//! Memory that one allocation gives several times, before the loop: which of it the loop uses.
+//! Memory that one of several allocations gives, before the loop: a vector that grows (`push_back`, `reserve`), memory that is allocated on a condition.
+//!
+//! ```text
+//! %a = call ptr @_Znwm(i64 %reserved)
+//! %b = call ptr @_Znwm(i64 %doubled)         ; in a loop: `push_back` found no room
+//! %data = phi ptr [ %a, .. ], [ %b, .. ]      ; what the loop that is checkpointed uses
+//! ```
+//!
+//! These allocations are one region, whose base is the phi and whose size is a phi of their sizes. Other addresses of the loop may lead to an
+//! older block as far as the code shows (`end()` is a phi of its own), so the runtime compares them with the region before the first step.
 
-use super::inputs::exit_phis;
+use super::Refusal;
+use super::refusal;
 use super::regions::Finder;
-use super::{Refusal, refusal};
-use crate::analysis::memory_objects::origins;
-use crate::ir::{self, Op, Value};
-use std::collections::HashSet;
+use crate::analysis::memory_objects::{allocates, origins};
+use crate::ir::{Op, Value};
+use std::collections::{HashMap, HashSet};
+
+/// The regions of merged allocations: of each object the address that stands for it.
+pub(super) type Merged = HashMap<Value, Value>;
 
 impl Finder<'_, '_> {
-    /// An allocation in a loop of its own makes an object each time (a vector that grows). One region has one of them, that of `base`: every
-    /// address that the checkpointed loop uses must lead there. It does where all phis between them are dominated by `base`, so that it is its
-    /// latest value that they take.
-    pub(super) fn check_latest(&self, object: Value, base: Value, access: Value) -> Result<(), Refusal> {
-        if !object.is_instruction() || !self.runs_again(object) {
-            return Ok(());
-        }
-        let leaving = exit_phis(self.target).into_iter().flat_map(|phi| phi.incoming()).map(|(value, _)| value);
-        let used = self.target.instructions().into_iter().flat_map(|i| i.operands()).chain(leaving);
-        let (mut open, mut seen): (Vec<Value>, _) = (used.filter(|v| v.is_pointer()).collect(), HashSet::new());
-        let mut suspects = Vec::new();
-        while let Some(value) = open.pop() {
-            if value == base || !seen.insert(value) {
+    /// Finds the objects that are not known by one instruction that dominates the loop and runs once.
+    pub(super) fn merge(&self, objects: &[Value], access: impl Fn(Value) -> Value) -> Result<Merged, Refusal> {
+        let mut merged = Merged::new();
+        for object in objects.iter().copied().filter(|o| o.is_instruction()) {
+            if merged.contains_key(&object) || self.is_before(object) && !self.runs_again(object) {
                 continue;
             }
-            match value.op() {
-                Some(Op::LLVMGetElementPtr) => open.push(value.operand(0)),
-                Some(Op::LLVMSelect) => open.extend([value.operand(1), value.operand(2)]),
-                Some(Op::LLVMPHI) => {
-                    open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming));
-                    suspects.push(value);
+            let Some(base) = self.latest(object) else {
+                return Err(refusal::of(
+                    self.target,
+                    access(object),
+                    "it uses memory that is allocated on a condition",
+                    "Allocate it always, right before the loop.",
+                ));
+            };
+            for member in origins(base) {
+                if merged.insert(member, base).is_some_and(|other| other != base) {
+                    return Err(refusal::of(
+                        self.target,
+                        access(object),
+                        "it uses memory that one line of the program allocates several times",
+                        "Allocate each array in a line of its own, before the loop.",
+                    ));
                 }
-                _ if value == object => suspects.push(value),
-                _ => {}
             }
         }
-        let is_older =
-            |value: &Value| origins(*value).contains(&object) && (*value == object || !self.is_behind(*value, base));
-        match suspects.iter().any(is_older) {
-            false => Ok(()),
-            true => Err(refusal::of(
-                self.target,
-                access,
-                "it uses memory that one line of the program allocates several times",
-                "Allocate each array in a line of its own, before the loop.",
-            )),
+        Ok(merged)
+    }
+
+    /// The address of an object that comes last before the loop: itself, or a phi of it and of other allocations.
+    fn latest(&self, object: Value) -> Option<Value> {
+        let (mut open, mut seen) = (vec![object], HashSet::from([object]));
+        let mut best: Option<Value> = None;
+        while let Some(value) = open.pop() {
+            let is_later = |than: Value| {
+                let (first, last) = (self.cfg.number(than.parent()), self.cfg.number(value.parent()));
+                self.dominators.dominates(first, last)
+            };
+            if self.is_before(value) && is_beginning(value) && best.is_none_or(is_later) {
+                best = Some(value);
+            }
+            open.extend(value.users().into_iter().filter(|user| user.is(Op::LLVMPHI) && seen.insert(*user)));
         }
+        best
     }
 
     /// Whether control comes back to an instruction.
@@ -52,12 +71,21 @@ impl Finder<'_, '_> {
         let block = self.cfg.number(value.parent());
         self.cfg.reached_from(block, |_| true)[block]
     }
+}
 
-    /// Whether the block of a phi comes behind that of a value, on every path.
-    fn is_behind(&self, phi: Value, base: Value) -> bool {
-        ir::is_argument(base) || {
-            let (own, first) = (self.cfg.number(phi.parent()), self.cfg.number(base.parent()));
-            own != first && self.dominators.dominates(first, own)
+/// Whether an address is that of an allocation's first byte, or null.
+fn is_beginning(address: Value) -> bool {
+    let (mut open, mut seen) = (vec![address], HashSet::new());
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) || value.is_null_or_undefined() {
+            continue;
+        }
+        match value.op() {
+            Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
+            Some(Op::LLVMAlloca) => {}
+            _ if value.callee().is_some_and(|name| allocates(&name)) => {}
+            _ => return false,
         }
     }
+    true
 }

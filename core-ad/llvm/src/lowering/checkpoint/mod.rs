@@ -22,6 +22,7 @@ mod expected;
 mod inputs;
 mod latest;
 mod outline;
+mod promote;
 mod refusal;
 mod regions;
 mod rule;
@@ -49,6 +50,9 @@ pub type Refusal = Box<Diagnosis>;
 
 /// What is left to do after Enzyme, and the names of the parts.
 pub type Done<'ctx> = (Vec<Installed<'ctx>>, Vec<String>);
+
+/// Objects that hold objects that hold arrays: how deep.
+const MOST_NESTED: usize = 4;
 
 /// Gives the loops their derivatives where these entry points reverse them; second derivatives, and forward mode alone, take them as they
 /// stand. `others` names the functions that have derivatives already.
@@ -86,13 +90,21 @@ fn run<'ctx>(
     inline_into_wrapper(module, others);
     pipelines::inline_marked(module)?;
     pipelines::before_checkpoints(module)?;
+    // What an object held may be an object itself.
+    for _ in 0..MOST_NESTED {
+        if !promote::run(module) {
+            break;
+        }
+        pipelines::before_checkpoints(module)?;
+    }
     let mut rules = Vec::new();
-    for number in 0.. {
+    loop {
         let found = match target::next(module) {
             Ok(Some(found)) => found,
             Ok(None) => break,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        let number = rules.len();
         found.anchors.iter().for_each(|anchor| anchor.erase());
         match outline::outline(module, plan, &found, number) {
             Ok(outlined) => rules.push(rule::build(module, &outlined, number)?),

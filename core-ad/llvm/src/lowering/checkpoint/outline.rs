@@ -30,8 +30,8 @@ pub struct Outlined {
     /// What the loop becomes: `void ffgrad.loop.N(control, numbers, bases.., derived.., others.., sizes.., regions of the derived.., steps,
     /// snapshots)`, without a body.
     pub whole: LLVMValueRef,
-    /// What happens to each region, in their order, without the two of its own.
-    pub kinds: Vec<regions::Kind>,
+    /// What happens to each region, and whether addresses must be compared with it; in their order, without the two of its own.
+    pub kinds: Vec<(regions::Kind, bool)>,
     /// For each pointer of the step behind the control structure whether it may have a derivative.
     pub active: Vec<bool>,
     /// Addresses that are computed from the bases before the loop.
@@ -210,7 +210,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         let region = self.slots.load(edit, Slot::Control(field + 1), edit.i64).0;
         let mut bases: Vec<usize> = (0..self.memory.regions.len()).collect();
         let (possible, may_be_null) = &self.outgoing[&phi];
-        bases.retain(|i| possible.contains(&self.memory.regions[*i].object));
+        bases.retain(|i| self.memory.regions[*i].objects.iter().any(|o| possible.contains(o)));
         unsafe {
             let mut base: LLVMValueRef = std::ptr::null_mut();
             for number in bases {
@@ -309,7 +309,7 @@ impl<'a, 'ctx> Rewriting<'a, 'ctx> {
         Outlined {
             step,
             whole,
-            kinds: memory.regions.iter().map(|r| r.kind).collect(),
+            kinds: memory.regions.iter().map(|r| (r.kind, r.is_merged)).collect(),
             active,
             derived: derived.len(),
             carried: self.carried_active.len(),

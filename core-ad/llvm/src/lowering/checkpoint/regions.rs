@@ -30,10 +30,12 @@ pub enum Kind {
 
 /// An object.
 pub struct Region {
-    /// What makes it: an argument, a variable, an allocation.
-    pub object: Value,
-    /// Its address before the loop: that, or a phi of it and null where memory is allocated on a condition.
+    /// What makes it: an argument, a variable, an allocation, or one of several allocations.
+    pub objects: Vec<Value>,
+    /// Its address before the loop: that, or a phi of several allocations, or of one and null.
     pub base: Value,
+    /// Whether it is such a phi.
+    pub is_merged: bool,
     /// Its size, known before the loop.
     pub bytes: Value,
     /// What the loop does with it.
@@ -53,7 +55,7 @@ pub struct Memory {
 impl Memory {
     /// The number of the region of an object, or with this address.
     pub fn number(&self, value: Value) -> Option<usize> {
-        self.regions.iter().position(|r| r.base == value || r.object == value)
+        self.regions.iter().position(|r| r.base == value || r.objects.contains(&value))
     }
 }
 
@@ -187,30 +189,40 @@ impl Finder<'_, '_> {
         for phi in phis.into_iter().filter(|p| p.is_pointer()) {
             self.touch(phi, phi, Does::Read)?;
         }
-        let mut regions = Vec::new();
-        for object in std::mem::take(&mut self.order) {
-            let (writes, access) = self.touched[&object];
-            let Some(base) = self.before_loop(object) else {
-                return Err(refusal::of(
-                    self.target,
-                    access,
-                    "it uses memory that is allocated on a condition",
-                    "Allocate it always, right before the loop.",
-                ));
-            };
-            self.check_latest(object, base, access)?;
-            self.edit.before(self.target.before.terminator());
-            let bytes = if base == object { self.size(object, access)? } else { self.size_of_merged(base, access)? };
-            let kind = match writes {
-                true => Kind::State,
-                false if self.is_left_alone(object) => Kind::Constant,
-                false => Kind::Read,
-            };
-            let dtype = self.argument(object).map(|a| a.dtype);
-            regions.push(Region { object, base, bytes, kind, dtype });
+        let order = std::mem::take(&mut self.order);
+        let merged = self.merge(&order, |object| self.touched[&object].1)?;
+        let mut regions: Vec<Region> = Vec::new();
+        for object in order {
+            if regions.iter().any(|r| r.objects.contains(&object)) {
+                continue;
+            }
+            let base = merged.get(&object).copied();
+            let mut objects: Vec<Value> = vec![object];
+            objects.extend(merged.keys().filter(|o| **o != object && base.is_some() && merged.get(o) == base.as_ref()));
+            regions.push(self.region(objects, base)?);
         }
         let private = self.private.iter().copied().filter(|v| v.is(Op::LLVMAlloca) && !self.target.has(*v)).collect();
         Ok(Memory { regions, private })
+    }
+
+    /// The region of an object, or of allocations that are merged in an address.
+    fn region(&self, objects: Vec<Value>, merged: Option<Value>) -> Result<Region, Refusal> {
+        let (object, touched) = (objects[0], |o: &Value| self.touched.get(o).copied());
+        let access = self.touched[&object].1;
+        self.edit.before(self.target.before.terminator());
+        let bytes = match merged {
+            None => self.size(object, access)?,
+            Some(base) => self.size_of_merged(base, access)?,
+        };
+        let kind = if objects.iter().filter_map(touched).any(|(writes, _)| writes) {
+            Kind::State
+        } else if objects.iter().all(|o| self.is_left_alone(*o)) {
+            Kind::Constant
+        } else {
+            Kind::Read
+        };
+        let dtype = self.argument(object).map(|a| a.dtype);
+        Ok(Region { base: merged.unwrap_or(object), objects, is_merged: merged.is_some(), bytes, kind, dtype })
     }
 
     /// Variables whose life begins in an iteration, and that nothing outside of the loop uses; blocks with the arguments of functions with
@@ -314,7 +326,8 @@ impl Finder<'_, '_> {
         if FREEING.contains(&name.as_str()) {
             let own = self.leads_inside_only(call.operand(0));
             let what = "it frees memory that was allocated before it";
-            return if own { Ok(()) } else { Err(refusal::of(self.target, call, what, "Free it behind the loop.")) };
+            let advice = "Free it behind the loop. Where a vector takes another one's place, swap the two.";
+            return if own { Ok(()) } else { Err(refusal::of(self.target, call, what, advice)) };
         }
         if name.starts_with("ffgrad.shim.") {
             return self.look_at_rule(call, &name);
@@ -346,6 +359,16 @@ impl Finder<'_, '_> {
         let called = refusal::called(call);
         let (what, advice) = if OUTPUT.iter().any(|o| name.starts_with(o)) {
             (format!("it writes output ({called})"), RERUN)
+        } else if name.starts_with("ffgrad.caught") || name.starts_with("ffgrad.eh.") || name.starts_with("__cxa_") {
+            (
+                "an exception may be thrown and caught in it".to_owned(),
+                "Objects that own memory, and that an iteration makes, need that: make them before the loop.",
+            )
+        } else if name == "ffgrad.object" {
+            (
+                "it calls a function through a pointer, of an object or a virtual one".to_owned(),
+                "Call it by its name, or repeat the function with `repeat=` in place of the loop.",
+            )
         } else if call.calls_a_body() {
             (
                 format!("it calls {called}, which cannot be made part of it"),
@@ -374,7 +397,8 @@ impl Finder<'_, '_> {
             if self.is_own(origin) {
                 if access.is(Op::LLVMPHI) {
                     let what = "an address of memory that one iteration allocates goes to the next one";
-                    return Err(refusal::of(self.target, origin, what, "Allocate it before the loop."));
+                    let advice = "Allocate it before the loop, and swap the two, or copy.";
+                    return Err(refusal::of(self.target, origin, what, advice));
                 }
                 continue;
             }
@@ -415,21 +439,9 @@ impl Finder<'_, '_> {
         Err(refusal::of(self.target, access, what, "Make it a local variable, or a parameter that is passed on."))
     }
 
-    fn is_before(&self, base: Value) -> bool {
+    pub(super) fn is_before(&self, base: Value) -> bool {
         let before = self.cfg.number(self.target.before);
         !base.is_instruction() || self.dominators.dominates(self.cfg.number(base.parent()), before)
-    }
-
-    /// The address of an object as it is known before the loop.
-    fn before_loop(&self, object: Value) -> Option<Value> {
-        let (mut open, mut seen) = (vec![object], HashSet::from([object]));
-        while let Some(value) = open.pop() {
-            if self.is_before(value) {
-                return (value == object || origins(value) == HashSet::from([object])).then_some(value);
-            }
-            open.extend(value.users().into_iter().filter(|user| user.is(Op::LLVMPHI) && seen.insert(*user)));
-        }
-        None
     }
 
     /// The argument that a pointer is.

@@ -237,15 +237,22 @@ impl Builder<'_> {
         for i in 0..pointers + others {
             self.store(given.arguments[i], self.field(arguments_type, arguments, i));
         }
-        let region_type = self.structure(&[edit.ptr, edit.i64, edit.i64, edit.ptr]);
+        let region_type = self.structure(&[edit.ptr, edit.i64, edit.i64, edit.ptr, edit.i64]);
         let all = allocate(region_type, regions);
         let null = unsafe { LLVMConstNull(edit.ptr) };
         let sizes = pointers + others;
         for i in 0..regions {
             let region = self.element(region_type, all, i);
-            let kind = i.checked_sub(OWN).map_or(regions::Kind::State, |own| self.outlined.kinds[own]);
+            let own = i.checked_sub(OWN).map(|own| self.outlined.kinds[own]);
+            let (kind, is_merged) = own.unwrap_or((regions::Kind::State, false));
             let shadow = given.shadows.get(i).copied().unwrap_or(null);
-            let fields = [given.arguments[i], given.arguments[sizes + i], number(kind as usize), shadow];
+            let fields = [
+                given.arguments[i],
+                given.arguments[sizes + i],
+                number(kind as usize),
+                shadow,
+                number(is_merged.into()),
+            ];
             for (field, value) in fields.into_iter().enumerate() {
                 self.store(value, self.field(region_type, region, field));
             }
