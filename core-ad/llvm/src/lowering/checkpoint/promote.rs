@@ -22,8 +22,11 @@ const LARGEST: i64 = 4096;
 /// Moves the objects of the functions with such loops; whether there were any.
 pub fn run(module: &Module<'_>) -> bool {
     let edit = Edit::of(module);
-    let with_loops = ir::functions(module).into_iter().filter(|f| !super::anchor::in_function(*f).is_empty());
-    with_loops.fold(false, |any, function| promote(&edit, function) || any)
+    let mut any = false;
+    for function in ir::functions(module).into_iter().filter(|f| !super::anchor::in_function(*f).is_empty()) {
+        any |= promote(&edit, function);
+    }
+    any
 }
 
 fn promote(edit: &Edit, function: FunctionValue<'_>) -> bool {
