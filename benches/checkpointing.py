@@ -142,7 +142,9 @@ def of_torch(name: str, steps: int, _: str) -> Callable[[np.ndarray], Any]:
         x = torch.from_numpy(u.copy()).requires_grad_()
         v = x
         for count in [inner] * (steps // inner) + [steps % inner]:
-            v = checkpoint(segment, v, count, use_reentrant=True)  # the other kind fragments the heap: six times the memory
+            v = checkpoint(
+                segment, v, count, use_reentrant=True
+            )  # the other kind fragments the heap: six times the memory
         (0.5 * (v**2).sum()).backward()
         return x.grad.numpy()
 
@@ -164,7 +166,9 @@ def resident(kind: str = "VmRSS") -> int:
     if kind == "VmRSS":
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here: proc(5)
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(kind))
+    return next(
+        int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(kind)
+    )
 
 
 def measure(tool: str, name: str, how: str, steps: int, size: int) -> dict[str, float]:
