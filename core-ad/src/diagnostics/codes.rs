@@ -43,7 +43,7 @@ pub const ALL: &[Code] = codes! {
     "Use `#pragma omp atomic` with `+=`, or give the block a derivative of its own (docs/custom-derivatives.md)."
     "batch-size" "SignatureError" "The batch dimensions of the inputs do not fit each other."
     "Leading dimensions broadcast as in NumPy: each pair is equal, or one of the two is 1."
-    "bit-arithmetic" "DifferentiationError" "The code computes with the bits of a floating-point number, which has no derivative."
+    "bit-arithmetic" "DifferentiationError" "The code computes with the bits of a floating-point number, which have no derivative, or with an integer of which Enzyme cannot know that it is none."
     "Use the mathematical function instead: fabs, copysign, frexp, ldexp."
     "blas-call" "DifferentiationError" "A BLAS routine is called with arguments for which it has no derivative: a scalar factor that depends on the inputs, complex numbers."
     "Compute such factors before the call, or write the product as a loop."

@@ -120,8 +120,12 @@ pub const KNOWN: &[Message] = &[
         name: "bit-arithmetic",
         pattern: &["cannot handle unknown binary operator: ", "cannot handle above cast"],
         code: "bit-arithmetic",
-        meaning: "`{f}` computes with the bits of a floating-point number, which has no derivative",
-        remedies: &["Use the mathematical function (fabs, copysign, frexp) instead of bit operations."],
+        meaning: "`{f}` computes with an integer that Enzyme takes for the bits of a floating-point number, which have no derivative",
+        remedies: &[
+            "Use the mathematical function (fabs, copysign, frexp) instead of bit operations.",
+            "A count or an index stays one in a variable or an array of integers, not in memory that holds numbers too; of a \
+             second derivative, take differences of the gradient.",
+        ],
     },
     Message {
         name: "unknown-intrinsic",
