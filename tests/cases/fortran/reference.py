@@ -414,3 +414,9 @@ def checkpointed_heat(start: Array, k: Array, steps: Array) -> tuple[Array, Arra
         u = v
         total = total + u[1] ** 2
     return u, np.array(total)
+
+
+def messages(level: Array, rate: Array, crest: Array) -> tuple[Array, Array]:
+    # The message: "old weir: dry at " and one letter for each place up to the lowest.
+    trouble = 17 + np.argmin(level) + 1 if level.min() < 0 else 0
+    return rate * np.square(level - crest), np.array(trouble, dtype=np.int32)

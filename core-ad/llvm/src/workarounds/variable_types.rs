@@ -1,4 +1,4 @@
-//! Says in the tags of flang's accesses that they are of floating-point numbers.
+//! Says in the tags of flang's accesses that they are of floating-point numbers, or of integers.
 //!
 //! ```text
 //! !{!"dummy arg data/_QFdlasetEa", !{!"dummy arg data", ..}, i64 0}              ; flang's type of each access to A in DLASET
@@ -9,7 +9,7 @@
 //! deduce type of memset"), at a number that only moves from one iteration to the next (it follows no latch of a phi upwards). And it
 //! needs longer: of what DGESVD calls, a minute.
 //!
-//! Loads and stores show the type of a variable. Where all accesses of a tag agree, it gets a type `double` or `float` below flang's own, so that
+//! Loads and stores show the type of a variable. Where all accesses of a tag agree, it gets a type `double`, `float` or `int` below flang's own, so that
 //! alias analysis finds out as much as before. What LLVM makes of several accesses keeps it as long as they are of one variable. A variable with accesses
 //! of two types (memory of `EQUIVALENCE`) keeps its tag.
 
@@ -59,13 +59,14 @@ unsafe fn with_type(context: LLVMContextRef, tag: LLVMValueRef, scalar: &str) ->
     }
 }
 
-/// The name that TBAA has for the numbers that are loaded or stored; none for anything else.
+/// The name that TBAA has for the numbers that are loaded or stored, of any size; none for addresses.
 fn scalar(access: Value) -> Option<&'static str> {
     let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
     // SAFETY: a type of the module.
     match unsafe { LLVMGetTypeKind(ty) } {
         LLVMTypeKind::LLVMDoubleTypeKind => Some("double"),
         LLVMTypeKind::LLVMFloatTypeKind => Some("float"),
+        LLVMTypeKind::LLVMIntegerTypeKind => Some("int"),
         _ => None,
     }
 }
