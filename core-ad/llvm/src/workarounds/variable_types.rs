@@ -120,12 +120,12 @@ unsafe fn node(context: LLVMContextRef, parts: [LLVMValueRef; 2]) -> LLVMValueRe
     }
 }
 
-/// The place in [`TYPES`] of what is loaded or stored: integers of any size, numbers; none for addresses.
+/// The place in the chain of what is loaded or stored: integers, numbers; none for addresses, which flang also loads as integers of their size.
 fn scalar(access: Value) -> Option<usize> {
     let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
-    // SAFETY: a type of the module.
+    // SAFETY: a type of the module, whose width is asked for where it is one of integers.
     match unsafe { LLVMGetTypeKind(ty) } {
-        LLVMTypeKind::LLVMIntegerTypeKind => Some(0),
+        LLVMTypeKind::LLVMIntegerTypeKind => (unsafe { LLVMGetIntTypeWidth(ty) } < 64).then_some(0),
         LLVMTypeKind::LLVMDoubleTypeKind => Some(1),
         LLVMTypeKind::LLVMFloatTypeKind => Some(2),
         _ => None,
