@@ -64,7 +64,7 @@ pub fn run(module: &Module<'_>) {
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
             let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
-            let noted = if noted.is_empty() && is_set(copy) { stored(copy).to_owned() } else { noted };
+            let noted = if noted.is_empty() { stored(copy).to_owned() } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),
@@ -126,10 +126,10 @@ fn is_aligned(copy: Value) -> bool {
     unsafe { !LLVMGetCallSiteEnumAttribute(copy.0, 1, kind).is_null() }
 }
 
-/// What the stores were that LLVM has made a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
+/// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
 fn stored(set: Value) -> &'static str {
     // An array of characters that is filled up: no number has these bytes.
-    if set.operand(1).constant() == Some(BLANK) {
+    if is_set(set) && set.operand(1).constant() == Some(BLANK) {
         return "integer";
     }
     let access = operands(attached(set, c"tbaa")).get(1).copied();
