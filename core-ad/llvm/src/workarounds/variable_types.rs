@@ -34,25 +34,26 @@ const ALL_DATA: &str = "any data access";
 pub fn merge(module: &Module<'_>) {
     let all = ir::all_instructions(module);
     let mut types: HashMap<LLVMValueRef, Option<usize>> = HashMap::new();
-    for access in &all {
+    for access in all.iter().filter(|i| is_access(**i)) {
         let (tag, found) = (attached(*access, c"tbaa"), scalar(*access));
-        if access.is(Op::LLVMLoad) || access.is(Op::LLVMStore) {
-            types.entry(tag).and_modify(|known| *known = known.filter(|known| found == Some(*known))).or_insert(found);
-        } else {
-            // What is copied or set is of unknown type.
-            types.entry(tag).or_insert(None);
-        }
+        types.entry(tag).and_modify(|known| *known = known.filter(|known| found == Some(*known))).or_insert(found);
     }
-    replace(module, &all, |context, tag| {
+    replace(module, &all, |context, tag, is_access| {
         let data = all_data(*operands(tag).get(1)?)?;
+        // What is copied or set may be an object with other members than those that are accessed here.
+        let ty = types.get(&tag).copied().flatten().filter(|_| is_access);
         // SAFETY: nodes of the module's context.
-        Some(unsafe { types.get(&tag).copied().flatten().map_or_else(|| self_tag(context, data), |ty| chain(context, data, NEUTRAL)[ty]) })
+        Some(unsafe { ty.map_or_else(|| self_tag(context, data), |ty| chain(context, data, NEUTRAL)[ty]) })
     });
+}
+
+fn is_access(i: Value) -> bool {
+    i.is(Op::LLVMLoad) || i.is(Op::LLVMStore)
 }
 
 /// Gives those types the names that Enzyme knows.
 pub fn run(module: &Module<'_>) {
-    replace(module, &ir::all_instructions(module), |context, tag| {
+    replace(module, &ir::all_instructions(module), |context, tag, _| {
         let access = *operands(tag).get(1)?;
         let name = text(*operands(access).first()?);
         let ty = NEUTRAL.iter().position(|neutral| *neutral == name)?;
@@ -62,18 +63,23 @@ pub fn run(module: &Module<'_>) {
 }
 
 /// Replaces each tag for which there is another one.
-fn replace(module: &Module<'_>, all: &[Value], other: impl Fn(LLVMContextRef, LLVMValueRef) -> Option<LLVMValueRef>) {
+fn replace(
+    module: &Module<'_>,
+    all: &[Value],
+    other: impl Fn(LLVMContextRef, LLVMValueRef, bool) -> Option<LLVMValueRef>,
+) {
     // SAFETY: live instructions of the module, and nodes of its context.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let kind = LLVMGetMDKindIDInContext(context, c"tbaa".as_ptr(), 4);
-        let mut known: HashMap<LLVMValueRef, Option<LLVMValueRef>> = HashMap::new();
+        let mut known: HashMap<(LLVMValueRef, bool), Option<LLVMValueRef>> = HashMap::new();
         for i in all {
             let tag = attached(*i, c"tbaa");
             if tag.is_null() {
                 continue;
             }
-            if let Some(tag) = known.entry(tag).or_insert_with(|| other(context, tag)) {
+            let key = (tag, is_access(*i));
+            if let Some(tag) = known.entry(key).or_insert_with(|| other(context, tag, key.1)) {
                 LLVMSetMetadata(i.0, kind, *tag);
             }
         }
@@ -124,10 +130,12 @@ unsafe fn node(context: LLVMContextRef, parts: [LLVMValueRef; 2]) -> LLVMValueRe
 fn scalar(access: Value) -> Option<usize> {
     let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
     // SAFETY: a type of the module, whose width is asked for where it is one of integers.
-    match unsafe { LLVMGetTypeKind(ty) } {
-        LLVMTypeKind::LLVMIntegerTypeKind => (unsafe { LLVMGetIntTypeWidth(ty) } < 64).then_some(0),
-        LLVMTypeKind::LLVMDoubleTypeKind => Some(1),
-        LLVMTypeKind::LLVMFloatTypeKind => Some(2),
-        _ => None,
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMIntegerTypeKind => (LLVMGetIntTypeWidth(ty) < 64).then_some(0),
+            LLVMTypeKind::LLVMDoubleTypeKind => Some(1),
+            LLVMTypeKind::LLVMFloatTypeKind => Some(2),
+            _ => None,
+        }
     }
 }
