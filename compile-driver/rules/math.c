@@ -23,6 +23,7 @@ FFGRAD_REPLACES(llvm.atan2.f80, ffgrad_atan2l)
 FFGRAD_REPLACES(llvm.modf.f80, ffgrad_modfl)
 FFGRAD_REPLACES(remainderl, ffgrad_remainderl)
 FFGRAD_REPLACES(nextafter, ffgrad_nextafter)
+FFGRAD_REPLACES(remquo, ffgrad_remquo)
 FFGRAD_REPLACES(cexp, ffgrad_cexp)
 FFGRAD_REPLACES(clog, ffgrad_clog)
 FFGRAD_REPLACES(csqrt, ffgrad_csqrt)
@@ -105,6 +106,29 @@ void ffgrad_nextafter_rev(double x, double *dx, double to, double *dto, double d
   *dx += dy;
 }
 FFGRAD_DERIVATIVES(ffgrad_nextafter, ffgrad_nextafter_fwd, ffgrad_nextafter_rev);
+
+/* x - n y, where the integer n does not change; what remquo says of n is a constant. */
+double ffgrad_rest(double x, double y) { return remainder(x, y); }
+double ffgrad_rest_fwd(double x, double dx, double y, double dy, double *dr) {
+  double r = remainder(x, y);
+  *dr = dx - rint((x - r) / y) * dy;
+  return r;
+}
+void ffgrad_rest_rev(double x, double *dx, double y, double *dy, double dr) {
+  *dx += dr;
+  *dy -= rint((x - remainder(x, y)) / y) * dr;
+}
+FFGRAD_DERIVATIVES(ffgrad_rest, ffgrad_rest_fwd, ffgrad_rest_rev);
+int ffgrad_remquo_bits(double x, double y) {
+  int bits = 0;
+  remquo(x, y, &bits);
+  return bits;
+}
+FFGRAD_INACTIVE(ffgrad_remquo_bits);
+double ffgrad_remquo(double x, double y, int *bits) {
+  *bits = ffgrad_remquo_bits(x, y);
+  return ffgrad_rest(x, y);
+}
 
 /* Two values as LLVM returns them. */
 typedef struct {

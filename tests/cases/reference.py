@@ -392,6 +392,12 @@ def math_functions(x: Array) -> Array:
     )
 
 
+def reduced_angles(x: Array, quarter: Array) -> Array:
+    quotients = np.rint(x * x * 100 / quarter)
+    rest = x * x * 100 - quotients * quarter
+    return np.where(quotients % 2 == 1, np.cos(rest), np.sin(rest)) + rest * quarter
+
+
 def float32_dot(x: Array, y: Array) -> Array:
     return (x @ y) / np.sqrt((x @ x) * (y @ y))
 

@@ -17,7 +17,7 @@ use crate::pipeline;
 use crate::reduce;
 use crate::rules::{self, lifetimes};
 use crate::runtime::{arena, large_stack};
-use crate::workarounds::{local_types, zero_stores};
+use crate::workarounds::{copy_types, local_types, variable_types, zero_stores};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{CheckpointPlace, CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
@@ -292,6 +292,7 @@ impl<'ctx> Session<'ctx> {
         linkage::keep_only(&module, entries);
         rules::keep(&module, &self.installed);
         let copies_allocatables = fortran_runtime::uses_rules(&module);
+        copy_types::note_characters(&module);
         if copies_allocatables {
             lowering::descriptors::run(&module);
             pipelines::resolve_descriptors(&module)?;
@@ -357,6 +358,7 @@ impl<'ctx> Session<'ctx> {
             }
         }
         let module = linked.ok_or("no modules were given")?;
+        variable_types::merge(&module);
         constant_objects::note(&module);
         debug_info::trim_units(&module);
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.

@@ -414,3 +414,26 @@ def checkpointed_heat(start: Array, k: Array, steps: Array) -> tuple[Array, Arra
         u = v
         total = total + u[1] ** 2
     return u, np.array(total)
+
+
+def messages(level: Array, rate: Array, crest: Array) -> tuple[Array, Array]:
+    # The message: "old weir: dry at " and one letter for each place up to the lowest.
+    trouble = 17 + np.argmin(level) + 1 if level.min() < 0 else 0
+    return rate * np.square(level - crest), np.array(trouble, dtype=np.int32)
+
+
+def running_means(x: Array) -> Array:
+    n = len(x)
+
+    def means(size: int, width: int, source: Array, target: Array) -> Array:
+        windows = [np.sum(source[i : i + width]) / width for i in range(size - width + 1)]
+        return np.concatenate([windows, target[len(windows) :]])
+
+    w, v = x, x[::-1]
+    w = means(n, 4, x, w)
+    v = means(n - 3, 4, w, v)
+    w = means(n - 6, 3, v, w)
+    for _ in range(2):
+        v = means(n - 8, 2, w, v)
+        w = means(n - 9, 2, v, w)
+    return w * v

@@ -2,7 +2,8 @@
 //!
 //! The rules (`compile-driver/rules/flang_*.c`) choose by the type code in a descriptor, which must be a constant by the time that they are inlined. That of a
 //! module's allocatable, or of a component of a derived type, is set once, in the initial value, and stays; but a load of it is of memory that is written.
-//! So the fields that never change are stored once more before each such call.
+//! That of a local descriptor is in each value that is stored to it, on the path that does so: a temporary copy of an argument is made on one branch and
+//! released on another. So the fields that never change are stored once more before each such call.
 
 use super::fortran_runtime;
 use crate::ir::{self, Op, Value};
@@ -30,11 +31,11 @@ pub fn run(module: &Module<'_>) {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         for call in all.into_iter().filter(|i| i.callee().is_some_and(|name| fortran_runtime::is_rule(&name))) {
             let given = (0..LLVMGetNumArgOperands(call.0)).map(|n| call.operand(n)).filter(|o| o.is_pointer());
-            for (address, value) in given.filter_map(|g| Some((g, descriptor(g, &initial)?))) {
+            for (address, of) in given.filter_map(|g| Some((g, descriptor(g, &initial)?))) {
                 LLVMPositionBuilderBefore(builder, call.0);
-                for field in FIXED {
-                    let place = LLVMBuildStructGEP2(builder, LLVMTypeOf(value), address.0, field, c"".as_ptr());
-                    LLVMBuildStore(builder, LLVMGetAggregateElement(value, field), place);
+                for (field, value) in FIXED.into_iter().zip(of.fixed) {
+                    let place = LLVMBuildStructGEP2(builder, of.ty, address.0, field, c"".as_ptr());
+                    LLVMBuildStore(builder, value, place);
                 }
             }
         }
@@ -60,10 +61,20 @@ fn ir_value(global: &inkwell::values::GlobalValue<'_>) -> LLVMValueRef {
     global.as_value_ref()
 }
 
-/// What a descriptor of numbers is at the beginning, if that is known.
-fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> Option<LLVMValueRef> {
+/// What stays of a descriptor: its LLVM type, and the values of the fields [`FIXED`].
+#[derive(Clone, Copy, PartialEq)]
+struct Fixed {
+    ty: LLVMTypeRef,
+    fixed: [LLVMValueRef; 3],
+}
+
+/// What stays of a descriptor of numbers, if that is known.
+fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> Option<Fixed> {
     // SAFETY: asked of live values; a constant structure is asked for elements that it may lack.
     unsafe {
+        if address.is(Op::LLVMAlloca) {
+            return local(address, &mut Vec::new());
+        }
         let value = if !LLVMIsAGlobalVariable(address.0).is_null() {
             LLVMGetInitializer(address.0)
         } else if address.is(Op::LLVMGetElementPtr) {
@@ -79,14 +90,78 @@ fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> O
         } else {
             return None;
         };
-        if value.is_null() || LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMStructTypeKind {
+        (!value.is_null()).then(|| fixed(Value(value))).flatten()
+    }
+}
+
+/// What all writes to a local descriptor agree on. What it is given to may move it to other memory, and not change its type.
+fn local(address: Value, seen: &mut Vec<Value>) -> Option<Fixed> {
+    if seen.contains(&address) {
+        return None;
+    }
+    seen.push(address);
+    let mut known = None;
+    for user in address.users() {
+        let written = if user.is(Op::LLVMStore) && user.operand(1) == address {
+            fixed(user.operand(0))?
+        } else if let Some(from) = copied(user, address) {
+            if !from.is(Op::LLVMAlloca) {
+                return None;
+            }
+            // Two that are copied to each other say nothing new.
+            if seen.contains(&from) {
+                continue;
+            }
+            local(from, seen)?
+        } else {
+            continue;
+        };
+        if known.is_some_and(|known| known != written) {
             return None;
         }
-        let field = |n: u32| {
-            let element = LLVMGetAggregateElement(value, n);
-            (!element.is_null()).then(|| Value(element).constant()).flatten()
-        };
-        let is_number = |ty: i64| NUMBERS.contains(&ty) || (1..=LAST_INTEGER).contains(&ty);
-        (field(VERSION.0) == Some(VERSION.1) && field(TYPE).is_some_and(is_number)).then_some(value)
+        known = Some(written);
+    }
+    known
+}
+
+/// The descriptor that a call copies to `address`, whole or with the array that it describes.
+fn copied(call: Value, address: Value) -> Option<Value> {
+    let name = call.callee()?;
+    let copies = name.starts_with("llvm.memcpy.") || name == "ffgrad_flang_copy_in";
+    (copies && call.operand(0) == address).then(|| call.operand(1))
+}
+
+/// What stays of a descriptor of numbers that has a value which is constant, but for members that are put into it.
+fn fixed(value: Value) -> Option<Fixed> {
+    // SAFETY: the type of a live value.
+    if unsafe { LLVMGetTypeKind(LLVMTypeOf(value.0)) } != LLVMStructTypeKind {
+        return None;
+    }
+    let number = |field: u32| member(value, field).and_then(Value::constant);
+    let is_number = |ty: i64| NUMBERS.contains(&ty) || (1..=LAST_INTEGER).contains(&ty);
+    if number(VERSION.0) != Some(VERSION.1) || !number(TYPE).is_some_and(is_number) {
+        return None;
+    }
+    let [size, rank, ty] = FIXED.map(|field| member(value, field).filter(|m| m.constant().is_some()));
+    // SAFETY: as above.
+    Some(Fixed { ty: unsafe { LLVMTypeOf(value.0) }, fixed: [size?.0, rank?.0, ty?.0] })
+}
+
+/// A member of a structure, as far as instructions that insert members show it.
+fn member(mut value: Value, field: u32) -> Option<Value> {
+    // SAFETY: indices of a live instruction, elements of a live constant.
+    unsafe {
+        while value.is(Op::LLVMInsertValue) {
+            let first = *LLVMGetIndices(value.0);
+            if first == field {
+                return (LLVMGetNumIndices(value.0) == 1).then(|| value.operand(1));
+            }
+            value = value.operand(0);
+        }
+        if LLVMIsAConstant(value.0).is_null() {
+            return None;
+        }
+        let element = LLVMGetAggregateElement(value.0, field);
+        (!element.is_null()).then_some(Value(element))
     }
 }

@@ -1,12 +1,14 @@
 //! Lowers calls of flang's runtime library: rules for its array operations, and empty bodies for printing.
 
 use super::openmp::location;
-use crate::ir::Result;
+use crate::ir::{Op, Result, Value};
+use crate::rules::inactive;
 use core_ad::diagnostics::Diagnosis;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue};
+use llvm_sys::core::{LLVMGetNumOperands, LLVMSetOperand};
 
 /// Start of the names of rules for flang's runtime (`compile-driver/rules/flang_*.c`).
 const RULES: &str = "ffgrad_flang_";
@@ -51,40 +53,80 @@ const IO: &str = "_FortranAio";
 const PRINTING: [&str; 4] =
     ["BeginExternalListOutput", "BeginExternalFormattedOutput", "EndIoStatement", "EnableHandlers"];
 
+/// What statements call that write to characters.
+const INTERNAL: [&str; 4] = [
+    "BeginInternalListOutput",
+    "BeginInternalFormattedOutput",
+    "BeginInternalArrayListOutput",
+    "BeginInternalArrayFormattedOutput",
+];
+
 /// Takes what is printed out of a derivative: the primal has printed it already, and printing changes no value.
 /// Only where the module does nothing else with files; then a statement's calls have no effect but to print.
+/// What is written to characters stays, as the program may go by it, and carries no derivative.
 pub fn silence(module: &Module<'_>) -> Result<()> {
     let calls: Vec<FunctionValue<'_>> =
         module.get_functions().filter(|f| f.get_name().to_bytes().starts_with(IO.as_bytes())).collect();
-    let prints = |f: &FunctionValue<'_>| {
-        let name = f.get_name().to_string_lossy().into_owned();
-        let rest = name.trim_start_matches(IO);
-        rest.starts_with("Output") || PRINTING.contains(&rest)
-    };
-    if !calls.iter().all(prints) {
+    let is_internal = |f: &FunctionValue<'_>| INTERNAL.contains(&rest(f).as_str());
+    let prints = |f: &FunctionValue<'_>| rest(f).starts_with("Output") || PRINTING.contains(&rest(f).as_str());
+    let internal = calls.iter().any(is_internal);
+    if !calls.iter().all(|f| prints(f) || is_internal(f)) {
         return Ok(());
     }
-    let context = module.get_context();
     for function in calls.into_iter().filter(|f| f.count_basic_blocks() == 0) {
-        let builder = context.create_builder();
-        builder.position_at_end(context.append_basic_block(function, ""));
-        let name = function.get_name().to_string_lossy().into_owned();
-        let done = match function.get_type().get_return_type() {
-            // The outputs report success; the statement's end returns the status 0.
-            Some(BasicTypeEnum::IntType(ty)) => {
-                let well = u64::from(name.contains("Output") && ty.get_bit_width() == 1);
-                builder.build_return(Some(&ty.const_int(well, false)))
-            }
-            Some(BasicTypeEnum::PointerType(ty)) => builder.build_return(Some(&ty.const_null())),
-            Some(_) => return Err(format!("`{name}` returns something unknown")),
-            None => builder.build_return(None),
-        };
-        done.map_err(|e| e.to_string())?;
-        // SAFETY: a live function; a declaration's debug information does not fit a body.
-        unsafe { llvm_sys::debuginfo::LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut()) };
-        function.set_linkage(Linkage::Internal);
-        let kind = Attribute::get_named_enum_kind_id("alwaysinline");
-        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+        if !internal {
+            silence_one(module, function)?;
+            continue;
+        }
+        inactive::mark_runtime(module, function);
+        let printed = printing_calls(function);
+        if !printed.is_empty() {
+            let name = format!("ffgrad.silent.{}", rest(&function));
+            let silent = module.add_function(&name, function.get_type(), None);
+            silence_one(module, silent)?;
+            // SAFETY: live calls of a function of this type.
+            printed.into_iter().for_each(|call| unsafe {
+                let callee = LLVMGetNumOperands(call.0) as u32 - 1;
+                LLVMSetOperand(call.0, callee, silent.as_value_ref());
+            });
+        }
     }
+    Ok(())
+}
+
+/// What follows [`IO`] in a name.
+fn rest(function: &FunctionValue<'_>) -> String {
+    function.get_name().to_string_lossy().trim_start_matches(IO).to_owned()
+}
+
+/// The calls of a function for statements that print, by the statement's beginning.
+fn printing_calls(function: FunctionValue<'_>) -> Vec<Value> {
+    // By either name: some calls have been replaced.
+    let begins = |call: Value| call.callee().is_some_and(|name| name.contains("BeginExternal"));
+    let users = Value(function.as_value_ref()).users().into_iter().filter(|user| user.is(Op::LLVMCall));
+    users.filter(|call| begins(*call) || begins(call.operand(0))).collect()
+}
+
+fn silence_one(module: &Module<'_>, function: FunctionValue<'_>) -> Result<()> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    let name = function.get_name().to_string_lossy().into_owned();
+    let done = match function.get_type().get_return_type() {
+        // The outputs report success; the statement's end returns the status 0.
+        Some(BasicTypeEnum::IntType(ty)) => {
+            let well = u64::from(name.contains("Output") && ty.get_bit_width() == 1);
+            builder.build_return(Some(&ty.const_int(well, false)))
+        }
+        Some(BasicTypeEnum::PointerType(ty)) => builder.build_return(Some(&ty.const_null())),
+        Some(_) => return Err(format!("`{name}` returns something unknown")),
+        None => builder.build_return(None),
+    };
+    done.map_err(|e| e.to_string())?;
+    // SAFETY: a live function; a declaration's debug information does not fit a body.
+    unsafe { llvm_sys::debuginfo::LLVMSetSubprogram(function.as_value_ref(), std::ptr::null_mut()) };
+    function.set_linkage(Linkage::Internal);
+    let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+    function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     Ok(())
 }

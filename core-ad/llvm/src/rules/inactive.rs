@@ -109,6 +109,32 @@ const TEXT: [&str; 38] = [
     "boost::log::",
 ];
 
+/// Starts of names in flang's runtime library: characters, the type of an object, the time, the environment.
+const FORTRAN: [&str; 19] = [
+    "_FortranAAdjust",
+    "_FortranACharacter",
+    "_FortranAClassIs",
+    "_FortranACpuTime",
+    "_FortranADateAndTime",
+    "_FortranAExtendsTypeOf",
+    "_FortranAGetCommand",
+    "_FortranAGetEnv",
+    "_FortranAIndex",
+    "_FortranALenTrim",
+    "_FortranARandomInit",
+    "_FortranARandomSeed",
+    "_FortranARepeat",
+    "_FortranASameTypeAs",
+    "_FortranAScan",
+    "_FortranASystemClock",
+    "_FortranAThisImage",
+    "_FortranATrim",
+    "_FortranAVerify",
+];
+
+/// What all names in that library begin with.
+const FORTRAN_RUNTIME: &str = "_FortranA";
+
 /// The attribute of functions that the user names.
 const NAMED: &str = "ffgrad_inactive";
 
@@ -152,7 +178,7 @@ pub fn mark(module: &Module<'_>, symbols: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Marks what reads and writes text, or the processor's state, as far as Enzyme does not know it. A number that is read from a text has no
+/// Marks what reads and writes text, or the state of processor and system, as far as Enzyme does not know it. A number that is read from a text has no
 /// derivative.
 ///
 /// # Errors
@@ -162,13 +188,26 @@ pub fn mark_text(module: &Module<'_>) -> Result<()> {
     let is_text = |f: &FunctionValue<'_>| {
         let symbol = text(f.get_name());
         if !symbol.starts_with("_Z") {
-            return f.count_basic_blocks() == 0 && OUTPUT.contains(&symbol.as_str());
+            let is_text = OUTPUT.contains(&symbol.as_str()) || FORTRAN.iter().any(|start| symbol.starts_with(start));
+            return f.count_basic_blocks() == 0 && is_text;
         }
         let name = names::short(&symbol);
         TEXT.iter().any(|start| name.starts_with(start))
     };
-    module.get_functions().filter(is_text).for_each(|f| mark_one(module, f, true));
+    module.get_functions().filter(is_text).for_each(|f| {
+        if text(f.get_name()).starts_with(FORTRAN_RUNTIME) {
+            mark_runtime(module, f);
+        } else {
+            mark_one(module, f, true);
+        }
+    });
     wrap_processor_state(module)
+}
+
+/// Marks a function of flang's runtime library. Those keep nothing that they are given beyond the statement.
+pub fn mark_runtime(module: &Module<'_>, function: FunctionValue<'_>) {
+    mark_one(module, function, true);
+    set_string_attribute(module, function, NAMED, "");
 }
 
 /// LLVM's functions that read and write the processor's state: rounding, flags, counters. Enzyme knows none of them.

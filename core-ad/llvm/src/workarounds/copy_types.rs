@@ -20,6 +20,7 @@
 //!
 //! So where every access through pointers into the memory is of one floating-point type, both sides of the copy are marked as that type.
 //! What is copied from a constant array has the type of that array (`double first[] = {1, 2, 3}`).
+//! flang copies characters by `memmove`, and fills them up with blanks.
 //! And where a function of the C++ library or of Eigen's own copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
@@ -27,6 +28,7 @@ use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
 use crate::ir::metadata::{attached, operands, say_what_is_accessed, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
 use core_ad::DType;
+use inkwell::attributes::Attribute;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -40,6 +42,9 @@ const MOST: usize = 400;
 
 /// LLVM's kind of metadata for a noted type: inlining keeps it.
 const ELEMENT: &CStr = c"ffgrad.copy_element";
+
+/// What Fortran fills characters up with.
+const BLANK: i64 = 32;
 
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
@@ -59,7 +64,7 @@ pub fn run(module: &Module<'_>) {
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
             let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
-            let noted = if noted.is_empty() && is_set(copy) { stored(copy).to_owned() } else { noted };
+            let noted = if noted.is_empty() { stored(copy).to_owned() } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),
@@ -86,20 +91,47 @@ pub fn note(module: &Module<'_>) {
             let sides = if is_copy(copy) { 2 } else { 1 };
             let by_pointer = (0..sides).find_map(|side| pointed_to(copy.operand(side)));
             let Some(element) = by_name.filter(|_| is_copy(copy)).or(by_pointer) else { continue };
-            // SAFETY: a live copy of the module, and a node of its context.
-            unsafe {
-                let context = LLVMGetModuleContext(module.as_mut_ptr());
-                let text = LLVMMDStringInContext2(context, element.as_ptr().cast(), element.len());
-                let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, [text].as_mut_ptr(), 1));
-                let kind = LLVMGetMDKindIDInContext(context, ELEMENT.as_ptr(), ELEMENT.count_bytes() as u32);
-                LLVMSetMetadata(copy.0, kind, node);
-            }
+            note_one(module, copy, element);
         }
     }
 }
 
-/// What the stores were that LLVM has made a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
+/// Notes what flang copies for an assignment of characters, as long as its copies differ from those of clang.
+pub fn note_characters(module: &Module<'_>) {
+    let all = ir::all_instructions(module);
+    all.into_iter().filter(|i| copies_characters(*i)).for_each(|copy| note_one(module, copy, "integer"));
+}
+
+fn note_one(module: &Module<'_>, copy: Value, element: &str) {
+    // SAFETY: a live copy of the module, and a node of its context.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let text = LLVMMDStringInContext2(context, element.as_ptr().cast(), element.len());
+        let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, [text].as_mut_ptr(), 1));
+        let kind = LLVMGetMDKindIDInContext(context, ELEMENT.as_ptr(), ELEMENT.count_bytes() as u32);
+        LLVMSetMetadata(copy.0, kind, node);
+    }
+}
+
+/// Whether flang made a copy of an assignment of characters. Objects are copied by constant numbers of bytes, which may be numbers; clang says
+/// how its copies are aligned, and so do LLVM's passes.
+fn copies_characters(copy: Value) -> bool {
+    let moves = copy.callee().is_some_and(|name| name.starts_with("llvm.memmove."));
+    moves && copy.operand(2).constant().is_none_or(|bytes| bytes % 4 != 0) && !is_aligned(copy)
+}
+
+fn is_aligned(copy: Value) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("align");
+    // SAFETY: a live call, whose first parameter has the index 1.
+    unsafe { !LLVMGetCallSiteEnumAttribute(copy.0, 1, kind).is_null() }
+}
+
+/// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
 fn stored(set: Value) -> &'static str {
+    // An array of characters that is filled up: no number has these bytes.
+    if is_set(set) && set.operand(1).constant() == Some(BLANK) {
+        return "integer";
+    }
     let access = operands(attached(set, c"tbaa")).get(1).copied();
     let name = access.and_then(|access| operands(access).first().map(|name| text(*name)));
     match name.as_deref() {

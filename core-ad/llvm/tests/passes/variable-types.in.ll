@@ -1,4 +1,4 @@
-; A loop of flang's clears Q, another tag is of memory with numbers and integers: EQUIVALENCE.
+; A loop of flang's clears Q, another tag is of memory with numbers and integers: EQUIVALENCE. Tags as they are when modules have been read.
 define void @clear(ptr %q, ptr %w, i64 %n) {
 entry:
   %first = load double, ptr %w, !tbaa !5
@@ -18,9 +18,9 @@ done:
 }
 
 !0 = !{!1, !1, i64 0}
-!1 = !{!"dummy arg data/_QFclearEq", !2, i64 0}
-!2 = !{!"dummy arg data", !3, i64 0}
-!3 = !{!"any access", !4, i64 0}
-!4 = !{!"Flang function root _QPclear"}
-!5 = !{!6, !6, i64 0}
-!6 = !{!"allocated data/_QFclearEw", !3, i64 0}
+!1 = !{!"Fortran double precision", !2, i64 0}
+!2 = !{!"Fortran integers", !3, i64 0}
+!3 = !{!"any data access", !4, i64 0}
+!4 = !{!"any access", !6, i64 0}
+!5 = !{!3, !3, i64 0}
+!6 = !{!"Flang function root _QPclear"}

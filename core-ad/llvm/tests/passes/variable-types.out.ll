@@ -17,10 +17,9 @@ done:                                             ; preds = %loop
 }
 
 !0 = !{!1, !1, i64 0}
-!1 = !{!"allocated data/_QFclearEw", !2, i64 0}
+!1 = !{!"any data access", !2, i64 0}
 !2 = !{!"any access", !3, i64 0}
 !3 = !{!"Flang function root _QPclear"}
 !4 = !{!5, !5, i64 0}
 !5 = !{!"double", !6, i64 0}
-!6 = !{!"dummy arg data/_QFclearEq", !7, i64 0}
-!7 = !{!"dummy arg data", !2, i64 0}
+!6 = !{!"int", !1, i64 0}
