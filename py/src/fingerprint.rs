@@ -25,11 +25,15 @@ fn of_view(view: &View<'_>) -> u64 {
     if extents.contains(&0) {
         return 0;
     }
+    let strides: Vec<i64> = view.strides.map_or_else(|| row_major(&extents), <[i64]>::to_vec);
+    // As the memory lies, so that columns of Fortran are read as fast as rows of C; what is broadcast counts once.
+    let mut dims: Vec<(usize, i64)> =
+        extents.into_iter().zip(strides).filter(|&(extent, stride)| extent > 1 && stride != 0).collect();
+    dims.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride.unsigned_abs()));
+    let (extents, strides): (Vec<usize>, Vec<i64>) = dims.into_iter().unzip();
     let contiguous = row_major(&extents);
-    let strides: Vec<i64> = view.strides.map_or_else(|| contiguous.clone(), <[i64]>::to_vec);
     // The rows that are contiguous in memory, read whole; the other dimensions are counted through.
-    let dense = |&i: &usize| extents[i] == 1 || strides[i] == contiguous[i];
-    let inner = (0..extents.len()).rev().take_while(dense).count();
+    let inner = (0..extents.len()).rev().take_while(|&i| strides[i] == contiguous[i]).count();
     let (outer, row) = extents.split_at(extents.len() - inner);
     let bytes = row.iter().product::<usize>() * size;
     let mut hash = Hash::default();
@@ -132,6 +136,33 @@ mod tests {
         exchanged.swap(8, 72);
         assert_ne!(of(&exchanged), before);
         assert_ne!(of(&bytes[..199]), of(&[&bytes[..199], &[0]].concat()));
+    }
+
+    #[test]
+    fn every_element_counts_in_any_order_of_dimensions() {
+        let mut numbers: [f64; 12] = std::array::from_fn(|i| i as f64);
+        let layouts: [(&[i64], &[i64]); 5] = [
+            (&[3, 4], &[4, 1]),
+            (&[3, 4], &[1, 3]),
+            (&[2, 3, 2], &[1, 2, 6]),
+            (&[12, 1], &[1, 5]),
+            (&[4, 3, 12], &[0, 0, 1]),
+        ];
+        for (shape, strides) in layouts {
+            let view = |numbers: &[f64; 12]| {
+                of_view(&View {
+                    data: numbers.as_ptr().cast(),
+                    dtype: core_ad::DType::F64,
+                    shape,
+                    strides: Some(strides),
+                })
+            };
+            for i in 0..numbers.len() {
+                let before = view(&numbers);
+                numbers[i] += 0.5;
+                assert_ne!(view(&numbers), before, "element {i} of {shape:?} at {strides:?}");
+            }
+        }
     }
 
     #[test]
