@@ -61,8 +61,40 @@ STRUCTURES = program(
     "for (int i = 0; i < n; i++) u[i] = m->pair->a[i]; std::free(m->pair->a); std::free(m->pair->b); std::free(m->pair); std::free(m);",
 )
 
+# A function with the loop, for two vectors of its caller; and an array that realloc has enlarged.
+HELPER = (
+    HEAD
+    + """static void run_one(std::vector<double> &v, const double *c, int steps) {
+  std::vector<double> w(v.size());
+  FFGRAD_CHECKPOINT(3);
+  for (int s = 0; s < steps; s++) {
+    for (std::size_t i = 0; i < v.size(); i++) w[i] = v[i] + 0.1 * std::sin(c[i] * v[(i + 1) % v.size()]);
+    v.swap(w);
+  }
+}
+extern "C" void run(double *u, const double *c, int n, int steps) {
+  std::vector<double> a(u, u + n), b;
+  for (int i = 0; i < n; i++) b.push_back(u[i] * u[i]);
+  run_one(a, c, steps);
+  run_one(b, c, steps / 2);
+  for (int i = 0; i < n; i++) u[i] = a[i] * b[i];
+}
+"""
+)
+ENLARGED = program(
+    """int room = 2, m = 0;
+  double *v = (double *)std::malloc(room * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    if (m == room) v = (double *)std::realloc(v, (room *= 2) * sizeof(double));
+    v[m++] = u[i] * c[i];
+  }""",
+    f"for (int s = 0; s < steps; s++) {STEP.format('v')}",
+    "for (int i = 0; i < n; i++) u[i] = v[i]; std::free(v);",
+)
+PROGRAMS = {"grown": GROWN, "particles": PARTICLES, "structures": STRUCTURES, "helper": HELPER, "enlarged": ENLARGED}
 
-@pytest.mark.parametrize("source", [GROWN, PARTICLES, STRUCTURES], ids=["grown", "particles", "structures"])
+
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_memory_that_is_found_behind_an_object_or_several_allocations(source: str, write: Write) -> None:
     """Against differences, by the dot-product identity, and as without checkpoints."""
     f = enzyme(write(source, "model.cpp"), "run", SIGNATURE)

@@ -12,6 +12,7 @@
 use super::Refusal;
 use super::refusal;
 use super::regions::Finder;
+use super::sizes::reallocates;
 use crate::analysis::memory_objects::{allocates, origins};
 use crate::ir::{Op, Value};
 use std::collections::{HashMap, HashSet};
@@ -83,7 +84,7 @@ fn is_beginning(address: Value) -> bool {
         match value.op() {
             Some(Op::LLVMPHI) => open.extend(value.incoming().into_iter().map(|(incoming, _)| incoming)),
             Some(Op::LLVMAlloca) => {}
-            _ if value.callee().is_some_and(|name| allocates(&name)) => {}
+            _ if value.callee().is_some_and(|name| allocates(&name) || reallocates(&name)) => {}
             _ => return false,
         }
     }

@@ -114,7 +114,7 @@ fn run<'ctx>(
     Ok(Ok(rules))
 }
 
-/// Has the functions with such loops, what leads to them and what they call inlined: all sizes are known in the wrapper only.
+/// Has the functions with such loops, what leads to them and what all of these call inlined: all sizes are known in the wrapper only.
 fn inline_into_wrapper(module: &Module<'_>, others: &[String]) {
     let mut chosen: HashSet<String> = HashSet::new();
     let calls = |function: FunctionValue<'_>| -> Vec<String> {
@@ -127,17 +127,17 @@ fn inline_into_wrapper(module: &Module<'_>, others: &[String]) {
         .collect();
     let anchored: Vec<&String> =
         all.iter().filter(|(_, _, calls)| calls.iter().any(|c| c == anchor::ANCHOR)).map(|(name, _, _)| name).collect();
-    let (mut open, mut above) = (anchored.clone(), anchored);
+    // Callers first, then all that they call too: what a caller has made (a vector) is known only where its constructor is inlined.
+    let mut open: Vec<&String> = anchored;
     while let Some(name) = open.pop() {
-        if chosen.insert(name.clone())
-            && let Some((_, _, calls)) = all.iter().find(|(own, _, _)| own == name)
-        {
-            open.extend(all.iter().map(|(own, _, _)| own).filter(|own| calls.contains(own)));
+        if chosen.insert(name.clone()) {
+            open.extend(all.iter().filter(|(_, _, calls)| calls.contains(name)).map(|(caller, _, _)| caller));
         }
     }
-    while let Some(name) = above.pop() {
-        let callers = all.iter().filter(|(_, _, calls)| calls.contains(name)).map(|(caller, _, _)| caller);
-        above.extend(callers.filter(|caller| chosen.insert((*caller).clone())).collect::<Vec<_>>());
+    let mut open: Vec<String> = chosen.iter().cloned().collect();
+    while let Some(name) = open.pop() {
+        let Some((_, _, calls)) = all.iter().find(|(own, _, _)| *own == name) else { continue };
+        open.extend(calls.iter().filter(|called| chosen.insert((*called).clone())).cloned());
     }
     let context = module.get_context();
     for (_, function, _) in all.iter().filter(|(name, _, _)| name != WRAPPER && chosen.contains(name)) {

@@ -4,6 +4,7 @@
 //! state. What it only reads is copied once, unless nothing that runs behind the loop writes it. A variable whose life begins inside an iteration, and what
 //! an iteration allocates, belong to that iteration.
 
+use super::sizes::reallocates;
 use super::target::Target;
 use super::{Refusal, refusal};
 use crate::analysis::cfg::{Cfg, Dominators};
@@ -407,7 +408,7 @@ impl Finder<'_, '_> {
                 continue;
             }
             let is_object = origin.is(Op::LLVMAlloca)
-                || origin.callee().is_some_and(|name| allocates(&name))
+                || origin.callee().is_some_and(|name| allocates(&name) || reallocates(&name))
                 || self.argument(origin).is_some();
             if !is_object || self.target.has(origin) {
                 return Err(refusal::unknown_memory(self.target, access, origin));

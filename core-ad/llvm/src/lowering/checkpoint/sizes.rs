@@ -10,6 +10,11 @@ use llvm_sys::core::*;
 use llvm_sys::target::LLVMABISizeOfType;
 use std::collections::HashMap;
 
+/// Functions that move memory to where it has another size.
+pub(super) fn reallocates(name: &str) -> bool {
+    matches!(name, "realloc" | "ffgrad_realloc")
+}
+
 impl Finder<'_, '_> {
     /// The size of an object that is allocated on a condition, 0 without it, or once more in a loop (a vector that grows).
     pub(super) fn size_of_merged(&self, address: Value, access: Value) -> Result<Value, Refusal> {
@@ -57,6 +62,9 @@ impl Finder<'_, '_> {
                 return Ok(Value(LLVMBuildMul(edit.builder, edit.number(one), count, c"".as_ptr())));
             }
             if let Some(name) = base.callee() {
+                if reallocates(&name) {
+                    return Ok(Value(LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr())));
+                }
                 let first = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
                 if !name.contains("calloc") {
                     return Ok(Value(first));
