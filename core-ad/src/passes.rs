@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 59] = [
+pub const PASSES: [PassInfo; 60] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -266,6 +266,14 @@ pub const PASSES: [PassInfo; 59] = [
         file: "workarounds/bit_tests.rs",
         why: "Enzyme refuses integer arithmetic with the bits of numbers that are only compared (signs); makes taking them inactive",
         test: "cases/enzyme_bugs/sign_bits.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "pointer-counts",
+        file: "workarounds/pointer_counts.rs",
+        why: "Enzyme makes invalid phis of trip counts that LLVM computes from addresses; gives such loops a counter",
+        when: "second derivatives, in all pipelines but `inlined`",
+        test: "cases/enzyme_bugs/address_loop.c",
         ..WORKAROUND
     },
     PassInfo {

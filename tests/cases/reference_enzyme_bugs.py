@@ -307,6 +307,15 @@ def sign_bits(x: Array) -> Array:
     return np.where(np.signbit(left.real) == np.signbit(right.real), left * right * 4, left + right / 8)
 
 
+def address_loop(q: Array, x: Array) -> Array:
+    s = x
+    for value in q:
+        s = np.sin(s) + value * s
+    for value in q[::-1]:
+        s = s + value * value * s
+    return s
+
+
 def merged_indices(x: Array) -> Array:
     order = np.argsort(x.real, kind="stable")
     sums: list[complex] = []

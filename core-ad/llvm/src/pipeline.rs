@@ -14,10 +14,10 @@ use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
     dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried,
     member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects,
-    opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_differences, reallocations,
-    recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache,
-    struct_copies, three_predecessors, tree_erase, two_entries, variable_types, wide_counters, written_globals,
-    zero_stores,
+    opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences,
+    reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
+    stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, variable_types, wide_counters,
+    written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -168,6 +168,13 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "wide-counters", limited: true, run: |m, _| infallible!(wide_counters::run(m)), ..ALWAYS },
     Pass { name: "nan-roots", run: |m, _| infallible!(nan_roots::run(m)), undo: Some(nan_roots::undo), ..ALWAYS },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },
+    Pass {
+        name: "pointer-counts",
+        when: |module, job| second_order(module, job) && job.pipeline != Some(Pipeline::Inlined),
+        limited: true,
+        run: |m, _| infallible!(pointer_counts::run(m)),
+        ..ALWAYS
+    },
     Pass { name: "pointer-differences", run: |m, _| infallible!(pointer_differences::run(m)), ..ALWAYS },
     Pass { name: "integer-arithmetic", run: |m, _| infallible!(integer_arithmetic::run(m)), ..ALWAYS },
     Pass {

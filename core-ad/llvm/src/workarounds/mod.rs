@@ -28,6 +28,7 @@ pub mod outline_memcpy;
 pub mod overlapping_moves;
 pub mod own_blas;
 pub mod phi_pointers;
+pub mod pointer_counts;
 pub mod pointer_differences;
 pub mod reallocations;
 pub mod recursive_destructors;

@@ -24,7 +24,7 @@
 //! use `std::current_exception`, exception specifications, or thrown pointers to objects stay as they are.
 
 mod branches;
-pub(super) mod build;
+pub mod build;
 mod effects;
 mod facts;
 mod groups;
