@@ -4,7 +4,7 @@ Two nonlinear stencils, one in one dimension and one in two, are repeated; the g
 of its own: memory is the largest resident size during the gradients beyond that before them (what the process had freed by then is given back
 first), time is the best of three.
 
-    .venv/bin/python benches/checkpointing.py [--steps 10000] [--quick] [--snapshots 20 100]
+    .venv/bin/python benches/checkpointing.py [--steps 10000] [--quick] [--snapshots 20 100] [--tools ffgrad jax]
 
 ``jax`` needs an interpreter that has it: ``.venv-jax/bin/python``, or ``--jax-python``.
 
@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--quick", action="store_true", help="500 steps of small states: rough numbers")
     parser.add_argument("--snapshots", type=int, nargs="+", default=[20, 100])
+    parser.add_argument("--tools", nargs="+", choices=sorted(TOOLS), default=sorted(TOOLS), help="those to measure")
     parser.add_argument("--jax-python", type=Path, default=ROOT / ".venv-jax/bin/python")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -212,7 +213,7 @@ def main() -> None:
         print(f"\n{name} of {size}, {steps} steps; a state is {initial(name, size).nbytes / 2**20:.2f} MiB\n")
         print("| tool | seconds | MiB |\n|---|--:|--:|")
         sums = []
-        for tool, how in ways:
+        for tool, how in (way for way in ways if way[0] in options.tools):
             python = options.jax_python if tool == "jax" else sys.executable
             command = [str(python), __file__, "--one", tool, name, how, str(steps), str(size)]
             child = subprocess.run(command, capture_output=True, text=True)
