@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 60] = [
+pub const PASSES: [PassInfo; 61] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -401,6 +401,13 @@ pub const PASSES: [PassInfo; 60] = [
         test: "cases/enzyme_bugs/copied_results_generated.c",
         // In a call the address of a global counts as written.
         after: &["inactive-globals"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "undefined-phis",
+        file: "workarounds/undefined_phis.rs",
+        why: "Enzyme ignores undefined operands of phis, and takes a value of an earlier iteration for that of the present one; makes them zero",
+        test: "cases/enzyme_bugs/interval_splits.c",
         ..WORKAROUND
     },
     PassInfo {

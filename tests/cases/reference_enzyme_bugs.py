@@ -316,6 +316,20 @@ def address_loop(q: Array, x: Array) -> Array:
     return s
 
 
+def interval_splits(x: Array, weight: Array) -> Array:
+    # An interval is the index before its points, and their number.
+    intervals = [(0, len(x) - 2)]
+    total = x[0] * 0
+    for _ in range(4):
+        open_ones = [i for i, (_, points) in enumerate(intervals) if points]
+        largest = max(open_ones, key=lambda i: float(weight[i].real))
+        start, points = intervals[largest]
+        half = points // 2 + 1
+        intervals[largest : largest + 1] = [(start, half - 1), (start + half, points - half)]
+        total = total + weight[largest] * x[start + half] ** 2
+    return total
+
+
 def merged_indices(x: Array) -> Array:
     order = np.argsort(x.real, kind="stable")
     sums: list[complex] = []

@@ -16,8 +16,8 @@ use crate::workarounds::{
     member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects,
     opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
-    stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, variable_types, wide_counters,
-    written_globals, zero_stores,
+    stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, undefined_phis, variable_types,
+    wide_counters, written_globals, zero_stores,
 };
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
@@ -216,6 +216,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         undo: Some(outline_memcpy::undo),
         ..ALWAYS
     },
+    Pass { name: "undefined-phis", run: |m, _| infallible!(undefined_phis::run(m)), ..ALWAYS },
     Pass { name: "split-switch-edges", run: |m, _| infallible!(split_switch_edges::run(m)), ..ALWAYS },
     Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible!(three_predecessors::run(m)), ..ALWAYS },
     Pass { name: "opaque-latch", limited: true, run: |m, _| infallible!(opaque_latch::run(m)), ..ALWAYS },

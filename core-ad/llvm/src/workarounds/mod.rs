@@ -41,6 +41,7 @@ pub mod struct_copies;
 pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;
+pub mod undefined_phis;
 pub mod variable_types;
 pub mod wide_counters;
 pub mod written_globals;
