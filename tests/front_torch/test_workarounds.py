@@ -40,6 +40,7 @@ NEEDED = {
     "extend-lifetimes": ("rule_recursion",),
     "wrap-stack-arrays": ("rows_on_stack_generated",),
     "split-select-loads": ("chosen_array",),
+    "undefined-phis": ("interval_splits",),
     "split-switch-edges": ("empty_switch_cases_generated",),
     "pair-predecessors": ("skipped_break_generated",),
     "opaque-latch": ("last_break",),
