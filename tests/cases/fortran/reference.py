@@ -422,6 +422,35 @@ def messages(level: Array, rate: Array, crest: Array) -> tuple[Array, Array]:
     return rate * np.square(level - crest), np.array(trouble, dtype=np.int32)
 
 
+def restarted_roots(c: Array) -> Array:
+    def refine(c: Array, x: Array) -> tuple[Array, bool]:
+        last = np.inf
+        for i in range(30):
+            f = c[0] + x * (c[1] + x * (c[2] + x * c[3]))
+            d = c[1] + x * (2 * c[2] + x * 3 * c[3])
+            if abs(d) < 1e-12:
+                x = x + 0.5
+                continue
+            if abs(f) < 1e-13:
+                return x, True
+            if i >= 20 and abs(f) > last:
+                return x, False
+            last = abs(f)
+            x = x - f / d
+        return x, False
+
+    roots = []
+    for k in range(c.shape[1]):
+        x = np.ones((), dtype=c.dtype)
+        for tries in range(1, 6):
+            x, done = refine(c[:, k], x)
+            if done:
+                break
+            x = x - tries
+        roots.append(x)
+    return np.array(roots)
+
+
 def running_means(x: Array) -> Array:
     n = len(x)
 

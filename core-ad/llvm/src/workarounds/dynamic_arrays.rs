@@ -39,6 +39,30 @@ pub fn run(module: &Module<'_>, arena: bool) {
                 move_to_heap(module, array, &ends);
             }
         }
+        if has_fixed_stack(function) {
+            forget_marks(function);
+        }
+    }
+}
+
+/// Whether every variable is of constant length and made at the function's entry.
+fn has_fixed_stack(function: FunctionValue<'_>) -> bool {
+    let blocks = ir::blocks(function);
+    let is_fixed = |a: Value| a.operand(0).constant().is_some() && a.parent() == blocks[0];
+    blocks.iter().flat_map(|b| b.instructions()).filter(|i| i.is(Op::LLVMAlloca)).all(is_fixed)
+}
+
+/// Removes the calls that note and restore the stack, which does not change: Enzyme's assertion `getNumUses` fails where a path has another mark.
+fn forget_marks(function: FunctionValue<'_>) {
+    let calls = |start: &str| -> Vec<Value> {
+        let is_one = |i: &Value| i.callee().is_some_and(|name| name.starts_with(start));
+        ir::blocks(function).into_iter().flat_map(Block::instructions).filter(is_one).collect()
+    };
+    calls("llvm.stackrestore").into_iter().for_each(Value::erase);
+    for mark in calls("llvm.stacksave") {
+        // SAFETY: a live call; what is left of its uses, phis of marks, has none that matters.
+        unsafe { LLVMReplaceAllUsesWith(mark.0, LLVMConstNull(mark.ty())) };
+        mark.erase();
     }
 }
 

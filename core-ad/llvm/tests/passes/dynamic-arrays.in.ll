@@ -34,3 +34,20 @@ exit:
   %r = load double, ptr %fixed
   ret double %r
 }
+
+; The array of a procedure that has been inlined is gone; its marks are not.
+define void @marks(i1 %first) {
+entry:
+  %one = call ptr @llvm.stacksave.p0()
+  br i1 %first, label %then, label %end
+
+then:
+  %other = call ptr @llvm.stacksave.p0()
+  br label %end
+
+end:
+  %mark = phi ptr [ %one, %entry ], [ %other, %then ]
+  call void @llvm.stackrestore.p0(ptr %mark)
+  call void @llvm.stackrestore.p0(ptr %one)
+  ret void
+}

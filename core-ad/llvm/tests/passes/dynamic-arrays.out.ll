@@ -11,7 +11,6 @@ entry:
 
 loop:                                             ; preds = %end, %entry
   %i = phi i64 [ 0, %entry ], [ %next, %end ]
-  %saved = call ptr @llvm.stacksave.p0()
   %0 = zext i32 %m to i64
   %1 = mul i64 %0, 8
   %2 = call ptr @malloc(i64 %1)
@@ -22,13 +21,11 @@ loop:                                             ; preds = %end, %entry
 
 early:                                            ; preds = %loop
   call void @free(ptr %2)
-  call void @llvm.stackrestore.p0(ptr %saved)
   br label %end
 
 late:                                             ; preds = %loop
   store double %v, ptr %fixed, align 8
   call void @free(ptr %2)
-  call void @llvm.stackrestore.p0(ptr %saved)
   br label %end
 
 end:                                              ; preds = %late, %early
@@ -39,6 +36,18 @@ end:                                              ; preds = %late, %early
 exit:                                             ; preds = %end
   %r = load double, ptr %fixed, align 8
   ret double %r
+}
+
+define void @marks(i1 %first) {
+entry:
+  br i1 %first, label %then, label %end
+
+then:                                             ; preds = %entry
+  br label %end
+
+end:                                              ; preds = %then, %entry
+  %mark = phi ptr [ null, %entry ], [ null, %then ]
+  ret void
 }
 
 declare noalias ptr @malloc(i64)
