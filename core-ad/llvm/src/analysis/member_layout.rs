@@ -240,6 +240,7 @@ impl Layouts {
                         self.flatten(element, offset + i * stride, parts);
                     }
                 }
+                LLVMArrayTypeKind if is_filler(offset, size) => parts.extend(filler(ty, offset, size)),
                 LLVMStructTypeKind | LLVMArrayTypeKind => parts.push(Part { offset, size, ty: None, tag: None }),
                 LLVMIntegerTypeKind if !LLVMGetIntTypeWidth(ty).is_multiple_of(8) => {
                     parts.push(Part { offset, size, ty: None, tag: None });
@@ -306,6 +307,26 @@ fn inside(inner: &Part, outer: &Part) -> bool {
 fn is_pointer(name: &str) -> bool {
     let deep = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     name.contains("pointer") || name.strip_prefix('p').is_some_and(deep)
+}
+
+/// Whether bytes can be no storage for numbers: too few, and not where a number would begin. clang writes padding so, where a class has
+/// members behind the end of a base class or of a member.
+fn is_filler(offset: u64, size: u64) -> bool {
+    size < 8 && !offset.is_multiple_of(4)
+}
+
+/// Such bytes as integers, each at a multiple of its size.
+fn filler(bytes: LLVMTypeRef, offset: u64, size: u64) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let (mut at, end) = (offset, offset + size);
+    while at < end {
+        let size = 1 << at.trailing_zeros().min((end - at).ilog2());
+        // SAFETY: a live type, whose context the integer's type belongs to.
+        let ty = unsafe { LLVMIntTypeInContext(LLVMGetTypeContext(bytes), 8 * size as u32) };
+        parts.push(Part { offset: at, size, ty: Some(ty), tag: None });
+        at += size;
+    }
+    parts
 }
 
 fn is_byte(ty: LLVMTypeRef) -> bool {
