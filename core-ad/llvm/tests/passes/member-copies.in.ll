@@ -1,11 +1,13 @@
 ; A copy of a structure that mixes numbers and an integer is made of loads and stores, that of a long array in it a copy of its own. A copy of
-; numbers only and one whose type is not known stay. An argument by value is copied by the caller.
+; numbers only and one whose type is not known stay. An argument by value is copied by the caller. The constructor of a class copies the members
+; behind the first, and the padding that clang has written as bytes.
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
 
 %struct.Record = type { double, float, i8, i64 }
 %struct.Table = type { i32, [9 x double] }
 %struct.Numbers = type { double, double, double }
+%class.Controller = type <{ ptr, double, double, i8, [7 x i8], double, double, i8, [7 x i8] }>
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -19,6 +21,13 @@ define void @copies(ptr %to, ptr %from) {
   call void @llvm.memcpy.p0.p0.i64(ptr align 8 %numbers, ptr align 8 %from, i64 24, i1 false)
   call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 24, i1 false)
   call void @by_value(ptr byval(%struct.Record) align 8 %record)
+  ret void
+}
+
+define void @constructor(ptr %to, ptr %from) {
+  %first_to = getelementptr inbounds nuw %class.Controller, ptr %to, i32 0, i32 1
+  %first_from = getelementptr inbounds nuw %class.Controller, ptr %from, i32 0, i32 1
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %first_to, ptr align 8 %first_from, i64 41, i1 false)
   ret void
 }
 

@@ -4,6 +4,7 @@ target triple = "x86_64-unknown-linux-gnu"
 %struct.Record = type { double, float, i8, i64 }
 %struct.Table = type { i32, [9 x double] }
 %struct.Numbers = type { double, double, double }
+%class.Controller = type <{ ptr, double, double, i8, [7 x i8], double, double, i8, [7 x i8] }>
 
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
@@ -71,6 +72,48 @@ define void @copies(ptr %to, ptr %from) {
   %member39 = getelementptr inbounds i8, ptr %by.value, i64 16
   store i64 %value35, ptr %member39, align 8
   call void @by_value(ptr align 8 %by.value)
+  ret void
+}
+
+define void @constructor(ptr %to, ptr %from) {
+  %first_to = getelementptr inbounds nuw %class.Controller, ptr %to, i32 0, i32 1
+  %first_from = getelementptr inbounds nuw %class.Controller, ptr %from, i32 0, i32 1
+  %member = getelementptr inbounds i8, ptr %first_from, i64 0
+  %value = load double, ptr %member, align 8
+  %member1 = getelementptr inbounds i8, ptr %first_from, i64 8
+  %value2 = load double, ptr %member1, align 8
+  %member3 = getelementptr inbounds i8, ptr %first_from, i64 16
+  %value4 = load i8, ptr %member3, align 8
+  %member5 = getelementptr inbounds i8, ptr %first_from, i64 17
+  %value6 = load i8, ptr %member5, align 1
+  %member7 = getelementptr inbounds i8, ptr %first_from, i64 18
+  %value8 = load i16, ptr %member7, align 2
+  %member9 = getelementptr inbounds i8, ptr %first_from, i64 20
+  %value10 = load i32, ptr %member9, align 4
+  %member11 = getelementptr inbounds i8, ptr %first_from, i64 24
+  %value12 = load double, ptr %member11, align 8
+  %member13 = getelementptr inbounds i8, ptr %first_from, i64 32
+  %value14 = load double, ptr %member13, align 8
+  %member15 = getelementptr inbounds i8, ptr %first_from, i64 40
+  %value16 = load i8, ptr %member15, align 8
+  %member17 = getelementptr inbounds i8, ptr %first_to, i64 0
+  store double %value, ptr %member17, align 8
+  %member18 = getelementptr inbounds i8, ptr %first_to, i64 8
+  store double %value2, ptr %member18, align 8
+  %member19 = getelementptr inbounds i8, ptr %first_to, i64 16
+  store i8 %value4, ptr %member19, align 8
+  %member20 = getelementptr inbounds i8, ptr %first_to, i64 17
+  store i8 %value6, ptr %member20, align 1
+  %member21 = getelementptr inbounds i8, ptr %first_to, i64 18
+  store i16 %value8, ptr %member21, align 2
+  %member22 = getelementptr inbounds i8, ptr %first_to, i64 20
+  store i32 %value10, ptr %member22, align 4
+  %member23 = getelementptr inbounds i8, ptr %first_to, i64 24
+  store double %value12, ptr %member23, align 8
+  %member24 = getelementptr inbounds i8, ptr %first_to, i64 32
+  store double %value14, ptr %member24, align 8
+  %member25 = getelementptr inbounds i8, ptr %first_to, i64 40
+  store i8 %value16, ptr %member25, align 8
   ret void
 }
 
