@@ -130,3 +130,20 @@ def test_two_arrays_of_one_allocation_are_refused(write: Write) -> None:
         f.vjp(np.linspace(0.3, 1.2, 5), np.ones(5), 5)[1](np.ones(5))
     assert "one line of the program allocates several times" in str(error.value)
     assert error.value.code == "checkpoint"
+
+
+CALLABLE = program(
+    """std::function<void(std::vector<double> &)> f = [c, n](std::vector<double> &v) { STEP };
+  std::vector<double> v(u, u + n);""".replace("STEP", STEP.format("v")),
+    "for (int s = 0; s < steps; s++) f(v);",
+    "for (int i = 0; i < n; i++) u[i] = v[i];",
+).replace("#include <memory>", "#include <functional>\n#include <memory>")
+
+
+def test_a_callable_object_is_refused_in_the_users_words(write: Write) -> None:
+    """Its closure's address is in memory; no function of ours is named."""
+    f = enzyme(write(CALLABLE, "model.cpp"), "run", SIGNATURE)
+    with pytest.raises(DifferentiationError) as error:
+        f.vjp(np.linspace(0.3, 1.2, 5), np.ones(5), 5)[1](np.ones(5))
+    assert "it uses memory whose address is itself in memory" in str(error.value)
+    assert "ffgrad." not in str(error.value) and error.value.code == "checkpoint"

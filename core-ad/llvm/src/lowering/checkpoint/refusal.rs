@@ -33,11 +33,16 @@ pub fn called(call: Value) -> String {
     name.map_or_else(|| "a function through a pointer".to_owned(), |name| format!("`{name}`"))
 }
 
+const IN_MEMORY: &str = "it uses memory whose address is itself in memory, so that its size is not known";
+
 /// Memory of a size that is not known.
 pub fn unknown_memory(target: &Target, access: Value, origin: Value) -> Refusal {
     let advice = "Allocate it in this function, or make it a parameter that the signature gives a size.";
+    // An object behind an address in memory is passed through a function of our own.
+    let is_ours = origin.callee().is_some_and(|name| name.starts_with("ffgrad."));
     let what = match origin.op() {
-        Some(Op::LLVMLoad) => "it uses memory whose address is itself in memory, so that its size is not known",
+        Some(Op::LLVMLoad) => IN_MEMORY,
+        _ if is_ours => IN_MEMORY,
         Some(Op::LLVMCall | Op::LLVMInvoke) => {
             let what = format!("it uses memory that {} returns, whose size is not known", called(origin));
             return of(target, access, &what, advice);
