@@ -66,9 +66,31 @@ pub const OUTPUT: [&str; 52] = [
     "seed48",
 ];
 
-/// Names that begin so belong to the C++ library's streams, exceptions and hash tables' sizes, or to libraries that format text and keep logs: with a body
-/// or without.
-const TEXT: [&str; 38] = [
+/// Names that begin so belong to the C++ library's strings, streams, exceptions, file names and hash tables' sizes, or to libraries that format text, keep
+/// logs and hold documents: with a body or without. A number that is kept in a document and read again has no derivative; differences see that.
+const TEXT: [&str; 60] = [
+    "std::__cxx11::basic_string<char",
+    "std::__cxx11::basic_string<wchar_t",
+    "std::basic_string<char",
+    "std::basic_string<wchar_t",
+    "std::__cxx11::to_string",
+    "std::__cxx11::to_wstring",
+    "std::to_string",
+    "std::to_wstring",
+    "std::operator+<char",
+    "std::__cxx11::basic_regex<",
+    "std::__cxx11::regex_",
+    "std::__cxx11::match_results<",
+    "std::__cxx11::sub_match<",
+    "std::__detail::_Executor<",
+    "std::__detail::_NFA<",
+    "std::__detail::_Compiler<",
+    "std::filesystem::",
+    "nlohmann::",
+    "boost::basic_format<",
+    "boost::json::",
+    "boost::program_options::",
+    "boost::property_tree::",
     "std::__detail::_Prime_rehash_policy::",
     "std::basic_ios<",
     "std::basic_istream<",
