@@ -101,3 +101,24 @@ double energy(const double *x, int n) {
     text = str(caught.value)
     assert caught.value.code == "missing-derivative" and "`energy` calls `table`" in text
     assert "These have none either: `note`" in text
+
+
+THROUGH_TEXT = """\
+#include <cmath>
+#include <cstring>
+#include <string>
+extern "C" double energy(double x) {
+    std::string bytes(sizeof x, '\\\\0');
+    std::memcpy(&bytes[0], &x, sizeof x);
+    double read;
+    std::memcpy(&read, bytes.data(), sizeof read);
+    return std::sin(x) + read * read;
+}
+"""
+
+
+def test_a_number_that_goes_through_a_text_and_back_is_refused(write: Write) -> None:
+    """A text is inactive, so part of the derivative is missing; differences see it."""
+    f = enzyme(write(THROUGH_TEXT, "through.cpp"), "energy", "x -> return")
+    with pytest.raises(DifferentiationError, match="finite differences"):
+        f.grad(0.5)

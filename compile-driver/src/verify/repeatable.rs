@@ -39,9 +39,19 @@ pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
             name => format!("`{name}`"),
         });
     let headline = format!("`{function}` has no gradient: the result depends on earlier calls");
-    Err(Error::Differentiation(Box::new(
-        Diagnosis::new(DEPENDS_ON_EARLIER_CALLS, function, headline)
-            .quote(format!("two calls with the same arguments differ in {output}"))
-            .advise("Pass what is carried over as an input, and return it as an output; give random numbers and times as inputs."),
-    )))
+    let diagnosis = Diagnosis::new(DEPENDS_ON_EARLIER_CALLS, function, headline)
+        .quote(format!("two calls with the same arguments differ in {output}"))
+        .advise("Pass what is carried over as an input, and return it as an output; give random numbers and times as inputs.");
+    let is_rounding = changed.is_some_and(|arg| differ_by_rounding(&first[arg], &second[arg]));
+    Err(Error::Differentiation(Box::new(if is_rounding { diagnosis.advise(VECTOR_FUNCTIONS) } else { diagnosis })))
+}
+
+/// What makes calls equal whose last bits follow the addresses of their memory.
+const VECTOR_FUNCTIONS: &str = "They differ by rounding. Where a loop calls `sin`, `exp` and the like, whether the C library's vector functions serve it may \
+    follow the addresses that the function's own memory gets: `without=[\"vector-math\"]` or `math=\"strict\"` keeps them out.";
+
+/// Whether two results differ by no more than some units in the last place of the largest number.
+fn differ_by_rounding(one: &[f64], other: &[f64]) -> bool {
+    let largest = one.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    one.iter().zip(other).all(|(x, y)| x == y || (x - y).abs() <= 16.0 * f64::EPSILON * largest)
 }

@@ -107,7 +107,13 @@ fn ending(spec: &Spec, repetition: &Repetition) -> Result<Option<usize>> {
     };
     let Some(at) = repetition.plan.args.iter().zip(&repetition.shares).position(is_flag) else {
         let headline = format!("until=\"{name}\" is no integer that `{}` carries from step to step", spec.function);
-        let advice = format!("It is one number on both sides of `->`: \"{name}, u[n] -> {name}, u[n]\".");
+        let advice = match name.as_str() {
+            "return" => {
+                "Give the number back through a pointer parameter, and name that: \"done, u[n] -> done, u[n]\"."
+                    .to_owned()
+            }
+            _ => format!("It is one number on both sides of `->`: \"{name}, u[n] -> {name}, u[n]\"."),
+        };
         return Err(refused(spec, headline, &advice));
     };
     if let Some(arg) = repetition.shares.iter().position(|share| *share == Share::SlicedInPlace) {

@@ -59,7 +59,9 @@ pub fn anchor(module: &Module<'_>, places: &[CheckpointPlace]) -> Result<(), Ref
             // SAFETY: a live call.
             let at = unsafe { location(call.0) };
             let latches = nest.as_ref().and_then(|nest| following(nest, *call)).ok_or_else(|| {
-                refusal::no_loop("no loop follows FFGRAD_CHECKPOINT".to_owned(), at.clone(), SNAPSHOTS)
+                let name = core_ad::names::short(&function.get_name().to_string_lossy());
+                let headline = format!("no loop follows FFGRAD_CHECKPOINT in `{name}`");
+                refusal::no_loop(headline, at.clone(), SNAPSHOTS)
             })?;
             if call.operand(0).constant().is_some_and(|n| n < 1) {
                 let headline =

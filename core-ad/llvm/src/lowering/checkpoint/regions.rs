@@ -61,7 +61,7 @@ impl Memory {
 }
 
 /// Functions of libm that depend on their arguments alone.
-const MATH: [&str; 50] = [
+const MATH: [&str; 68] = [
     "acos",
     "acosh",
     "asin",
@@ -69,11 +69,29 @@ const MATH: [&str; 50] = [
     "atan",
     "atan2",
     "atanh",
+    "cabs",
+    "cacos",
+    "cacosh",
+    "carg",
+    "casin",
+    "casinh",
+    "catan",
+    "catanh",
     "cbrt",
+    "ccos",
+    "ccosh",
     "ceil",
+    "cexp",
+    "clog",
     "copysign",
     "cos",
     "cosh",
+    "cpow",
+    "csin",
+    "csinh",
+    "csqrt",
+    "ctan",
+    "ctanh",
     "erf",
     "erfc",
     "exp",
