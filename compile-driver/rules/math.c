@@ -24,6 +24,8 @@ FFGRAD_REPLACES(llvm.modf.f80, ffgrad_modfl)
 FFGRAD_REPLACES(remainderl, ffgrad_remainderl)
 FFGRAD_REPLACES(nextafter, ffgrad_nextafter)
 FFGRAD_REPLACES(remquo, ffgrad_remquo)
+FFGRAD_REPLACES(__divdc3, ffgrad_divided)
+FFGRAD_REPLACES(__divsc3, ffgrad_dividedf)
 FFGRAD_REPLACES(cexp, ffgrad_cexp)
 FFGRAD_REPLACES(clog, ffgrad_clog)
 FFGRAD_REPLACES(csqrt, ffgrad_csqrt)
@@ -177,7 +179,12 @@ number ffgrad_ctan(number z) {
   return of(cimag(t), -creal(t));
 }
 
+/* Quotients, as flang calls them. Here they are written out by clang (Smith's algorithm: Communications of the ACM 5, 1962): each of its two
+ * branches has the quotient's derivative. */
+number ffgrad_divided(double a, double b, double c, double d) { return of(a, b) / of(c, d); }
+
 /* In single precision through double. */
+float complex ffgrad_dividedf(float a, float b, float c, float d) { return (float complex)ffgrad_divided(a, b, c, d); }
 float complex ffgrad_cexpf(float complex z) { return (float complex)ffgrad_cexp(z); }
 float complex ffgrad_clogf(float complex z) { return (float complex)ffgrad_clog(z); }
 float complex ffgrad_csqrtf(float complex z) { return (float complex)ffgrad_csqrt(z); }

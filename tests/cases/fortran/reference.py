@@ -121,6 +121,14 @@ def do_concurrent(x: Array) -> Array:
     return np.where(z > 0, z**2, -z)
 
 
+def complex_quotients(resistance: Array, reactance: Array) -> Array:
+    admittance, fraction = 0j, 1 + 0.5j
+    for r, x in zip(resistance, reactance, strict=True):
+        admittance += 1 / (r + 1j * x)
+        fraction = (r - 2j * x) / (fraction + 1j * r)
+    return np.array([(1 / admittance).real / abs(admittance), abs(fraction) ** 2])
+
+
 def complex_inside(r: Array, l: Array, omega: Array) -> Array:  # noqa: E741
     branch = r + 1j * omega * l
     return np.abs(1 / (1 / branch + 0.1 + 1j * omega) + np.conj(branch) ** 2) ** 2

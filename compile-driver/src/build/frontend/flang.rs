@@ -168,7 +168,9 @@ fn by_folder(flags: &[String]) -> (Vec<PathBuf>, Vec<&String>) {
 fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) -> Command {
     let options = &spec.options;
     let mut command = fortran.command();
-    command.args(["-O2", "-g", "-fPIC", "-fcomplex-arithmetic=improved", "-fno-color-diagnostics"]);
+    // Quotients of complex numbers as calls, which `rules/math.c` stands in for: what flang writes in their place also computes the quotients
+    // by zero and infinity, and in reverse mode the derivative of what is not taken is NaN.
+    command.args(["-O2", "-g", "-fPIC", "-fcomplex-arithmetic=full", "-fno-color-diagnostics"]);
     command.args(match options.math {
         Math::Strict => ["-ffp-contract=off"].as_slice(),
         Math::Contract => &[],
