@@ -6,7 +6,7 @@ use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
-use crate::lowering::{caught, openmp, path_map, static_locals};
+use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals};
 use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -239,6 +239,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         name: "path-map",
         when: |_, job| job.counts_paths,
         run: |m, job| path_map::mark(m, job.parts_of_rules),
+        undo: Some(dead_ends::drop_assumptions),
         ..ALWAYS
     },
     Pass { name: "iterations", when: reverses_once, run: |m, _| iterations::run(m, entry::WRAPPER), ..ALWAYS },

@@ -198,6 +198,23 @@ pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'
     }
 }
 
+/// What the names of functions begin with that give back an integer of so many bits.
+const HIDDEN: &str = "ffgrad.hidden.i";
+
+/// The function of that name: what LLVM knows of its argument it does not know of its result. It is inactive. None for other widths than those of C.
+pub fn hidden_integer<'ctx>(module: &Module<'ctx>, bits: u32) -> Option<FunctionValue<'ctx>> {
+    let context = module.get_context();
+    let ty = match bits {
+        1 => context.bool_type(),
+        8 => context.i8_type(),
+        16 => context.i16_type(),
+        32 => context.i32_type(),
+        64 => context.i64_type(),
+        _ => return None,
+    };
+    Some(integer_function(module, &format!("{HIDDEN}{bits}"), ty.fn_type(&[ty.into()], false)))
+}
+
 /// Name of the function that subtracts the address of one pointer from that of another.
 const DIFFERENCE: &str = "ffgrad.difference";
 
@@ -346,6 +363,14 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
             let bits = builder.build_bit_cast(number, bits, "").map_err(|e| e.to_string())?;
             builder.build_return(Some(&bits)).map_err(|e| e.to_string())?;
         }
+        function.set_linkage(Linkage::Internal);
+    }
+    let hidden = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(HIDDEN.as_bytes());
+    for function in module.get_functions().filter(|f| hidden(f) && f.count_basic_blocks() == 0) {
+        let context = module.get_context();
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        builder.build_return(function.get_first_param().as_ref().map(|p| p as _)).map_err(|e| e.to_string())?;
         function.set_linkage(Linkage::Internal);
     }
     for name in [CLOBBER, CAPTURE, EDGE, INTEGER, POINTER, "__enzyme_float", "__enzyme_double"] {

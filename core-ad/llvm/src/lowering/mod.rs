@@ -1,10 +1,11 @@
 //! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; the map of the
-//! paths that a derivative takes; solvers that have not solved.
+//! paths that a derivative takes, and what ends the program; solvers that have not solved.
 
 pub mod caught;
 pub mod checkpoint;
 pub mod closures;
 pub mod cuda_threads;
+pub mod dead_ends;
 pub mod descriptors;
 pub mod exceptions;
 pub mod fortran_runtime;

@@ -16,6 +16,7 @@
 
 use crate::analysis::value_paths;
 use crate::ir::{self, Op, Result, Value, markers};
+use crate::lowering::dead_ends;
 use core_ad::protocol::PATH_MAP;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -85,11 +86,15 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
         let edge = match place.op() {
             Some(Op::LLVMSwitch) => {
                 let edges = LLVMGetNumSuccessors(place.0).min(MOST_CASES);
-                Some((u64::from(edges), case_number(builder, place, word)))
+                Some((u64::from(edges), case_number(module, builder, place, word)))
             }
             Some(Op::LLVMSelect) if LLVMGetTypeKind(place.operand(0).ty()) != LLVMTypeKind::LLVMIntegerTypeKind => None,
             Some(Op::LLVMCall | Op::LLVMInvoke) => {
                 place.called().map(|callee| (u64::from(MOST_CASES), function_number(builder, callee, context)))
+            }
+            Some(Op::LLVMBr) if dead_ends::is_beside(place) => {
+                let taken = dead_ends::condition(module, builder, place.operand(0));
+                Some((2, LLVMBuildZExt(builder, taken, word, NONE)))
             }
             Some(Op::LLVMSelect | Op::LLVMBr) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),
             _ => None,
@@ -111,10 +116,13 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
 /// # Safety
 ///
 /// The builder stands before a live switch.
-unsafe fn case_number(builder: LLVMBuilderRef, switch: Value, word: LLVMTypeRef) -> LLVMValueRef {
+unsafe fn case_number(module: &Module<'_>, builder: LLVMBuilderRef, switch: Value, word: LLVMTypeRef) -> LLVMValueRef {
     // SAFETY: by this function's promise; the first successor is the default's, and each other one has a value.
     unsafe {
-        let given = switch.operand(0);
+        let given = match dead_ends::is_beside(switch) {
+            true => Value(dead_ends::condition(module, builder, switch.operand(0))),
+            false => switch.operand(0),
+        };
         let successors = LLVMGetNumSuccessors(switch.0);
         if successors > MOST_CASES {
             let digits = LLVMConstInt(word, u64::from(MOST_CASES - 1), 0);

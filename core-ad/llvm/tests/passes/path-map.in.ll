@@ -54,3 +54,21 @@ other:
 none:
   ret double 1.0
 }
+
+; What ends the program is counted by a condition of its own: LLVM takes this branch as decided.
+define double @checked(double %v, i32 %kind) {
+  %negative = fcmp olt double %v, 0.0
+  %odd = icmp ne i32 %kind, 0
+  %both = and i1 %negative, %odd
+  br i1 %both, label %stop, label %go
+
+stop:
+  call void @exit(i32 3)
+  unreachable
+
+go:
+  %square = fmul double %v, %v
+  ret double %square
+}
+
+declare void @exit(i32) noreturn

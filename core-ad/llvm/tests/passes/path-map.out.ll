@@ -70,11 +70,45 @@ none:                                             ; preds = %0
   ret double 1.000000e+00
 }
 
-; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.path(i32, i32, i32) #1
+define double @checked(double %v, i32 %kind) {
+  %negative = fcmp olt double %v, 0.000000e+00
+  %odd = icmp ne i32 %kind, 0
+  %both = and i1 %negative, %odd
+  %1 = call i64 @ffgrad.bits.f64(double %v)
+  %2 = bitcast i64 %1 to double
+  %3 = fcmp olt double %2, 0.000000e+00
+  %4 = call i32 @ffgrad.hidden.i32(i32 %kind)
+  %5 = icmp ne i32 %4, 0
+  %6 = and i1 %3, %5
+  %7 = zext i1 %6 to i32
+  call void @ffgrad.path(i32 13, i32 2, i32 %7)
+  br i1 %both, label %stop, label %go
+
+stop:                                             ; preds = %0
+  call void @exit(i32 3)
+  unreachable
+
+go:                                               ; preds = %0
+  %square = fmul double %v, %v
+  ret double %square
+}
+
+; Function Attrs: noreturn
+declare void @exit(i32) #1
 
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.choice(i32, i32, i32) #1
+declare void @ffgrad.path(i32, i32, i32) #2
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.choice(i32, i32, i32) #2
+
+; Function Attrs: nofree nosync nounwind willreturn memory(none)
+declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.bits.f64(double) #3
+
+; Function Attrs: nofree nosync nounwind willreturn memory(none)
+declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #3
 
 attributes #0 = { memory(inaccessiblemem: readwrite) }
-attributes #1 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
+attributes #1 = { noreturn }
+attributes #2 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
+attributes #3 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
