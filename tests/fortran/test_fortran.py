@@ -20,6 +20,7 @@ from ffgrad.errors import CompileError, DifferentiationError, ForeignError, Shap
 from ffgrad.torch import Enzyme, enzyme
 from support.documents import as_program, misprints, steps_of
 from support.fixtures import RunPython
+from torture.faults.kills import ffgrad_command
 
 Write = Callable[..., Path]
 Compile = Callable[..., Enzyme]
@@ -278,6 +279,46 @@ def test_a_wrong_rank_is_refused(compile_source: Compile) -> None:
         compile_source(source, "f", "x[n] -> y", name="f.f90")
     with pytest.raises(ShapeError):
         compile_source(source, "f", name="f.f90")(torch.ones(3, dtype=torch.float64))
+
+
+TRAJECTORY = """\
+subroutine f(u, p, n, path)
+  integer, intent(in) :: n
+  real(8), intent(in) :: u(2), p(4)
+  real(8), intent(out) :: path(2, n)
+  integer :: i
+  path(:, 1) = u
+  do i = 2, n
+    path(1, i) = path(1, i - 1) * p(1) + path(2, i - 1) * p(2)
+    path(2, i) = path(2, i - 1) * p(3) + p(4)
+  end do
+end subroutine
+"""
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [
+        ("u[2], p[3] -> path[2,n]", r"`p` is `p\(4\)` in the source, but `p\[3\]`"),
+        ("u[2], p[4] -> path[3,n]", r"`path` is `path\(2,n\)` in the source, but `path\[3,n\]`"),
+        ("u[2], p[4] -> path[n,2]", r"but `path\[n,2\]` in the signature: give it as declared"),
+    ],
+)
+def test_dimensions_that_contradict_the_source_are_refused(compile_source: Compile, signature: str, said: str) -> None:
+    """They would put elements elsewhere, or let the procedure read and write behind them."""
+    with pytest.raises(SignatureError, match=said):
+        compile_source(TRAJECTORY, "f", signature, name="f.f90", sizes={"n": 4})
+    f = compile_source(TRAJECTORY, "f", "u[2], p[4] -> path[2,n]", name="f.f90", sizes={"n": 4})
+    assert f(torch.ones(2, dtype=torch.float64), torch.ones(4, dtype=torch.float64)).shape == (2, 4)
+
+
+def test_the_folder_of_module_files_is_not_taken_for_damage(cache: Path, write: Write) -> None:
+    """It stands in each entry of a Fortran source, and is no artifact."""
+    code = "subroutine square(x, y)\n  real(8), intent(in) :: x\n  real(8), intent(out) :: y\n  y = x * x\nend subroutine\n"
+    assert ffgrad.numpy.enzyme(write(code, "square.f90"), "square")(3.0) == 9.0
+    assert list(cache.glob("v*/entries/*/modules"))
+    done = subprocess.run([ffgrad_command(), "cache", "verify"], env=dict(os.environ), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_what_the_runtime_does_without_a_rule_is_refused_with_the_line(compile_source: Compile) -> None:

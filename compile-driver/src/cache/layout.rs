@@ -8,6 +8,9 @@ use core_ad::protocol::Pipeline;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The folder inside an entry, or a unit, with the module files that flang wrote. It is no artifact.
+pub const MODULES: &str = "modules";
+
 /// Whether a folder has an artifact, as far as can be seen without loading it.
 pub fn is_there(folder: &Path) -> bool {
     let record = read_json::<ArtifactRecord>(&folder.join("artifact.json"));

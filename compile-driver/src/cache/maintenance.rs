@@ -153,7 +153,8 @@ fn damages(entry: &Path) -> Vec<Damage> {
     if let Some(module) = entry::damaged_module(entry, &manifest) {
         return vec![damage(entry, &format!("`{}` has changed since it was written", name_of(&module)))];
     }
-    let artifacts = folders(entry).into_iter().filter(|f| layout::whole(f).is_none());
+    let of_artifacts = folders(entry).into_iter().filter(|f| name_of(f) != layout::MODULES);
+    let artifacts = of_artifacts.filter(|f| layout::whole(f).is_none());
     let mut found: Vec<Damage> = artifacts.map(|f| damage(&f, "its content is not what was built")).collect();
     let files = fs::read_dir(entry).into_iter().flatten().flatten().map(|f| f.path());
     let choices = files.filter(|f| name_of(f).starts_with("choice-") && crate::cache::read_json::<Choice>(f).is_none());

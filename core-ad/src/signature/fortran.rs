@@ -73,7 +73,9 @@ impl Known<'_> {
             let dummy = &self.procedure.dummies[position];
             match &item.dims {
                 None => item.dims = self.declared(&item.name, dummy, &mut problems),
-                Some(dims) => problems.extend(wrong_rank(&item.name, dummy, dims.len())),
+                Some(dims) => problems.extend(
+                    wrong_rank(&item.name, dummy, dims.len()).or_else(|| wrong_extents(&item.name, dummy, dims)),
+                ),
             }
         }
         self.drop_results(&mut tree);
@@ -313,6 +315,38 @@ fn wrong_rank(name: &str, dummy: &Dummy, given: usize) -> Option<String> {
     let fits = given == declared || (!dummy.descriptor && declared > 0);
     let is = if declared == 0 { "is a scalar".to_owned() } else { format!("has {declared} dimensions in the source") };
     (!fits).then(|| format!("`{name}` has {given} dimensions in the signature, but it {is}: give it as declared"))
+}
+
+/// Dimensions that contradict those of the source: another constant where it decides where elements lie, a last one that is too small, or the
+/// same ones in another order. A constant 1 is how old code says that it does not know.
+fn wrong_extents(name: &str, dummy: &Dummy, dims: &[Dim]) -> Option<String> {
+    let known: Option<Vec<&Dim>> = dummy
+        .extents
+        .iter()
+        .map(|extent| match extent {
+            Extent::Known(dim) => Some(dim),
+            Extent::Open | Extent::Other(_) => None,
+        })
+        .collect();
+    let declared = known.filter(|known| !dummy.descriptor && known.len() == dims.len())?;
+    let is_last = |i: usize| i + 1 == dims.len();
+    let contradicts = declared.iter().zip(dims).enumerate().any(|(i, pair)| match pair {
+        (Dim::Int(declared), Dim::Int(given)) if is_last(i) => given < declared,
+        (Dim::Int(declared), Dim::Int(given)) => *declared != 1 && given != declared,
+        _ => false,
+    });
+    let sorted = |dims: Vec<&Dim>| {
+        let mut texts: Vec<String> = dims.into_iter().map(Dim::to_string).collect();
+        texts.sort();
+        texts
+    };
+    let same = declared.iter().zip(dims).all(|(declared, given)| *declared == given);
+    let is_permuted = !same && sorted(declared.clone()) == sorted(dims.iter().collect());
+    let text = |dims: Vec<&Dim>| dims.into_iter().map(Dim::to_string).collect::<Vec<_>>().join(",");
+    (contradicts || is_permuted).then(|| {
+        let (is, given) = (text(declared), text(dims.iter().collect()));
+        format!("`{name}` is `{name}({is})` in the source, but `{name}[{given}]` in the signature: give it as declared")
+    })
 }
 
 fn lower(dim: Dim) -> Dim {

@@ -6,6 +6,7 @@ use crate::build::frontend::language::Language;
 use crate::build::frontend::{ClangJob, clang, flang};
 use crate::build::mpi;
 use crate::build::worker::Worker;
+use crate::cache::layout;
 use crate::cache::request::{Found, Record, Vacancy};
 use crate::cache::{self, Cache, Staging, io};
 use crate::error::{Error, Result};
@@ -83,7 +84,7 @@ impl Unit {
     /// Cache errors.
     pub fn give_modules(&self, to: &Path) -> Result<()> {
         for name in self.modules.keys() {
-            let from = self.folder.join("modules").join(name);
+            let from = self.folder.join(layout::MODULES).join(name);
             fs::copy(&from, to.join(name)).map_err(io("read", &from))?;
         }
         Ok(())
@@ -92,7 +93,7 @@ impl Unit {
     /// Whether its files are as they were written.
     fn is_whole(&self) -> bool {
         let is = |path: &Path, digest: &String| cache::digest_file(path).is_ok_and(|now| now == *digest);
-        let module = |(name, digest): (&String, &String)| is(&self.folder.join("modules").join(name), digest);
+        let module = |(name, digest): (&String, &String)| is(&self.folder.join(layout::MODULES).join(name), digest);
         is(&self.bitcode(), &self.digest) && self.modules.iter().all(module)
     }
 }
@@ -204,7 +205,7 @@ impl Compiler<'_> {
 
     fn fortran(&self, spec: &Spec, order: &Order<'_>, staging: &Staging) -> Result<Unit> {
         let Some(fortran) = &self.tools.fortran else { return Err(no_fortran(spec, order.file)) };
-        let modules = staging.path().join("modules");
+        let modules = staging.path().join(layout::MODULES);
         fs::create_dir_all(&modules).map_err(io("create", &modules))?;
         mpi::fix_header(spec, &modules)?;
         for unit in order.modules {

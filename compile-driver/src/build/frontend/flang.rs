@@ -9,6 +9,7 @@ use crate::build::frontend::compiler;
 use crate::build::frontend::inputs::Inputs;
 use crate::build::frontend::language::{self, Compiled, Language};
 use crate::build::mpi;
+use crate::cache::layout;
 use crate::error::{CacheError, Error, Result};
 use crate::options::Spec;
 use crate::os::process;
@@ -30,7 +31,7 @@ use std::time::Duration;
 pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, result: &mut Compiled) -> Result<()> {
     let Some(fortran) = &tools.fortran else { return Ok(()) };
     let folders = include_folders(spec)?;
-    let modules = staging.join("modules");
+    let modules = staging.join(layout::MODULES);
     std::fs::create_dir_all(&modules).map_err(io("create", &modules))?;
     mpi::fix_header(spec, &modules)?;
     let (mut sources, mut printed) = (Vec::new(), String::new());
