@@ -122,3 +122,25 @@ def test_a_number_that_goes_through_a_text_and_back_is_refused(write: Write) -> 
     f = enzyme(write(THROUGH_TEXT, "through.cpp"), "energy", "x -> return")
     with pytest.raises(DifferentiationError, match="finite differences"):
         f.grad(0.5)
+
+
+BESIDE = """\
+#include <complex>
+#include <iostream>
+#include <stdexcept>
+#include <vector>
+double phase(double a) { return std::arg(std::complex<double>(a, 1) / std::complex<double>(2, a)); }
+double energy(const std::vector<double> &x) {
+    if (x.empty()) throw std::invalid_argument("nothing");
+    std::vector<double> y(x);
+    double sum = 0;
+    for (double a : y) sum += a * a * a;
+    return sum;
+}
+"""
+
+
+def test_what_runs_at_load_keeps_no_memory_of_a_call(write: Write) -> None:
+    """The streams' constructor, beside memory that is freed and a function whose rule needs it: it was refused."""
+    f = enzyme(write(BESIDE, "beside.cpp"), "energy")
+    np.testing.assert_allclose(f.grad(X), 3 * X**2)

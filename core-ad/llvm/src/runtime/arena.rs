@@ -109,12 +109,34 @@ pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
         let known = is_known(&name) || harmless.contains(&name) || inactive::is_named(function);
-        if !known && touches_pointers(function) {
+        if !known && touches_pointers(function) && !runs_at_load_only(function, NESTED) {
             return Some(format!("`{}` may keep memory", names::short(&name)));
         }
     }
     let kept = static_with_pointers(module).or_else(|| pointer_kept_in_global(module));
     kept.map(|name| format!("an address is kept in `{}`", names::short(&name)))
+}
+
+/// Beginnings of the names of clang's functions that construct global objects, when the library is loaded.
+const CONSTRUCTS: [&str; 2] = ["_GLOBAL__sub_I_", "__cxx_global_var_init"];
+
+/// Calls between such a function and what it comes to.
+const NESTED: usize = 8;
+
+/// Whether a function is called when the library is loaded, and never later: what it keeps does not come from the arena.
+fn runs_at_load_only(function: FunctionValue<'_>, nested: usize) -> bool {
+    let name = function.get_name().to_string_lossy();
+    if CONSTRUCTS.iter().any(|start| name.starts_with(start)) {
+        return true;
+    }
+    let users = Value(function.as_value_ref()).users();
+    let in_constructor = |user: &Value| {
+        // SAFETY: the function of a live instruction.
+        let around =
+            user.is_instruction().then(|| unsafe { FunctionValue::new(LLVMGetBasicBlockParent(user.parent().0)) });
+        around.flatten().is_some_and(|around| nested > 0 && runs_at_load_only(around, nested - 1))
+    };
+    !users.is_empty() && users.iter().all(in_constructor)
 }
 
 /// A static local variable that is initialised at its first use, and has room for an address.
@@ -146,7 +168,7 @@ fn is_known(name: &str) -> bool {
     }
     let throwing = name.starts_with("_ZSt") && name.contains("__throw_");
     let exception = ["_ZNSt", "_ZNKSt", "_ZSt"].iter().any(|start| name.starts_with(start))
-        && ["error", "exception", "bad_"].iter().any(|part| name.contains(part));
+        && ["error", "exception", "bad_", "invalid_argument", "out_of_range"].iter().any(|part| name.contains(part));
     let harmless = HARMLESS.contains(&name)
         || inactive::OUTPUT.contains(&name)
         || LIBRARY.iter().any(|start| name.starts_with(start));
@@ -178,6 +200,7 @@ fn touches_pointers(function: FunctionValue<'_>) -> bool {
 
 /// A global variable that an address is stored into, if there is one.
 fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
+    // Constructors too: what a global container has got at load, a call may replace.
     for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
         for instruction in block.get_instructions() {
             let raw = instruction.as_value_ref();
