@@ -198,10 +198,11 @@ pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'
     }
 }
 
-/// What the names of functions begin with that give back an integer of so many bits.
-const HIDDEN: &str = "ffgrad.hidden.i";
+/// What the names of functions begin with that give back their argument.
+const HIDDEN: &str = "ffgrad.hidden.";
 
-/// The function of that name: what LLVM knows of its argument it does not know of its result. It is inactive. None for other widths than those of C.
+/// The function of that name for integers of one width: what LLVM knows of its argument it does not know of its result. It is inactive. None for
+/// other widths than those of C.
 pub fn hidden_integer<'ctx>(module: &Module<'ctx>, bits: u32) -> Option<FunctionValue<'ctx>> {
     let context = module.get_context();
     let ty = match bits {
@@ -212,7 +213,14 @@ pub fn hidden_integer<'ctx>(module: &Module<'ctx>, bits: u32) -> Option<Function
         64 => context.i64_type(),
         _ => return None,
     };
-    Some(integer_function(module, &format!("{HIDDEN}{bits}"), ty.fn_type(&[ty.into()], false)))
+    Some(integer_function(module, &format!("{HIDDEN}i{bits}"), ty.fn_type(&[ty.into()], false)))
+}
+
+/// The same for numbers: for type analysis the result is one, too.
+pub fn hidden_number<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let (ty, name) = if double { (context.f64_type(), "f64") } else { (context.f32_type(), "f32") };
+    declare_inactive(module, &format!("{HIDDEN}{name}"), ty.fn_type(&[ty.into()], false), NO_MEMORY)
 }
 
 /// Name of the function that subtracts the address of one pointer from that of another.

@@ -66,16 +66,14 @@ unsafe fn hidden(module: &Module<'_>, builder: LLVMBuilderRef, value: Value) -> 
         // SAFETY: by this function's promise; a function of the module with one parameter of the value's type.
         unsafe { LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, [value.0].as_mut_ptr(), 1, NONE) }
     };
-    // SAFETY: a live value's type; the bits of a number are as long as the number.
+    // SAFETY: a live value and its type.
     unsafe {
         if LLVMIsConstant(value.0) != 0 {
             return value.0;
         }
         match LLVMGetTypeKind(value.ty()) {
-            kind @ (LLVMDoubleTypeKind | LLVMFloatTypeKind) => {
-                let bits = call(markers::bits_marker(module, kind == LLVMDoubleTypeKind).as_value_ref());
-                LLVMBuildBitCast(builder, bits, value.ty(), NONE)
-            }
+            LLVMDoubleTypeKind => call(markers::hidden_number(module, true).as_value_ref()),
+            LLVMFloatTypeKind => call(markers::hidden_number(module, false).as_value_ref()),
             LLVMIntegerTypeKind => match markers::hidden_integer(module, LLVMGetIntTypeWidth(value.ty())) {
                 Some(function) => call(function.as_value_ref()),
                 None => value.0,

@@ -74,14 +74,13 @@ define double @checked(double %v, i32 %kind) {
   %negative = fcmp olt double %v, 0.000000e+00
   %odd = icmp ne i32 %kind, 0
   %both = and i1 %negative, %odd
-  %1 = call i64 @ffgrad.bits.f64(double %v)
-  %2 = bitcast i64 %1 to double
-  %3 = fcmp olt double %2, 0.000000e+00
-  %4 = call i32 @ffgrad.hidden.i32(i32 %kind)
-  %5 = icmp ne i32 %4, 0
-  %6 = and i1 %3, %5
-  %7 = zext i1 %6 to i32
-  call void @ffgrad.path(i32 13, i32 2, i32 %7)
+  %1 = call double @ffgrad.hidden.f64(double %v)
+  %2 = fcmp olt double %1, 0.000000e+00
+  %3 = call i32 @ffgrad.hidden.i32(i32 %kind)
+  %4 = icmp ne i32 %3, 0
+  %5 = and i1 %2, %4
+  %6 = zext i1 %5 to i32
+  call void @ffgrad.path(i32 13, i32 2, i32 %6)
   br i1 %both, label %stop, label %go
 
 stop:                                             ; preds = %0
@@ -103,7 +102,7 @@ declare void @ffgrad.path(i32, i32, i32) #2
 declare void @ffgrad.choice(i32, i32, i32) #2
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.bits.f64(double) #3
+declare double @ffgrad.hidden.f64(double) #3
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #3

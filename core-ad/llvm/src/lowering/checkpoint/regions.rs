@@ -61,7 +61,7 @@ impl Memory {
 }
 
 /// Functions of libm that depend on their arguments alone.
-const MATH: [&str; 68] = [
+const MATH: [&str; 50] = [
     "acos",
     "acosh",
     "asin",
@@ -69,29 +69,11 @@ const MATH: [&str; 68] = [
     "atan",
     "atan2",
     "atanh",
-    "cabs",
-    "cacos",
-    "cacosh",
-    "carg",
-    "casin",
-    "casinh",
-    "catan",
-    "catanh",
     "cbrt",
-    "ccos",
-    "ccosh",
     "ceil",
-    "cexp",
-    "clog",
     "copysign",
     "cos",
     "cosh",
-    "cpow",
-    "csin",
-    "csinh",
-    "csqrt",
-    "ctan",
-    "ctanh",
     "erf",
     "erfc",
     "exp",
@@ -331,7 +313,8 @@ impl Finder<'_, '_> {
             return Ok(());
         }
         let plain = name.strip_suffix('f').filter(|n| MATH.contains(n)).unwrap_or(&name);
-        if MATH.contains(&plain) {
+        let of_complex = |name: &str| name == "abs" || name == "arg" || MATH.contains(&name);
+        if MATH.contains(&plain) || plain.strip_prefix('c').is_some_and(of_complex) {
             return Ok(());
         }
         if WRITING.contains(&name.strip_suffix('f').unwrap_or(&name)) || WRITING.contains(&name.as_str()) {
