@@ -110,16 +110,21 @@ class Bound:
         return [ctypes.c_void_p(array.ctypes.data) for array in found]
 
 
-def plain(kernel: Kernel, flags: tuple[str, ...] = ()) -> Competitor:
-    """Return plain C: ``clang -O3 -march=native``."""
+def bound_plain(kernel: Kernel) -> Bound:
+    """Return the kernel compiled by ``clang -O3 -march=native``."""
 
     def make(library: Path) -> None:
         code = library.with_suffix(".o")
-        command = [str(raw_engine.clang()), *raw_engine.AFTER, *flags, "-fPIC", "-c", str(kernel.path), "-o", str(code)]
+        command = [str(raw_engine.clang()), *raw_engine.AFTER, "-fPIC", "-c", str(kernel.path), "-o", str(code)]
         raw_engine.run(command)
         raw_engine.link([code], library, cpp=False)
 
-    return Competitor(Bound(kernel, _cached(kernel, "plain", make)).call(kernel.function, gradient=False))
+    return Bound(kernel, _cached(kernel, "plain", make))
+
+
+def plain(kernel: Kernel) -> Competitor:
+    """Return plain C."""
+    return Competitor(bound_plain(kernel).call(kernel.function, gradient=False))
 
 
 def raw(kernel: Kernel) -> Competitor:

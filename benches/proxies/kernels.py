@@ -173,8 +173,8 @@ def multipole(small: bool) -> Kernel:
 
 def _molecules(small: bool) -> Arrays:
     draw = rng("docking")
-    poses, atoms, protein, kinds = (5, 4, 9, 3) if small else (400, 26, 900, 8)
-    side = 4.0 if small else 24.0
+    poses, atoms, protein, kinds = (5, 4, 9, 3) if small else (10_000, 20, 50, 8)
+    side = 4.0 if small else 10.0
     angles, shifts = draw.uniform(0, 6.28, size=(poses, 3)), draw.normal(scale=3.0, size=(poses, 3))
     force = draw.uniform(0.5, 1.5, size=(kinds, 4))
     force[:, 2] = draw.normal(size=kinds)
@@ -290,10 +290,9 @@ def pathfinder(small: bool) -> Kernel:
     )
 
 
-def _mesh(small: bool) -> Arrays:
+def _mesh(side: int) -> Arrays:
     """Return a cube of hexahedra that is a little bent; its elements and nodes are in random order."""
     draw = rng("mesh")
-    side = 2 if small else 16
     place = draw.permutation((side + 1) ** 3)
     at = np.stack(np.meshgrid(*[np.arange(side + 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     step = np.array([(side + 1) ** 2, side + 1, 1])
@@ -315,7 +314,7 @@ def _mesh(small: bool) -> Arrays:
 
 def forces(small: bool) -> Kernel:
     """Elements alone."""
-    inputs = _mesh(small)
+    inputs = _mesh(2 if small else 32)
     nodes, elements = len(inputs["position"]), len(inputs["energy"])
     return Kernel(
         name="hydrodynamics, elements",
@@ -333,7 +332,7 @@ def forces(small: bool) -> Kernel:
 
 def hydro(small: bool) -> Kernel:
     """Whole steps."""
-    mesh = _mesh(small)
+    mesh = _mesh(2 if small else 16)
     corner = mesh.pop("corner")
     nodes, elements = len(mesh["position"]), len(mesh["energy"])
     touching = np.argsort(corner.reshape(-1), kind="stable")

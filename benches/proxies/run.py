@@ -4,7 +4,7 @@
     python benches/proxies/run.py --write       # also benches/results/<date>-<cpu>-proxies.md
 
 Each gradient is checked before it is timed: against finite differences, against forward mode, and the others against ffgrad's serial one.
-The text below the table explains the columns.
+``README.md`` explains the columns.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="kernels whose name contains one of these"
-    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="kernels whose name contains one of these")
     parser.add_argument("--write", action="store_true", help="write the report to benches/results")
     parser.add_argument("--child", nargs=2, metavar=("KERNEL", "WHAT"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -53,7 +51,8 @@ def main() -> int:
     if arguments.child:
         name, what = arguments.child
         (kernel,) = [k for k in kernels if k.name == name]
-        answer = measured(kernel, arguments.quick) if what == "time" else memory(kernel, what)
+        (small,) = [k for k in all_kernels(small=True) if k.name == name]
+        answer = measured(kernel, arguments.quick) if what == "time" else memory(kernel, small, what)
         print(json.dumps(answer), file=sys.stdout, flush=True)
         os._exit(0)  # the answer is printed; no runtime's farewell can spoil it
     os.environ.setdefault("FFGRAD_CACHE_DIR", tempfile.mkdtemp(prefix="ffgrad-bench-cache-"))
@@ -149,13 +148,12 @@ def _others(kernel: Kernel) -> dict[str, Any]:
     return found
 
 
-def memory(kernel: Kernel, what: str) -> dict[str, Any]:
+def memory(kernel: Kernel, small: Kernel, what: str) -> dict[str, Any]:
     """Return the bytes of the inputs and of what one call needs at most beyond them, its results included."""
-    column = competitors.raw(kernel) if what == "raw" else competitors.ffgrad(kernel)
-    call = column.primal if what == "primal" else column.gradient
-    assert call is not None
-    if column.primal:  # what is loaded with the first call does not count
-        column.primal()
+    first, column = (competitors.raw(k) if what == "raw" else competitors.ffgrad(k) for k in (small, kernel))
+    first_call, call = (c.primal if what == "primal" else c.gradient for c in (first, column))
+    assert first_call is not None and call is not None
+    first_call()  # code that a first call loads, and a first block of the arena, do not count
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
@@ -173,18 +171,7 @@ def memory(kernel: Kernel, what: str) -> dict[str, Any]:
 # --- the report ---------------------------------------------------------------------------------------
 
 
-HEAD = (
-    "kernel",
-    "C",
-    "primal",
-    "gradient",
-    "over primal",
-    "OpenMP 1",
-    "OpenMP 2",
-    "raw over C",
-    "memory",
-    "raw memory",
-)
+HEAD = ("kernel", "C", "primal", "gradient", "over primal", "OpenMP 1", "OpenMP 2", "raw over C", "memory", "raw memory")
 
 
 def report(rows: list[dict[str, Any]], described: dict[str, Any]) -> str:
@@ -207,9 +194,7 @@ def report(rows: list[dict[str, Any]], described: dict[str, Any]) -> str:
         padded = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
         lines.append("| " + " | ".join(padded) + " |")
         if number == 0:
-            lines.append(
-                "|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|"
-            )
+            lines.append("|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|")
     lines += ["", *aims(rows), ""]
     for r in rows:
         for name, why in {**r.get("skipped", {}), **{k: r[k] for k in ("failed", "wrong") if k in r}}.items():
