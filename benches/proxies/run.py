@@ -43,7 +43,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="kernels whose name contains one of these")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="kernels whose name contains one of these"
+    )
     parser.add_argument("--write", action="store_true", help="write the report to benches/results")
     parser.add_argument("--child", nargs=2, metavar=("KERNEL", "WHAT"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -171,7 +173,18 @@ def memory(kernel: Kernel, small: Kernel, what: str) -> dict[str, Any]:
 # --- the report ---------------------------------------------------------------------------------------
 
 
-HEAD = ("kernel", "C", "primal", "gradient", "over primal", "OpenMP 1", "OpenMP 2", "raw over C", "memory", "raw memory")
+HEAD = (
+    "kernel",
+    "C",
+    "primal",
+    "gradient",
+    "over primal",
+    "OpenMP 1",
+    "OpenMP 2",
+    "raw over C",
+    "memory",
+    "raw memory",
+)
 
 
 def report(rows: list[dict[str, Any]], described: dict[str, Any]) -> str:
@@ -194,7 +207,9 @@ def report(rows: list[dict[str, Any]], described: dict[str, Any]) -> str:
         padded = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
         lines.append("| " + " | ".join(padded) + " |")
         if number == 0:
-            lines.append("|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|")
+            lines.append(
+                "|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|"
+            )
     lines += ["", *aims(rows), ""]
     for r in rows:
         for name, why in {**r.get("skipped", {}), **{k: r[k] for k in ("failed", "wrong") if k in r}}.items():
