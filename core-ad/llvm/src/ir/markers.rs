@@ -7,8 +7,9 @@ use super::Result;
 use core_ad::DType;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
+use inkwell::types::{AsTypeRef, BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
@@ -201,26 +202,19 @@ pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'
 /// What the names of functions begin with that give back their argument.
 const HIDDEN: &str = "ffgrad.hidden.";
 
-/// The function of that name for integers of one width: what LLVM knows of its argument it does not know of its result. It is inactive. None for
-/// other widths than those of C.
-pub fn hidden_integer<'ctx>(module: &Module<'ctx>, bits: u32) -> Option<FunctionValue<'ctx>> {
+/// The function of that name for a type: what LLVM knows of its argument it does not know of its result. It is inactive. For type analysis the
+/// result is what the argument is, an integer or a number. None for types that C does not have.
+pub fn hidden<'ctx>(module: &Module<'ctx>, ty: LLVMTypeRef) -> Option<FunctionValue<'ctx>> {
     let context = module.get_context();
-    let ty = match bits {
-        1 => context.bool_type(),
-        8 => context.i8_type(),
-        16 => context.i16_type(),
-        32 => context.i32_type(),
-        64 => context.i64_type(),
-        _ => return None,
-    };
-    Some(integer_function(module, &format!("{HIDDEN}i{bits}"), ty.fn_type(&[ty.into()], false)))
-}
-
-/// The same for numbers: for type analysis the result is one, too.
-pub fn hidden_number<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let (ty, name) = if double { (context.f64_type(), "f64") } else { (context.f32_type(), "f32") };
-    declare_inactive(module, &format!("{HIDDEN}{name}"), ty.fn_type(&[ty.into()], false), NO_MEMORY)
+    let numbers = [(context.f64_type(), "f64"), (context.f32_type(), "f32")];
+    if let Some((number, name)) = numbers.into_iter().find(|(number, _)| number.as_type_ref() == ty) {
+        let ty = number.fn_type(&[number.into()], false);
+        return Some(declare_inactive(module, &format!("{HIDDEN}{name}"), ty, NO_MEMORY));
+    }
+    let integers = [context.bool_type(), context.i8_type(), context.i16_type(), context.i32_type(), context.i64_type()];
+    let integer = integers.into_iter().find(|integer| integer.as_type_ref() == ty)?;
+    let name = format!("{HIDDEN}i{}", integer.get_bit_width());
+    Some(integer_function(module, &name, integer.fn_type(&[integer.into()], false)))
 }
 
 /// Name of the function that subtracts the address of one pointer from that of another.
@@ -364,10 +358,8 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
     }
     for name in BITS {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
-        let (context, ty) = (module.get_context(), function.get_type());
-        let builder = context.create_builder();
-        builder.position_at_end(context.append_basic_block(function, ""));
-        if let (Some(number), Some(bits)) = (function.get_first_param(), ty.get_return_type()) {
+        let builder = body_of(module, function);
+        if let (Some(number), Some(bits)) = (function.get_first_param(), function.get_type().get_return_type()) {
             let bits = builder.build_bit_cast(number, bits, "").map_err(|e| e.to_string())?;
             builder.build_return(Some(&bits)).map_err(|e| e.to_string())?;
         }
@@ -375,26 +367,27 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
     }
     let hidden = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(HIDDEN.as_bytes());
     for function in module.get_functions().filter(|f| hidden(f) && f.count_basic_blocks() == 0) {
-        let context = module.get_context();
-        let builder = context.create_builder();
-        builder.position_at_end(context.append_basic_block(function, ""));
+        let builder = body_of(module, function);
         builder.build_return(function.get_first_param().as_ref().map(|p| p as _)).map_err(|e| e.to_string())?;
         function.set_linkage(Linkage::Internal);
     }
     for name in [CLOBBER, CAPTURE, EDGE, INTEGER, POINTER, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
-        let context = module.get_context();
-        let builder = context.create_builder();
-        builder.position_at_end(context.append_basic_block(function, ""));
+        let builder = body_of(module, function);
         builder.build_return(None).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
+/// A builder in the first block of a function that has had none.
+fn body_of<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Builder<'ctx> {
+    let builder = module.get_context().create_builder();
+    builder.position_at_end(module.get_context().append_basic_block(function, ""));
+    builder
+}
+
 fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let context = module.get_context();
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, ""));
+    let (context, builder) = (module.get_context(), body_of(module, function));
     let parameters = function.get_params();
     let place = parameters[0].into_pointer_value();
     match parameters.get(1) {
@@ -412,9 +405,7 @@ fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx
 }
 
 fn define_difference<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let context = module.get_context();
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, ""));
+    let (context, builder) = (module.get_context(), body_of(module, function));
     let address = |p: BasicValueEnum<'ctx>| {
         builder.build_ptr_to_int(p.into_pointer_value(), context.i64_type(), "").map_err(|e| e.to_string())
     };
@@ -427,9 +418,7 @@ fn define_difference<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>)
 }
 
 fn define_copy<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let context = module.get_context();
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, ""));
+    let builder = body_of(module, function);
     if let [to, from, bytes] = function.get_params()[..] {
         let (to, from, bytes) = (to.into_pointer_value(), from.into_pointer_value(), bytes.into_int_value());
         // The size is that of the global; the alignment is unknown.

@@ -7,7 +7,7 @@
 //! path(0, 2, negative);  if (negative) exit(3);     path(0, 2, false);  assume(!negative);
 //! ```
 //!
-//! So the marker gets a copy of the condition, of values that LLVM does not see through until Enzyme is done ([`condition`]); the assumptions are dropped
+//! So the marker gets a copy of the condition, of values that LLVM does not see through until Enzyme is done ([`decider`]); the assumptions are dropped
 //! after it ([`drop_assumptions`]). The derivative itself goes on where the function would have stopped; the driver sees a new path, asks the function, and
 //! gives the caller its end in place of a gradient.
 
@@ -16,16 +16,25 @@ use inkwell::module::Module;
 use inkwell::values::AsValueRef;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
+use llvm_sys::prelude::LLVMBuilderRef;
 
 /// How many blocks lie at most between a branch and the end of the program.
 const NEAR: usize = 8;
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
-/// Whether one edge of a branch leads to code that does not return.
-pub fn is_beside(branch: Value) -> bool {
-    branch.parent().successors().into_iter().any(|block| ends(block, NEAR))
+/// What a branch or switch decides by, for a marker: its own condition or number, and beside a dead end one of values that LLVM cannot relate to it.
+///
+/// # Safety
+///
+/// The builder stands right before the branch, which is an instruction of the module.
+pub unsafe fn decider(module: &Module<'_>, builder: LLVMBuilderRef, branch: Value) -> Value {
+    let own = branch.operand(0);
+    match branch.parent().successors().into_iter().any(|block| ends(block, NEAR)) {
+        // SAFETY: by this function's promise.
+        true => unsafe { hidden(module, builder, own) },
+        false => own,
+    }
 }
 
 /// Whether all paths from a block come to an `unreachable`.
@@ -35,51 +44,35 @@ fn ends(block: Block, near: usize) -> bool {
     end.is(Op::LLVMUnreachable) || near > 0 && !next.is_empty() && next.into_iter().all(|b| ends(b, near - 1))
 }
 
-/// The same condition, or number, of values that LLVM cannot relate to it.
+/// A condition is composed again of hidden values, because LLVM knows it as a whole; another value is the result of a function that has no body yet.
+/// Constants, pointers and other types stay as they are.
 ///
 /// # Safety
 ///
 /// The builder stands in the module, where the value is defined.
-pub unsafe fn condition(module: &Module<'_>, builder: LLVMBuilderRef, value: Value) -> LLVMValueRef {
-    // SAFETY: by this function's promise; operands of what is defined here are defined here, too.
+unsafe fn hidden(module: &Module<'_>, builder: LLVMBuilderRef, value: Value) -> Value {
+    let of = |i: u32| {
+        // SAFETY: an operand of what is defined here is defined here, too.
+        unsafe { hidden(module, builder, value.operand(i)).0 }
+    };
+    // SAFETY: by this function's promise; a live value and its type, and a function of the module with one parameter of that type.
     unsafe {
-        let of = |i: u32| condition(module, builder, value.operand(i));
-        match value.op() {
+        let is_condition = LLVMGetTypeKind(value.ty()) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(value.ty()) == 1;
+        let composed = match value.op().filter(|_| is_condition) {
             Some(Op::LLVMFCmp) => LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(value.0), of(0), of(1), NONE),
             Some(Op::LLVMICmp) => LLVMBuildICmp(builder, LLVMGetICmpPredicate(value.0), of(0), of(1), NONE),
             Some(Op::LLVMAnd) => LLVMBuildAnd(builder, of(0), of(1), NONE),
             Some(Op::LLVMOr) => LLVMBuildOr(builder, of(0), of(1), NONE),
             Some(Op::LLVMXor) => LLVMBuildXor(builder, of(0), of(1), NONE),
-            Some(Op::LLVMSelect) if !value.holds_floats() => LLVMBuildSelect(builder, of(0), of(1), of(2), NONE),
-            _ => hidden(module, builder, value),
-        }
-    }
-}
-
-/// The value of a function of it that has no body yet; constants, pointers and other types as they are.
-///
-/// # Safety
-///
-/// As for [`condition`].
-unsafe fn hidden(module: &Module<'_>, builder: LLVMBuilderRef, value: Value) -> LLVMValueRef {
-    let call = |function: LLVMValueRef| {
-        // SAFETY: by this function's promise; a function of the module with one parameter of the value's type.
-        unsafe { LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, [value.0].as_mut_ptr(), 1, NONE) }
-    };
-    // SAFETY: a live value and its type.
-    unsafe {
-        if LLVMIsConstant(value.0) != 0 {
-            return value.0;
-        }
-        match LLVMGetTypeKind(value.ty()) {
-            LLVMDoubleTypeKind => call(markers::hidden_number(module, true).as_value_ref()),
-            LLVMFloatTypeKind => call(markers::hidden_number(module, false).as_value_ref()),
-            LLVMIntegerTypeKind => match markers::hidden_integer(module, LLVMGetIntTypeWidth(value.ty())) {
-                Some(function) => call(function.as_value_ref()),
-                None => value.0,
-            },
-            _ => value.0,
-        }
+            Some(Op::LLVMSelect) => LLVMBuildSelect(builder, of(0), of(1), of(2), NONE),
+            _ => {
+                let is_constant = LLVMIsConstant(value.0) != 0;
+                let Some(function) = markers::hidden(module, value.ty()).filter(|_| !is_constant) else { return value };
+                let function = function.as_value_ref();
+                LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, [value.0].as_mut_ptr(), 1, NONE)
+            }
+        };
+        Value(composed)
     }
 }
 

@@ -92,11 +92,11 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
             Some(Op::LLVMCall | Op::LLVMInvoke) => {
                 place.called().map(|callee| (u64::from(MOST_CASES), function_number(builder, callee, context)))
             }
-            Some(Op::LLVMBr) if dead_ends::is_beside(place) => {
-                let taken = dead_ends::condition(module, builder, place.operand(0));
+            Some(Op::LLVMBr) => {
+                let taken = dead_ends::decider(module, builder, place).0;
                 Some((2, LLVMBuildZExt(builder, taken, word, NONE)))
             }
-            Some(Op::LLVMSelect | Op::LLVMBr) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),
+            Some(Op::LLVMSelect) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),
             _ => None,
         };
         if let Some((edges, taken)) = edge {
@@ -115,14 +115,11 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
 ///
 /// # Safety
 ///
-/// The builder stands before a live switch.
+/// The builder stands right before a live switch.
 unsafe fn case_number(module: &Module<'_>, builder: LLVMBuilderRef, switch: Value, word: LLVMTypeRef) -> LLVMValueRef {
     // SAFETY: by this function's promise; the first successor is the default's, and each other one has a value.
     unsafe {
-        let given = match dead_ends::is_beside(switch) {
-            true => Value(dead_ends::condition(module, builder, switch.operand(0))),
-            false => switch.operand(0),
-        };
+        let given = dead_ends::decider(module, builder, switch);
         let successors = LLVMGetNumSuccessors(switch.0);
         if successors > MOST_CASES {
             let digits = LLVMConstInt(word, u64::from(MOST_CASES - 1), 0);
