@@ -117,16 +117,16 @@ pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     kept.map(|name| format!("an address is kept in `{}`", names::short(&name)))
 }
 
-/// Beginnings of the names of clang's functions that construct global objects, when the library is loaded.
-const CONSTRUCTS: [&str; 2] = ["_GLOBAL__sub_I_", "__cxx_global_var_init"];
+/// How the name of clang's function begins that constructs global objects when the library is loaded. It calls one function for each; others of their
+/// names construct thread-local objects, which happens in a call.
+const AT_LOAD: &str = "_GLOBAL__sub_I_";
 
 /// Calls between such a function and what it comes to.
 const NESTED: usize = 8;
 
 /// Whether a function is called when the library is loaded, and never later: what it keeps does not come from the arena.
 fn runs_at_load_only(function: FunctionValue<'_>, nested: usize) -> bool {
-    let name = function.get_name().to_string_lossy();
-    if CONSTRUCTS.iter().any(|start| name.starts_with(start)) {
+    if function.get_name().to_bytes().starts_with(AT_LOAD.as_bytes()) {
         return true;
     }
     let users = Value(function.as_value_ref()).users();
