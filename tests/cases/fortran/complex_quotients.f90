@@ -15,3 +15,14 @@ subroutine ladder_power(resistance, reactance, n, power)
   power(1) = real(conjg(1d0 / admittance)) / abs(admittance)
   power(2) = abs(fraction)**2
 end subroutine
+
+! The same in single precision: what an amplifier with feedback gives.
+subroutine gain(resistance, reactance, ratio)
+  implicit none
+  real(4), intent(in) :: resistance, reactance
+  real(4), intent(out) :: ratio(2)
+  complex(4) :: feedback, output
+  feedback = cmplx(resistance, -reactance)
+  output = (2.0, 0.5) / (feedback + (1.0, 0.25) / feedback)
+  ratio = [real(output), aimag(output)]
+end subroutine

@@ -129,6 +129,19 @@ def complex_quotients(resistance: Array, reactance: Array) -> Array:
     return np.array([(1 / admittance).real / abs(admittance), abs(fraction) ** 2])
 
 
+def complex_single(resistance: Array, reactance: Array) -> Array:
+    feedback = resistance - 1j * reactance
+    output = (2 + 0.5j) / (feedback + (1 + 0.25j) / feedback)
+    return np.stack([output.real, output.imag]).astype(np.float32)
+
+
+def checkpointed_orbits(place: Array, steps: Array) -> Array:
+    z = place[0] + 1j * place[1]
+    for _ in range(int(steps)):
+        z = z / (1 + 0.1 * np.abs(z)) + 0.05 * np.exp(-z)
+    return np.abs(z)
+
+
 def complex_inside(r: Array, l: Array, omega: Array) -> Array:  # noqa: E741
     branch = r + 1j * omega * l
     return np.abs(1 / (1 / branch + 0.1 + 1j * omega) + np.conj(branch) ** 2) ** 2

@@ -114,6 +114,12 @@ const MATH: [&str; 50] = [
     "yn",
 ];
 
+/// Whether a name is one of them, or of its complex kind: `cexp`, `cabs`.
+fn is_math(name: &str) -> bool {
+    let of_complex = |name: &str| name == "abs" || name == "arg" || MATH.contains(&name);
+    MATH.contains(&name) || name.strip_prefix('c').is_some_and(of_complex)
+}
+
 /// Those that write a result through a pointer as well.
 const WRITING: [&str; 3] = ["sincos", "modf", "frexp"];
 
@@ -312,9 +318,7 @@ impl Finder<'_, '_> {
         if is_neutral || call.only_computes() {
             return Ok(());
         }
-        let plain = name.strip_suffix('f').filter(|n| MATH.contains(n)).unwrap_or(&name);
-        let of_complex = |name: &str| name == "abs" || name == "arg" || MATH.contains(&name);
-        if MATH.contains(&plain) || plain.strip_prefix('c').is_some_and(of_complex) {
+        if is_math(&name) || name.strip_suffix('f').is_some_and(is_math) {
             return Ok(());
         }
         if WRITING.contains(&name.strip_suffix('f').unwrap_or(&name)) || WRITING.contains(&name.as_str()) {
