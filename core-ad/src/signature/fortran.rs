@@ -335,17 +335,17 @@ fn wrong_extents(name: &str, dummy: &Dummy, dims: &[Dim]) -> Option<String> {
         (Dim::Int(declared), Dim::Int(given)) => *declared != 1 && given != declared,
         _ => false,
     });
-    let sorted = |dims: Vec<&Dim>| {
-        let mut texts: Vec<String> = dims.into_iter().map(Dim::to_string).collect();
+    let texts = |dims: Vec<&Dim>| dims.into_iter().map(Dim::to_string).collect::<Vec<_>>();
+    let (source, given) = (texts(declared), texts(dims.iter().collect()));
+    let sorted = |texts: &[String]| {
+        let mut texts = texts.to_vec();
         texts.sort();
         texts
     };
-    let same = declared.iter().zip(dims).all(|(declared, given)| *declared == given);
-    let is_permuted = !same && sorted(declared.clone()) == sorted(dims.iter().collect());
-    let text = |dims: Vec<&Dim>| dims.into_iter().map(Dim::to_string).collect::<Vec<_>>().join(",");
+    let is_permuted = source != given && sorted(&source) == sorted(&given);
     (contradicts || is_permuted).then(|| {
-        let (is, given) = (text(declared), text(dims.iter().collect()));
-        format!("`{name}` is `{name}({is})` in the source, but `{name}[{given}]` in the signature: give it as declared")
+        let (source, given) = (source.join(","), spell(name, dims, false));
+        format!("`{name}` is `{name}({source})` in the source, but `{given}` in the signature: give it as declared")
     })
 }
 
