@@ -17,6 +17,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +80,17 @@ def memory(problem: Problem, name: str) -> dict[str, Any]:
     column = columns.make(name, problem)
     if name in ("compile", "jax"):
         column.gradient()
+    return {"name": problem.name, "column": name, "peak": peak_of(column.gradient)}
+
+
+def peak_of(call: Callable[[], Any]) -> int:
+    """Return the peak of resident memory during a call beyond that before, in bytes."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here: proc(5)
     before = _status("VmRSS")
-    column.gradient()
-    return {"name": problem.name, "column": name, "peak": max(0, _status("VmHWM") - before)}
+    call()
+    return max(0, _status("VmHWM") - before)
 
 
 def _status(key: str) -> int:

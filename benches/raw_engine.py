@@ -80,8 +80,8 @@ def run(command: list[str], stdin: str | None = None) -> str:
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "unknown tbaa" not in line]
-        told = [line[line.index("Enzyme:") :] for line in lines if "Enzyme:" in line]
-        text = told[0][:200] if told else " ".join(lines[-3:])[-400:]
+        reasons = [line[line.index("Enzyme:") :] for line in lines if "Enzyme:" in line]
+        text = reasons[0][:200] if reasons else " ".join(lines[-3:])[-400:]
         raise EngineError(f"{Path(command[0]).name} ended with {done.returncode}: {text}")
     return done.stdout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +100,30 @@ def raw(problem: Problem) -> Native:
 
 def _cached(problem: Problem, kind: str, flags: list[str], make: Callable[[Path], str]) -> tuple[Path, str]:
     """Return library and note from the work folder, made first where they are not there."""
-    digest = hashlib.sha256(repr((kind, flags, problem.defines, str(raw_engine.clang()))).encode())
-    for path in sorted({*problem.folder.glob("*.c*"), problem.source, REPOSITORY / "benches" / "raw_engine.py"}):
+    sources = sorted({*problem.folder.glob("*.c*"), problem.source, REPOSITORY / "benches" / "raw_engine.py"})
+    return cached(f"{problem.folder.name}-{kind}", (kind, flags, problem.defines), sources, make)
+
+
+def cached(name: str, key: object, sources: Iterable[Path], make: Callable[[Path], str]) -> tuple[Path, str]:
+    """Return a library of the work folder and how it was compiled, made first where it is not there.
+
+    Parameters
+    ----------
+    name : str
+        What the file's name begins with.
+    key : object
+        What it depends on beside clang, by its ``repr``.
+    sources : iterable of path
+        Files that it depends on.
+    make : callable
+        Writes the library at a path, and returns how it was compiled.
+    """
+    digest = hashlib.sha256(repr((key, str(raw_engine.clang()))).encode())
+    for path in sources:
         digest.update(path.read_bytes())
     folder = work_folder() / "native"
     folder.mkdir(exist_ok=True)
-    library = folder / f"{problem.folder.name}-{kind}-{digest.hexdigest()[:16]}.so"
+    library = folder / f"{name}-{digest.hexdigest()[:16]}.so"
     note = library.with_suffix(".txt")
     if not note.exists():
         private = library.with_name(f"{library.stem}-{os.getpid()}.so")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,8 @@ from typing import Any
 import numpy as np
 import raw_engine
 from ffgrad.numpy import Enzyme, enzyme
-from harness.problem import rng, work_folder
+from harness.native import cached
+from harness.problem import rng
 from kernels import Kernel
 
 HEAD = '#include "{source}"\n#include <string.h>\nextern int enzyme_dup, enzyme_const;\nvoid __enzyme_autodiff(void *, ...);\n'
@@ -113,11 +112,12 @@ class Bound:
 def bound_plain(kernel: Kernel) -> Bound:
     """Return the kernel compiled by ``clang -O3 -march=native``."""
 
-    def make(library: Path) -> None:
+    def make(library: Path) -> str:
         code = library.with_suffix(".o")
         command = [str(raw_engine.clang()), *raw_engine.AFTER, "-fPIC", "-c", str(kernel.path), "-o", str(code)]
         raw_engine.run(command)
         raw_engine.link([code], library, cpp=False)
+        return "clang " + " ".join(raw_engine.AFTER)
 
     return Bound(kernel, _cached(kernel, "plain", make))
 
@@ -130,10 +130,10 @@ def plain(kernel: Kernel) -> Competitor:
 def raw(kernel: Kernel) -> Competitor:
     """Return Enzyme alone: the same source, ``__enzyme_autodiff``, and nothing of ffgrad."""
 
-    def make(library: Path) -> None:
+    def make(library: Path) -> str:
         source = library.with_suffix(".c")
         source.write_text(wrapper(kernel))
-        raw_engine.build(source, library)
+        return raw_engine.build(source, library)
 
     bound = Bound(kernel, _cached(kernel, "raw", make))
     gradient = bound.call("gradient", gradient=True)
@@ -176,16 +176,6 @@ def wrapper(kernel: Kernel) -> str:
     return HEAD.format(source=kernel.path) + f"void gradient({', '.join(declared)}) {{\n{body}}}\n"
 
 
-def _cached(kernel: Kernel, kind: str, make: Callable[[Path], None]) -> Path:
-    """Return the library, made first where it is not there."""
-    digest = hashlib.sha256(repr((kind, str(raw_engine.clang()), wrapper(kernel))).encode())
-    for path in (kernel.path, Path(__file__), Path(raw_engine.__file__)):
-        digest.update(path.read_bytes())
-    folder = work_folder() / "native"
-    folder.mkdir(exist_ok=True)
-    library = folder / f"proxy-{kernel.function}-{kind}-{digest.hexdigest()[:16]}.so"
-    if not library.exists():
-        private = library.with_name(f"{library.stem}-{os.getpid()}.so")
-        make(private)
-        private.rename(library)
-    return library
+def _cached(kernel: Kernel, kind: str, make: Callable[[Path], str]) -> Path:
+    sources = (kernel.path, Path(__file__), Path(raw_engine.__file__))
+    return cached(f"proxy-{kernel.function}-{kind}", (kind, wrapper(kernel)), sources, make)[0]

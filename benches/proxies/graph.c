@@ -1,5 +1,5 @@
 // Two relaxations over paths: lengths of soft shortest paths in a graph, by rounds over its edges (Bellman and Ford's, with a soft minimum), and the
-// cheapest way down a grid, row by row (Rodinia's pathfinder).
+// cheapest path down a grid, row by row (Rodinia's pathfinder).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

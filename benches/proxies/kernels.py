@@ -276,7 +276,7 @@ def relax(small: bool) -> Kernel:
 
 
 def pathfinder(small: bool) -> Kernel:
-    """The cheapest way down a grid."""
+    """The cheapest path down a grid."""
     rows, cols = (6, 7) if small else (400, 2500)
     return Kernel(
         name="pathfinder",

@@ -10,8 +10,6 @@ Each gradient is checked before it is timed: against finite differences, against
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import json
 import os
 import subprocess
@@ -29,7 +27,7 @@ import numpy as np  # noqa: E402
 from checks import faults  # noqa: E402
 from harness import machine, timing  # noqa: E402
 from kernels import Kernel, all_kernels  # noqa: E402
-from measure import _status, difference  # noqa: E402
+from measure import difference, peak_of  # noqa: E402
 
 TOLERANCE = 1e-6
 """How far a gradient may be from finite differences, relative to norms; from forward mode and other gradients a thousandth of it."""
@@ -156,12 +154,7 @@ def memory(kernel: Kernel, small: Kernel, what: str) -> dict[str, Any]:
     first_call, call = (c.primal if what == "primal" else c.gradient for c in (first, column))
     assert first_call is not None and call is not None
     first_call()  # code that a first call loads, and a first block of the arena, do not count
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
-    call()
-    peak = max(0, _status("VmHWM") - before)
+    peak = peak_of(call)
     given = [x for x in kernel.inputs.values() if isinstance(x, np.ndarray)]
     if what != "primal":
         given += competitors.cotangents(kernel)
