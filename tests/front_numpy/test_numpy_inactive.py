@@ -108,7 +108,7 @@ THROUGH_TEXT = """\
 #include <cstring>
 #include <string>
 extern "C" double energy(double x) {
-    std::string bytes(sizeof x, '\\\\0');
+    std::string bytes(sizeof x, '\\0');
     std::memcpy(&bytes[0], &x, sizeof x);
     double read;
     std::memcpy(&read, bytes.data(), sizeof read);

@@ -120,6 +120,8 @@ def test_what_cannot_end_a_loop_is_refused(write: Write) -> None:
     source = write(NEWTON)
     with pytest.raises(SignatureError, match='until="x" is no integer that `newton` carries from step to step'):
         enzyme(source, "newton", SIGNATURE, repeat="t", sizes={"t": 9}, until="x")
+    with pytest.raises(SignatureError, match="Give the number back through a pointer parameter"):
+        enzyme(source, "newton", SIGNATURE, repeat="t", sizes={"t": 9}, until="return")
     with pytest.raises(SignatureError, match="the option `until` is about the steps of a loop"):
         enzyme(source, "newton", "x[n], done, a[n] -> x[n], done, change", until="done")
     sliced = write("void f(double* u, int* done, double* w, int n) { u[0] *= w[0]; w[0] = u[0]; *done = 0; }\n")

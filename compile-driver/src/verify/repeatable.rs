@@ -55,3 +55,16 @@ fn differ_by_rounding(one: &[f64], other: &[f64]) -> bool {
     let largest = one.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     one.iter().zip(other).all(|(x, y)| x == y || (x - y).abs() <= 16.0 * f64::EPSILON * largest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::differ_by_rounding;
+
+    #[test]
+    fn some_units_in_the_last_place_of_the_largest_number_are_rounding() {
+        let one = [1e3, 1e-3];
+        assert!(!differ_by_rounding(&one, &[1e3 + 1e-9, 1e-3]));
+        assert!(differ_by_rounding(&one, &[1e3 * (1.0 + 2.0 * f64::EPSILON), 1e-3 + 1e-15]));
+        assert!(!differ_by_rounding(&one, &[f64::NAN, 1e-3]));
+    }
+}
