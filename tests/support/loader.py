@@ -22,6 +22,7 @@ tolerance
     Overrides of :class:`Tolerance`.
 tags
     For selecting cases. ``first-order``: second derivatives are refused, because a rule's own code, or what Enzyme made, cannot be differentiated again.
+    ``slow-twice``: minutes pass before a second derivative is refused, so none is tried.
     ``fallback``: Enzyme is silently wrong (vjp or jvp) on the first pipeline, so right on a later one or refused
     with both numbers. ``refused``: Enzyme gives up on the first pipeline, so right on a later one or a ``DifferentiationError``.
 language

@@ -90,11 +90,14 @@ def test_members_that_are_cleared_together_keep_their_types(cache: Path) -> None
 
 
 def test_type_analysis_of_trees_at_file_scope_ends(cache: Path) -> None:
-    """Their headers are as large as no node is: without the pass every pipeline reaches the limit."""
+    """Their headers are as large as no node is: without the pass every pipeline reaches the limit.
+
+    Of this program `cross-iteration` moves what is merged with the header, so the pass is alone only without it.
+    """
     source = ROOT / "cases/enzyme_bugs/named_rates.cpp"
-    assert len(gradient(source, "named_rates", "x[n] -> y[n]")) == 3
+    assert len(gradient(source, "named_rates", "x[n] -> y[n]", without=["cross-iteration"])) == 3
     with pytest.raises(ffgrad.DifferentiationError) as refused:
-        gradient(source, "named_rates", "x[n] -> y[n]", without=["opaque-tables"], timeout=10)
+        gradient(source, "named_rates", "x[n] -> y[n]", without=["opaque-tables", "cross-iteration"], timeout=10)
     assert refused.value.code == "engine-timeout"
 
 
