@@ -88,3 +88,35 @@ def test_a_function_that_ends_the_program_at_later_values_is_an_error_of_the_gra
         np.testing.assert_allclose(op.grad(good), expected)
         with pytest.raises(ffgrad.ForeignError, match=SAID[function]):
             op.grad(bad)
+
+
+TEXTS = """\
+#include <cmath>
+#include <string>
+extern "C" double logged(const double *x, int n) {
+    std::string log = "levels:";
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double level = x[i] < 1 ? std::sin(x[i]) : std::exp(-x[i]);
+        log += " " + std::to_string(level);
+        log.insert(log.size() / 2, log.substr(i));
+        log.replace(0, 1, log.c_str() + i);
+        sum += level * level;
+    }
+    return log.empty() ? 0.0 : sum;
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_branches_inside_of_text_code_are_no_paths(write: Write) -> None:
+    """Some follow addresses (whether a text is replaced by a part of itself), so that every call would be verified again."""
+    op = enzyme(write(TEXTS, name="logged.cpp"), "logged", "x[n] -> return")
+    rising = np.array([0.1, 0.2, 0.3])
+    for _ in range(5):
+        np.testing.assert_allclose(op.vjp(rising)[1](1.0)[0], np.sin(2 * rising), rtol=1e-12)
+    assert op.path_checks()["checked"] == 0
+    falling = np.array([1.1, 0.2, 2.3])
+    expected = np.where(falling < 1, np.sin(2 * falling), -2 * np.exp(-2 * falling))
+    np.testing.assert_allclose(op.vjp(falling)[1](1.0)[0], expected, rtol=1e-12)
+    assert op.path_checks()["checked"] == 1

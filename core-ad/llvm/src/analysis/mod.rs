@@ -8,6 +8,7 @@ pub mod cfg;
 pub mod constant_objects;
 pub mod foreign_calls;
 pub mod global_uses;
+pub mod inactive_parts;
 pub mod induction;
 pub mod inner_loop;
 pub mod integer_flow;

@@ -10,7 +10,7 @@
 //! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide
 //! through calls and memory is found apart ([`integer_flow`]), for the paths of calls only.
 
-use super::integer_flow;
+use super::{inactive_parts, integer_flow};
 use crate::ir::{self, Block, Op, Value};
 use core_ad::manifest::{Paths, SourceLine};
 use inkwell::module::Module;
@@ -55,13 +55,17 @@ pub fn of(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     all.filter(|(_, paths)| !paths.by_sizes()).collect()
 }
 
-/// The same with what integers decide that are given, or made of values and passed on: all places by which one call's path differs from another's of the same size.
+/// The same with what integers decide that are given, or made of values and passed on: all places by which one call's path differs
+/// from another's of the same size. Inactive text code has none.
 pub fn of_calls(module: &Module<'_>) -> HashMap<String, ValuePaths> {
     let mut all = of(module);
     for (function, places) in integer_flow::decided(module) {
         let known = &mut all.entry(function).or_default().places;
         let new: Vec<Value> = places.into_iter().filter(|place| !known.contains(place)).collect();
         known.extend(new);
+    }
+    for function in inactive_parts::all(module) {
+        all.remove(function.get_name().to_string_lossy().as_ref());
     }
     all
 }

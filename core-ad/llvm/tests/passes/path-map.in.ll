@@ -72,3 +72,38 @@ go:
 }
 
 declare void @exit(i32) noreturn
+
+; Text code has no part in the derivative, nor has what only text code calls; what the user marks inactive is counted.
+define i32 @_ZNSt7textualEd(double %v) "enzyme_inactive" {
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %sign, label %none
+
+sign:
+  %length = call i32 @digits(double %v)
+  ret i32 %length
+
+none:
+  ret i32 0
+}
+
+define internal i32 @digits(double %v) {
+  %long = fcmp ogt double %v, 9.0
+  br i1 %long, label %two, label %one
+
+two:
+  ret i32 2
+
+one:
+  ret i32 1
+}
+
+define i32 @declared(double %v) "enzyme_inactive" "ffgrad_inactive" {
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %sign, label %none
+
+sign:
+  ret i32 1
+
+none:
+  ret i32 0
+}

@@ -95,19 +95,57 @@ go:                                               ; preds = %0
 ; Function Attrs: noreturn
 declare void @exit(i32) #1
 
-; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.path(i32, i32, i32) #2
+define i32 @_ZNSt7textualEd(double %v) #2 {
+  %negative = fcmp olt double %v, 0.000000e+00
+  br i1 %negative, label %sign, label %none
+
+sign:                                             ; preds = %0
+  %length = call i32 @digits(double %v)
+  ret i32 %length
+
+none:                                             ; preds = %0
+  ret i32 0
+}
+
+define internal i32 @digits(double %v) {
+  %long = fcmp ogt double %v, 9.000000e+00
+  br i1 %long, label %two, label %one
+
+two:                                              ; preds = %0
+  ret i32 2
+
+one:                                              ; preds = %0
+  ret i32 1
+}
+
+define i32 @declared(double %v) #3 {
+  %negative = fcmp olt double %v, 0.000000e+00
+  %1 = zext i1 %negative to i32
+  call void @ffgrad.path(i32 15, i32 2, i32 %1)
+  br i1 %negative, label %sign, label %none
+
+sign:                                             ; preds = %0
+  ret i32 1
+
+none:                                             ; preds = %0
+  ret i32 0
+}
 
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.choice(i32, i32, i32) #2
+declare void @ffgrad.path(i32, i32, i32) #4
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.choice(i32, i32, i32) #4
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare double @ffgrad.hidden.f64(double) #3
+declare double @ffgrad.hidden.f64(double) #5
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #3
+declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #5
 
 attributes #0 = { memory(inaccessiblemem: readwrite) }
 attributes #1 = { noreturn }
-attributes #2 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
-attributes #3 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
+attributes #2 = { "enzyme_inactive" }
+attributes #3 = { "enzyme_inactive" "ffgrad_inactive" }
+attributes #4 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
+attributes #5 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
