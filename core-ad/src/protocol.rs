@@ -121,6 +121,9 @@ pub enum Pipeline {
     Typed,
     /// A few passes that keep the types of memory, with all addresses in memory opaque to type analysis.
     Apart,
+    /// As [`Pipeline::Inlined`]; roots and quotients that are not chosen are computed at an argument where they are finite. Tried where a
+    /// derivative is not finite though the value is.
+    Guarded,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
     /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
@@ -129,13 +132,14 @@ pub enum Pipeline {
 
 impl Pipeline {
     /// Every pipeline, in the order in which they are tried.
-    pub const ALL: [Pipeline; 8] = [
+    pub const ALL: [Pipeline; 9] = [
         Pipeline::Inlined,
         Pipeline::O1,
         Pipeline::O2,
         Pipeline::Outlined,
         Pipeline::Typed,
         Pipeline::Apart,
+        Pipeline::Guarded,
         Pipeline::Serial,
         Pipeline::Loose,
     ];
@@ -149,6 +153,7 @@ impl Pipeline {
             Pipeline::Outlined => "outlined",
             Pipeline::Typed => "typed",
             Pipeline::Apart => "apart",
+            Pipeline::Guarded => "guarded",
             Pipeline::Serial => "serial",
             Pipeline::Loose => "loose",
         }

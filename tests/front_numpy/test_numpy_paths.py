@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
 import ffgrad
 import numpy as np
 import pytest
@@ -120,3 +123,88 @@ def test_branches_inside_of_text_code_are_no_paths(write: Write) -> None:
     expected = np.where(falling < 1, np.sin(2 * falling), -2 * np.exp(-2 * falling))
     np.testing.assert_allclose(op.vjp(falling)[1](1.0)[0], expected, rtol=1e-12)
     assert op.path_checks()["checked"] == 1
+
+
+GUARDS = """\
+#include <math.h>
+double guarded(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double root = sqrt(x[i]);
+        sum += x[i] < 0 ? 1 - x[i] : root;
+    }
+    return sum;
+}
+double capped(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fmax(0.25, sqrt(x[i])) * x[i];
+    return sum;
+}
+double shared(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double root = sqrt(x[i]), inverse = 1 / root;
+        double a = x[i] > 0 ? root * inverse + inverse : 0, b = x[i] > 0 ? inverse * 3 : x[i] * x[i];
+        sum += a + b;
+    }
+    return sum;
+}
+double angle(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double a = acos(x[i]);
+        sum += x[i] < 0 ? 3 * x[i] : a;
+        if (x[i] < 0) sum += fmin(1.0, log(x[i] + 2) / (x[i] + 1.5));
+    }
+    return sum;
+}
+double root(double x) { return sqrt(x); }
+"""
+
+BAD = np.array([0.5, -1.75, 0.25])
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("guarded", lambda x: np.where(x < 0, -1, 0.5 / np.sqrt(abs(x)))),
+        ("capped", lambda x: np.where(x > 0.0625, 1.5 * np.sqrt(abs(x)), 0.25)),
+        ("shared", lambda x: np.where(x > 0, -2.0 * abs(x) ** -1.5, 2 * x)),
+    ],
+)
+def test_what_is_not_chosen_adds_no_nan(
+    write: Write, history: bool, name: str, expected: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """The root of a negative number, in a choice; whether or not there was a good gradient before."""
+    op = enzyme(write(GUARDS), name, "x[n] -> return")
+    good = np.array([0.5, 1.75, 0.25])
+    if history:
+        np.testing.assert_allclose(op.vjp(good)[1](1.0)[0], expected(good), rtol=1e-12)
+    for x in (BAD, good, BAD):
+        np.testing.assert_allclose(op.vjp(x)[1](1.0)[0], expected(x), rtol=1e-12)
+        tangent = np.array([1.0, 2.0, -1.0])
+        np.testing.assert_allclose(op.jvp((x,), (tangent,))[1], expected(x) @ tangent, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_nan_for_finite_arguments_is_verified(write: Write) -> None:
+    """It was returned without a word after a good gradient of the same size."""
+    op = enzyme(write(GUARDS), "root", "x -> return")
+    assert op.vjp(4.0)[1](1.0)[0] == 0.25
+    with pytest.warns(ffgrad.GradientWarning, match="not finite at these arguments"):
+        assert np.isnan(op.vjp(-1.0)[1](1.0)[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(op.vjp(float("nan"))[1](1.0)[0])
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_guarded_derivative_is_right_where_all_is_chosen(write: Write) -> None:
+    """The pipeline alone."""
+    op = enzyme(write(GUARDS), "angle", "x[n] -> return", pipeline="guarded")
+    x = np.array([0.5, -0.25, 0.25])
+    step = 1e-6 * np.eye(3)
+    differences = [(op(x + s) - op(x - s)) / 2e-6 for s in step]
+    np.testing.assert_allclose(op.vjp(x)[1](1.0)[0], differences, rtol=1e-8)

@@ -17,6 +17,7 @@ import ffgrad
 import numpy as np
 import pytest
 import torch
+from ffgrad.torch import enzyme
 from support.fixtures import Compile, RunPython, Write
 from support.paths import (
     CHOOSING,
@@ -260,3 +261,26 @@ def test_the_record_names_the_lines(cache: Path, compile_source: Compile) -> Non
     gradient(compile_source(SPECIAL, "special").apply, 0.3)
     [record] = [record for record in records(cache) if record["pipeline"]]
     assert 3 in [line["line"] for line in record["paths"]["values"]]
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "tape"}])
+def test_what_is_not_chosen_adds_no_nan_after_a_good_gradient(
+    cache: Path, write: Write, options: dict[str, str]
+) -> None:
+    """In a batch, from a tape, and in forward mode: the results of each are looked at."""
+    source = write("#include <math.h>\ndouble guarded(double x) { double r = sqrt(x); return x < 0 ? 1 - x : r; }\n")
+
+    def gradient(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone().requires_grad_()
+        f.apply(x).backward()
+        assert x.grad is not None
+        return x.grad
+
+    f = enzyme(source, "guarded", "x -> return", **options)  # type: ignore[arg-type]
+    x = torch.tensor([4.0, 1.0, -1.0, 0.25], dtype=torch.float64)
+    expected = torch.tensor([0.25, 0.5, -1.0, 1.0], dtype=torch.float64)
+    assert [gradient(each).item() for each in x] == expected.tolist()
+    for of_one in (torch.func.grad, lambda f: lambda v: torch.func.jvp(f, (v,), (v,))[1] / v):
+        batched = torch.func.vmap(of_one(enzyme(source, "guarded", "x -> return", **options).apply))  # type: ignore[arg-type]
+        torch.testing.assert_close(batched(x.abs()), 0.5 / x.abs().sqrt())
+        torch.testing.assert_close(batched(x), expected)

@@ -3,6 +3,7 @@
 //! In: the arrays of a call, split into elements ([`crate::call::split`]), and a verified artifact. Out: results in the caller's memory.
 
 use crate::call::arguments::{Call, Input, Results, View};
+use crate::call::not_a_number::holds_nan;
 use crate::call::results::ResultWriter;
 use crate::call::scratch::{Frame, words};
 use crate::call::split::Split;
@@ -85,7 +86,9 @@ pub(crate) struct Target {
     stride: Stride,
     /// Several elements add to one place.
     is_sum: bool,
-    /// Bytes of one element, where the entry point overwrites its result: what is then added.
+    /// Bytes of one element.
+    element: usize,
+    /// The same where the entry point overwrites its result: what is then added.
     apart: Option<usize>,
 }
 
@@ -112,7 +115,18 @@ impl Target {
             // SAFETY: the front end allocated room for the result.
             unsafe { memory.write_bytes(0, bytes) };
         }
-        Target { position, dtype, memory, bytes, stride, is_sum, apart: (is_sum && overwritten).then_some(element) }
+        let apart = (is_sum && overwritten).then_some(element);
+        Target { position, dtype, memory, bytes, stride, is_sum, element, apart }
+    }
+
+    /// Whether the element there may have given a NaN: its own part holds one, or a sum of all does.
+    pub(crate) fn may_hold_nan_of(&self, index: &[i64]) -> bool {
+        let (start, bytes) = match self.is_sum {
+            true => (0, self.bytes),
+            false => (offset(&self.stride, index), self.element),
+        };
+        // SAFETY: a front end's memory for the whole result, which the call has filled.
+        !self.memory.is_null() && unsafe { holds_nan(self.dtype, self.memory.wrapping_offset(start), bytes) }
     }
 }
 

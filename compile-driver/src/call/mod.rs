@@ -6,6 +6,7 @@ pub(crate) mod batch_loop;
 pub(crate) mod crash_guard;
 mod large_stack;
 pub mod launch;
+pub(crate) mod not_a_number;
 pub(crate) mod results;
 pub(crate) mod scratch;
 pub(crate) mod shadows;

@@ -3,6 +3,7 @@
 
 use crate::call::arguments::{COPIES, Call, Results, count, gather};
 use crate::call::batch_loop::add;
+use crate::call::not_a_number::holds_nan;
 use crate::error::Result;
 use core_ad::protocol::Entry;
 use core_ad::{Arg, DType};
@@ -10,8 +11,16 @@ use core_ad::{Arg, DType};
 /// Results of a call that may be repeated: memory is asked for once.
 pub(crate) struct Repeatable<'r> {
     results: &'r mut dyn Results,
-    /// What was given for a position, in rows or columns.
-    given: Vec<(usize, bool, Option<*mut u8>)>,
+    given: Vec<Given>,
+}
+
+/// What was given for a position, in rows or columns.
+struct Given {
+    position: usize,
+    in_columns: bool,
+    memory: Option<*mut u8>,
+    dtype: DType,
+    bytes: usize,
 }
 
 impl<'r> Repeatable<'r> {
@@ -20,7 +29,20 @@ impl<'r> Repeatable<'r> {
     }
 
     fn find(&self, position: usize, in_columns: bool) -> Option<Option<*mut u8>> {
-        self.given.iter().find(|one| (one.0, one.1) == (position, in_columns)).map(|one| one.2)
+        self.given.iter().find(|one| (one.position, one.in_columns) == (position, in_columns)).map(|one| one.memory)
+    }
+
+    fn keep(&mut self, position: usize, in_columns: bool, memory: Option<*mut u8>, dtype: DType, shape: &[i64]) {
+        let bytes = shape.iter().product::<i64>().max(0) as usize * dtype.size();
+        self.given.push(Given { position, in_columns, memory, dtype, bytes });
+    }
+
+    /// Whether a result holds a NaN. To be asked once all are written.
+    pub(crate) fn hold_nan(&self) -> bool {
+        self.given.iter().any(|one| {
+            // SAFETY: a front end's memory for an array of this shape, which the call has filled.
+            one.memory.is_some_and(|memory| unsafe { holds_nan(one.dtype, memory, one.bytes) })
+        })
     }
 }
 
@@ -30,7 +52,7 @@ impl Results for Repeatable<'_> {
             return Ok(memory);
         }
         let memory = self.results.allocate(position, dtype, shape)?;
-        self.given.push((position, false, Some(memory)));
+        self.keep(position, false, Some(memory), dtype, shape);
         Ok(memory)
     }
 
@@ -39,7 +61,7 @@ impl Results for Repeatable<'_> {
             return Ok(memory);
         }
         let memory = self.results.allocate_column_major(position, dtype, shape)?;
-        self.given.push((position, true, memory));
+        self.keep(position, true, memory, dtype, shape);
         Ok(memory)
     }
 

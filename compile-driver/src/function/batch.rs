@@ -32,6 +32,9 @@ use std::sync::atomic::Ordering;
 /// At sizes that are new to a verified derivative: how many elements are checked until a check is conclusive.
 const MOST_TRIED: usize = 64;
 
+/// How many elements of a batch are verified because they gave a NaN.
+const MOST_NAN: usize = 8;
+
 impl Function {
     /// [`Function::primal`] for each element of a batch. Results have the batch dimensions too.
     ///
@@ -151,6 +154,13 @@ impl Function {
             if let Some(watch) = &watch
                 && watch.verify(new, &inputs, &resolved)?
             {
+                return self.evaluate_over(batch, task, &mut results);
+            }
+        }
+        for element in nan_elements(&results, &targets, &split, count) {
+            let inputs = element_inputs(&split, element);
+            let of_element = Task { inputs: &inputs, ..*task };
+            if self.replaces_nan(&artifact, wanted, &of_element, &resolved, paths::checks())? {
                 return self.evaluate_over(batch, task, &mut results);
             }
         }
@@ -304,6 +314,18 @@ impl Function {
         }
         Ok(targets)
     }
+}
+
+/// The first elements whose results may hold a NaN, where there is one.
+fn nan_elements(results: &Repeatable<'_>, targets: &[Target], split: &Split<'_>, count: usize) -> Vec<usize> {
+    if !results.hold_nan() {
+        return Vec::new();
+    }
+    let may_hold = |element: &usize| {
+        let index = batch_loop::index_of(*element, &split.shape);
+        targets.iter().any(|target| target.may_hold_nan_of(&index))
+    };
+    (0..count).filter(may_hold).take(MOST_NAN).collect()
 }
 
 /// The inputs of one element.

@@ -97,32 +97,26 @@ impl Function {
         let checks = paths::checks();
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         let watch = self.watch(&artifact, task.entry, wanted, &resolved, checks);
-        let mut repeatable;
-        let results: &mut dyn Results = match &watch {
-            Some(_) => {
-                repeatable = Repeatable::new(results);
-                &mut repeatable
-            }
-            None => results,
-        };
+        let mut results = Repeatable::new(results);
         let frame = Frame::open();
         let call = self.opened.call(&resolved, &frame);
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
-        let mut writer = ResultWriter::new(results, &call, task.entry);
+        let mut writer = ResultWriter::new(&mut results, &call, task.entry);
         call.fill_slots(task, wanted, &mut writer, &mut slots)?;
-        let Some(watch) = watch else {
-            call.run(&artifact, task.entry, &mut slots)?;
-            writer.finish()?;
-            return Ok(());
+        let mut run = || call.run(&artifact, task.entry, &mut slots);
+        let news = match &watch {
+            Some(watch) => watch.over(run)?,
+            None => run().map(|()| None)?,
         };
-        let news = watch.over(|| call.run(&artifact, task.entry, &mut slots))?;
         writer.finish()?;
-        if let Some(new) = news
-            && watch.verify(new, task.inputs, &resolved)?
-        {
-            return self.evaluate_by(task, wanted, results);
+        let replaced = match (news, watch) {
+            (Some(new), Some(watch)) => watch.verify(new, task.inputs, &resolved)?,
+            _ => results.hold_nan() && self.replaces_nan(&artifact, wanted, task, &resolved, checks)?,
+        };
+        match replaced {
+            true => self.evaluate_by(task, wanted, &mut results),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The derivatives that a task needs.

@@ -10,6 +10,7 @@ pub mod gpu;
 pub(crate) mod opened;
 mod pipeline_queue;
 pub mod repeat;
+pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod tape;
 pub(crate) mod trust;

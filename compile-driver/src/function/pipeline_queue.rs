@@ -25,12 +25,26 @@ const OF_TYPES: [&str; 5] = ["type-conflict", "unknown-type", "bit-arithmetic", 
 pub(crate) struct Queue {
     waiting: VecDeque<Pipeline>,
     tried: usize,
+    /// Whether [`Pipeline::Guarded`] was not tried yet, which waits until it is asked for.
+    may_guard: bool,
 }
 
 impl Queue {
     /// All of them, first to last.
     pub fn of(pipelines: Vec<Pipeline>) -> Queue {
-        Queue { waiting: pipelines.into(), tried: 0 }
+        let mut waiting = VecDeque::from(pipelines);
+        let is_first = waiting.front() == Some(&Pipeline::Guarded);
+        let guarded = waiting.iter().position(|p| *p == Pipeline::Guarded).filter(|_| !is_first);
+        guarded.map(|at| waiting.remove(at));
+        Queue { waiting, tried: 0, may_guard: guarded.is_some() }
+    }
+
+    /// Has [`Pipeline::Guarded`] come next. `false`: it was tried.
+    pub fn guard(&mut self) -> bool {
+        if self.may_guard {
+            self.waiting.push_front(Pipeline::Guarded);
+        }
+        std::mem::take(&mut self.may_guard)
     }
 
     /// The next one.
@@ -78,6 +92,16 @@ mod tests {
         assert!(!queue.ends_with("type-conflict"));
         let rest: Vec<&str> = std::iter::from_fn(|| queue.next()).map(Pipeline::name).collect();
         assert_eq!(rest, ["apart", "o1", "o2", "outlined", "typed", "serial", "loose"]);
+    }
+
+    #[test]
+    fn the_guarded_pipeline_is_tried_once_and_only_where_it_is_asked_for() {
+        let mut queue = queue();
+        assert!(queue.guard());
+        assert_eq!(queue.next(), Some(Pipeline::Guarded));
+        assert!(!queue.guard());
+        assert!(std::iter::from_fn(|| queue.next()).all(|p| p != Pipeline::Guarded));
+        assert_eq!(Queue::of(vec![Pipeline::Guarded, Pipeline::O1]).next(), Some(Pipeline::Guarded));
     }
 
     #[test]

@@ -8,9 +8,10 @@ use crate::call::arguments::Input;
 use crate::error::{Error, Result};
 use crate::function::faulty_rule;
 use crate::function::pipeline_queue::Queue;
+use crate::function::search::Search;
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes::{self, ShapeRecord};
-use crate::function::trust::status;
+use crate::function::trust::status::is_passing;
 use crate::function::unproven;
 use crate::load::artifact::Artifact;
 use crate::options::{GivenDerivative, Verify};
@@ -20,7 +21,6 @@ use crate::prover;
 use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
-use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use std::sync::{Arc, PoisonError};
@@ -28,78 +28,6 @@ use std::time::Duration;
 
 /// Code of the refusal to return a gradient that failed its check.
 pub(crate) const UNPROVEN: &str = "unproven-gradient";
-
-/// What a search has met.
-#[derive(Default)]
-pub(crate) struct Search {
-    /// Pipelines whose derivative was rejected for every call, and why.
-    rejected: Vec<String>,
-    /// The first refusal by Enzyme, and its pipeline.
-    refusal: Option<(Pipeline, Box<Diagnosis>)>,
-    /// The check's record for the first gradient that was wrong.
-    wrong: Option<CheckRecord>,
-    /// Whether any was wrong, and not only, under `strict`, doubtful.
-    is_wrong: bool,
-    /// The first gradient that could be neither confirmed nor rejected at these arguments, and why.
-    inconclusive: Option<(Arc<Artifact>, String)>,
-    /// Whether a pipeline failed for a reason that may not recur in the next search.
-    retryable: bool,
-    /// Shapes that were refused before.
-    refused: Vec<u64>,
-    /// Pipelines that were left out, because those before took all the time there is.
-    untried: usize,
-}
-
-impl Search {
-    /// A search after which these sizes stay refused.
-    pub fn beside(refused: Vec<u64>) -> Search {
-        Search { refused, ..Search::default() }
-    }
-
-    /// The record of sizes where the check of a pipeline is inconclusive.
-    fn sizes(&self) -> ShapeRecord {
-        ShapeRecord { refused: self.refused.clone(), ..ShapeRecord::default() }
-    }
-
-    /// Whether the next search would come to the same end.
-    pub fn is_final(&self) -> bool {
-        !self.retryable
-    }
-
-    /// Notes what Enzyme refused. A pipeline that gave up early tells less than the next one.
-    fn refuse(&mut self, pipeline: Pipeline, diagnosis: Box<Diagnosis>) {
-        self.rejected.push(format!("{}: {}", pipeline.name(), diagnosis.headline));
-        self.retryable |= status::is_passing(&diagnosis);
-        if self.refusal.as_ref().is_none_or(|(_, first)| first.code == enzyme::TIMED_OUT) {
-            self.refusal = Some((pipeline, diagnosis));
-        }
-    }
-
-    /// Notes a gradient that failed its check.
-    pub fn fail(&mut self, pipeline: Pipeline, record: CheckRecord, text: &str) {
-        self.rejected.push(format!("{}: wrong gradient: {text}", pipeline.name()));
-        self.wrong.get_or_insert(record);
-    }
-
-    /// Notes an inconclusive gradient.
-    fn doubt(&mut self, pipeline: Pipeline, artifact: Arc<Artifact>, text: String) {
-        self.rejected.push(format!("{}: not proven: {text}", pipeline.name()));
-        self.inconclusive.get_or_insert((artifact, text));
-    }
-
-    /// Notes that time is up. With more of it another search may find a gradient.
-    fn stop(&mut self, untried: usize) {
-        self.untried = untried;
-        self.retryable = true;
-        self.rejected.push(format!("{untried} more not tried: those before took all of the option `timeout`"));
-    }
-
-    /// Whether the cause is the arguments alone: another pipeline would be as inconclusive. After a wrong gradient it might not
-    /// be.
-    fn is_inconclusive(&self) -> bool {
-        self.inconclusive.is_some() && self.wrong.is_none()
-    }
-}
 
 impl Selection<'_> {
     /// The verified derivative artifact for the inputs in `wanted.mask`, built, and checked at these shapes, where it was not.
@@ -220,7 +148,8 @@ impl Selection<'_> {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
                     let ends = queue.ends_with(&d.code);
-                    search.refuse(pipeline, d);
+                    let passing = is_passing(&d);
+                    search.refuse(pipeline, d, passing);
                     if ends {
                         break;
                     }
@@ -295,6 +224,9 @@ impl Selection<'_> {
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
         let mut queue = Queue::of(pipelines);
+        if search.singular {
+            queue.guard();
+        }
         while let Some(pipeline) = queue.next() {
             if queue.is_late(begun, limit) {
                 search.stop(1 + queue.waiting());
@@ -303,11 +235,13 @@ impl Selection<'_> {
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
             match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
+                Ok(None) if search.singular && queue.guard() => {}
                 Ok(None) if search.is_inconclusive() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
                     let ends = queue.ends_with(&d.code);
-                    search.refuse(pipeline, d);
+                    let passing = is_passing(&d);
+                    search.refuse(pipeline, d, passing);
                     if ends {
                         break;
                     }
@@ -391,7 +325,7 @@ impl Selection<'_> {
     }
 
     /// Builds (or loads) and checks one pipeline; `None` where its gradient is wrong, or the check inconclusive.
-    fn try_pipeline(
+    pub(crate) fn try_pipeline(
         &self,
         wanted: DerivativeSet,
         pipeline: Pipeline,
@@ -405,7 +339,8 @@ impl Selection<'_> {
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));
         }
         let place = checked_shapes::digest(resolved);
-        let Checked { outcome, paths, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
+        let Checked { outcome, paths, singular, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
+        search.singular |= singular;
         let here = ShapeRecord::one(place, &search.refused).on(paths);
         match outcome {
             Outcome::Passed(record) => {
@@ -453,40 +388,5 @@ impl Selection<'_> {
                 "Enzyme had to guess types in `{function}`; the gradient passed its check at these arguments"
             ));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::OUT_OF_MEMORY;
-
-    fn refused(code: &str) -> Box<Diagnosis> {
-        Box::new(Diagnosis::new(code, "f", "it went wrong"))
-    }
-
-    #[test]
-    fn a_search_that_ran_out_of_time_is_not_final_and_says_so() {
-        let mut search = Search::default();
-        search.refuse(Pipeline::Inlined, refused("type"));
-        search.stop(4);
-        assert!(!search.is_final());
-        assert_eq!(search.rejected[1], "4 more not tried: those before took all of the option `timeout`");
-    }
-
-    #[test]
-    fn a_refusal_lasts_only_if_no_pipeline_failed_for_a_passing_reason() {
-        let mut search = Search::default();
-        search.refuse(Pipeline::Inlined, refused("allocation"));
-        assert!(!search.retryable);
-        search.refuse(Pipeline::O1, refused(OUT_OF_MEMORY));
-        assert!(search.retryable);
-        assert_eq!(
-            search.refusal.as_ref().map(|(pipeline, d)| (*pipeline, d.code.as_str())),
-            Some((Pipeline::Inlined, "allocation"))
-        );
-        search.refuse(Pipeline::O2, refused(enzyme::TIMED_OUT));
-        assert!(!search.is_inconclusive(), "nothing was checked");
-        assert_eq!(search.rejected, ["inlined: it went wrong", "o1: it went wrong", "o2: it went wrong"]);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::build::openmp;
 use crate::call::arguments::{COPIES, Call, Input, Results, View, count};
-use crate::call::results::ResultWriter;
+use crate::call::results::{Repeatable, ResultWriter};
 use crate::call::scratch::Frame;
 use crate::call::task::Task;
 use crate::error::{Error, Result};
@@ -139,11 +139,9 @@ impl Function {
             let all = Task { mask: made_for | mask, ..task };
             return self.evaluate_by(&task, self.wanted(&all), results);
         };
-        Task::vjp(inputs, cotangents, mask).check(
-            &self.opened.spec.function,
-            &self.opened.manifest.plan,
-            &tape.resolved,
-        )?;
+        let checks = paths::checks();
+        let task = Task::vjp(inputs, cotangents, mask);
+        task.check(&self.opened.spec.function, &self.opened.manifest.plan, &tape.resolved)?;
         let wanted = tape.wanted;
         let frame = Frame::open();
         let call = self.opened.call(&tape.resolved, &frame);
@@ -153,12 +151,16 @@ impl Function {
         }
         let mut slots = tape.slots.clone();
         call.run_with(&tape.artifact, Entry::Reverse, &mut slots, Some(&mut tape.handle))?;
-        let mut writer = ResultWriter::new(results, &call, Entry::Vjp);
+        let mut results = Repeatable::new(results);
+        let mut writer = ResultWriter::new(&mut results, &call, Entry::Vjp);
         for (position, &arg) in plan.inputs.iter().enumerate().filter(|(p, _)| mask >> p & 1 == 1) {
             let target = writer.allocate(position, plan.args[arg].dtype, &tape.resolved.shapes[arg])?;
             hand_over(&call, arg, tape.slots[place_of(plan, wanted.mask, arg, Part::Shadow)], target);
         }
         writer.finish()?;
+        if results.hold_nan() && self.replaces_nan(&tape.artifact, wanted, &task, &tape.resolved, checks)? {
+            return self.evaluate_by(&task, self.wanted(&task), &mut results);
+        }
         Ok(())
     }
 

@@ -5,16 +5,20 @@
 //! call's own inputs, as where a size is new: it passes and its path is remembered, here and in processes to come; or another
 //! pipeline takes its place and the call is repeated; or there is a warning with numbers, or a refusal.
 //!
-//! A derivative that crashes on a new path is verified in the same way, and so replaced or refused.
+//! A derivative that crashes on a new path is verified in the same way, and so replaced or refused; and so is one that gives a NaN for finite
+//! arguments, whatever decides the path ([`not_a_number`]).
 //!
 //! These checks take at most two seconds and as long as the calls themselves have taken. What is then new is returned without a check,
 //! counted, and warned of once. `verify="strict"` has no such limit.
 //!
 //! [`KnownPaths`]: crate::function::trust::paths::KnownPaths
+//! [`not_a_number`]: crate::call::not_a_number
 
 use crate::call::arguments::Input;
 use crate::call::batch_loop::{CallWatch, NewPath};
 use crate::call::crash_guard;
+use crate::call::not_a_number::is_finite;
+use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::function::trust::Selection;
@@ -50,6 +54,18 @@ impl Function {
         before: u64,
     ) -> Option<Watch<'_>> {
         artifact.paths?;
+        self.watch_any(artifact, entry, wanted, resolved, before)
+    }
+
+    /// The same whatever decides the path.
+    fn watch_any(
+        &self,
+        artifact: &Arc<Artifact>,
+        entry: Entry,
+        wanted: DerivativeSet,
+        resolved: &Resolved,
+        before: u64,
+    ) -> Option<Watch<'_>> {
         let options = &self.opened.spec.options;
         let is_watched = matches!(options.verify, Verify::Once | Verify::Strict) && !options.mpi;
         if entry == Entry::Primal || !is_watched || checks() != before {
@@ -64,6 +80,28 @@ impl Function {
             found.filter(|(_, known)| Arc::ptr_eq(&known.artifact, artifact)).map(|(w, known)| (w, known.clone()))?
         };
         Some(Watch { server, function: self, wanted, known })
+    }
+
+    /// Verifies a derivative that gave a NaN, where all arguments of the task are finite. `before`: as for [`Function::watch`]. `true`: another takes its place, and the call is to be repeated.
+    ///
+    /// # Errors
+    ///
+    /// A differentiation error where no pipeline gives a gradient that passes.
+    pub(crate) fn replaces_nan(
+        &self,
+        artifact: &Arc<Artifact>,
+        wanted: DerivativeSet,
+        task: &Task<'_>,
+        resolved: &Resolved,
+        before: u64,
+    ) -> Result<bool> {
+        if task.entry == Entry::Primal || checks() != before || !is_finite(task) {
+            return Ok(false);
+        }
+        match self.watch_any(artifact, task.entry, wanted, resolved, before) {
+            Some(watch) => watch.verify_because(&Reason::NotANumber, task.inputs, resolved),
+            None => Ok(false),
+        }
     }
 
     /// What checks of new paths have done so far.
@@ -105,15 +143,40 @@ impl Watch<'_> {
     ///
     /// A differentiation error where no pipeline gives a gradient that passes; the crash, where the call crashed and the check does not.
     pub fn verify(&self, new: NewPath, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
-        let serving = self.server.as_deref().unwrap_or(self.function);
-        let outcome = serving.selection().check_path(self.wanted, &self.known, &new, inputs, resolved);
-        if self.server.is_some() {
-            serving.take_warnings().into_iter().for_each(|text| self.function.opened.warn(text));
-        }
+        let reason = if new.crash.is_some() { Reason::Crash(&new.path) } else { Reason::Path(&new.path) };
+        let outcome = self.verify_because(&reason, inputs, resolved);
         match new.crash {
             // The prover may have less stack than the caller, so that the function itself crashes there.
             Some(crash) if matches!(outcome, Ok(false) | Err(Error::Foreign(_))) => Err(crash),
             _ => outcome,
+        }
+    }
+
+    fn verify_because(&self, reason: &Reason<'_>, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
+        let serving = self.server.as_deref().unwrap_or(self.function);
+        let outcome = serving.selection().check_watched(self.wanted, &self.known, reason, inputs, resolved);
+        if self.server.is_some() {
+            serving.take_warnings().into_iter().for_each(|text| self.function.opened.warn(text));
+        }
+        outcome
+    }
+}
+
+/// Why a call is verified.
+enum Reason<'r> {
+    /// Its path is new.
+    Path(&'r PathSet),
+    /// It crashed on a path.
+    Crash(&'r PathSet),
+    /// It gave a NaN for finite arguments.
+    NotANumber,
+}
+
+impl Reason<'_> {
+    fn path(&self) -> Option<&PathSet> {
+        match self {
+            Reason::Path(path) | Reason::Crash(path) => Some(path),
+            Reason::NotANumber => None,
         }
     }
 }
@@ -125,18 +188,18 @@ impl CallWatch for Watch<'_> {
 }
 
 impl Selection<'_> {
-    fn check_path(
+    fn check_watched(
         &self,
         wanted: DerivativeSet,
         known: &Arc<Derivative>,
-        new: &NewPath,
+        reason: &Reason<'_>,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<bool> {
-        let is_crash = new.crash.is_some();
+        let is_crash = matches!(reason, Reason::Crash(_));
         if !is_crash && !known.paths.has_time() && !self.opened.is_strict() {
             if known.paths.note_unchecked() {
-                self.warn_unchecked();
+                self.warn_unchecked(reason);
             }
             return Ok(false);
         }
@@ -146,23 +209,30 @@ impl Selection<'_> {
         if !now.is_some_and(|now| Arc::ptr_eq(&now, known)) {
             return Ok(true);
         }
-        if !is_crash && known.paths.kept().contains(&new.path) {
+        if let Reason::Path(path) = reason
+            && known.paths.kept().contains(path)
+        {
             return Ok(false);
         }
         let started = Instant::now();
-        let outcome = self.check_again_on(wanted, known, Some(&new.path), inputs, resolved);
+        let outcome = self.check_again_on(wanted, known, reason.path(), inputs, resolved);
         // A search for another derivative is not repeated for each path.
         let is_kept = outcome.as_ref().is_ok_and(|chosen| Arc::ptr_eq(chosen, &known.artifact));
         known.paths.note_checked(if is_kept { started.elapsed() } else { Duration::ZERO });
         Ok(!Arc::ptr_eq(&outcome?, &known.artifact))
     }
 
-    fn warn_unchecked(&self) {
+    fn warn_unchecked(&self, reason: &Reason<'_>) {
         let function = &self.opened.spec.function;
+        let why = match reason {
+            Reason::NotANumber => format!("a derivative of `{function}` is NaN although its arguments are finite"),
+            _ => format!(
+                "values decide the path through `{function}`, and this call took a path that no verified call has taken"
+            ),
+        };
         self.opened.warn(format!(
-            "values decide the path through `{function}`, and this call took a path that no verified call has taken: its \
-             gradient is returned without a check, because checks have used up their time (2 s, and as long as its calls); \
-             verify=\"strict\" checks without limit"
+            "{why}: its gradient is returned without a check, because checks have used up their time (2 s, and as long as its \
+             calls); verify=\"strict\" checks without limit"
         ));
     }
 }

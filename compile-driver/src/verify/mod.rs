@@ -102,7 +102,7 @@ pub fn check(
         (None, _) => outcome,
     };
     let paths = if outcome.is_right() { probe.paths.take() } else { PathSet::default() };
-    Ok(Checked { outcome, paths, coarsest: probe.coarsest.get() })
+    Ok(Checked { outcome, paths, coarsest: probe.coarsest.get(), singular: probe.singular })
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -224,6 +224,8 @@ struct Probe<'a> {
     tells_unsolved: Cell<bool>,
     /// How far forward and reverse mode were apart at most, relative to the terms compared.
     coarsest: Cell<f64>,
+    /// At the given values the function is finite, and a derivative is not.
+    singular: bool,
 }
 
 impl<'a> Probe<'a> {
@@ -242,6 +244,7 @@ impl<'a> Probe<'a> {
             place: Cell::new(Place::Given),
             paths: RefCell::default(),
             is_compared: Cell::new(true),
+            singular: false,
             tells_unsolved: Cell::new(false),
             coarsest: Cell::new(0.0),
         }
@@ -394,6 +397,7 @@ impl<'a> Probe<'a> {
 
     /// Where the check at a point is inconclusive, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
+        self.singular = !here.is_finite() && self.is_finite_at(values)?;
         let reason = if here.is_finite() {
             "all derivatives are zero, or lost in rounding"
         } else {

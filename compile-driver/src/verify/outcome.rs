@@ -68,12 +68,14 @@ pub struct Checked {
     pub paths: PathSet,
     /// How far forward and reverse mode were apart at most, relative to the terms compared.
     pub coarsest: f64,
+    /// At the given arguments the value is finite, and a derivative is not.
+    pub singular: bool,
 }
 
 impl From<Outcome> for Checked {
     /// Without paths.
     fn from(outcome: Outcome) -> Checked {
-        Checked { outcome, paths: PathSet::default(), coarsest: 0.0 }
+        Checked { outcome, paths: PathSet::default(), coarsest: 0.0, singular: false }
     }
 }
 

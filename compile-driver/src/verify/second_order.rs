@@ -45,6 +45,9 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     if here.is_informative() {
         return judge_sample(probe, point, here, first, entry);
     }
+    if !here.is_finite() {
+        probe.singular = probe.is_finite_at(point)?;
+    }
     // Zeros are inconclusive, since the function may be linear only here; so are infinities. A generic point decides.
     if !probe.allowed.other {
         return Ok(Outcome::Inconclusive("second derivatives are zero or not finite at these arguments".to_owned()));

@@ -339,6 +339,9 @@ impl<'ctx> Session<'ctx> {
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
         zero_stores::unmark(&module);
+        if job.pipeline == Pipeline::Guarded {
+            lowering::guards::run(&module);
+        }
         around.counts_paths &= notes.add_paths(value_paths::record(&module));
         if !job.lines {
             debug_info::strip(&module);

@@ -65,6 +65,7 @@ enum PipelineName {
     Outlined,
     Typed,
     Apart,
+    Guarded,
     Serial,
     Loose,
 }
@@ -119,6 +120,7 @@ impl From<PipelineName> for Pipeline {
             PipelineName::Outlined => Pipeline::Outlined,
             PipelineName::Typed => Pipeline::Typed,
             PipelineName::Apart => Pipeline::Apart,
+            PipelineName::Guarded => Pipeline::Guarded,
             PipelineName::Serial => Pipeline::Serial,
             PipelineName::Loose => Pipeline::Loose,
         }

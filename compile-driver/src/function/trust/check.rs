@@ -2,7 +2,8 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
-use crate::function::select::{Search, UNPROVEN};
+use crate::function::search::Search;
+use crate::function::select::UNPROVEN;
 use crate::function::trust::Selection;
 use crate::function::trust::checked_shapes;
 use crate::function::trust::paths;
@@ -14,6 +15,7 @@ use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::path_set::PathSet;
+use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -39,9 +41,15 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let Checked { outcome, paths, .. } = self.checked(wanted, &known.artifact, inputs, resolved)?;
+        let Checked { outcome, paths, singular, .. } = self.checked(wanted, &known.artifact, inputs, resolved)?;
         self.record_paths(wanted, known, &paths);
         let place = paths::digest(resolved, path);
+        if singular
+            && matches!(outcome, Outcome::Inconclusive(_))
+            && let Some(artifact) = self.try_guarded(wanted, known.artifact.record.pipeline, inputs, resolved)?
+        {
+            return Ok(artifact);
+        }
         match outcome {
             Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
             Outcome::Suspect(record, text) if !self.opened.is_strict() => {
@@ -56,10 +64,10 @@ impl Selection<'_> {
             }
             Outcome::Inconclusive(text) => self.warn_inconclusive(wanted, place, &text),
             Outcome::Suspect(record, text) => {
-                return self.replace(wanted, known, (record, &text, false), inputs, resolved);
+                return self.replace(wanted, known, (record, &text, false), singular, inputs, resolved);
             }
             Outcome::Wrong(record, text) => {
-                return self.replace(wanted, known, (record, &text, true), inputs, resolved);
+                return self.replace(wanted, known, (record, &text, true), singular, inputs, resolved);
             }
         }
         Ok(known.artifact.clone())
@@ -90,6 +98,7 @@ impl Selection<'_> {
         wanted: DerivativeSet,
         known: &Derivative,
         (record, text, is_wrong): (CheckRecord, &str, bool),
+        singular: bool,
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
@@ -101,7 +110,7 @@ impl Selection<'_> {
         before.refuse(&self.refused_before(wanted));
         // Before the search, which may be interrupted: the pipeline stays in use at other sizes.
         self.record_refused(wanted, known, resolved, is_wrong);
-        let mut search = Search::beside(before.refused);
+        let mut search = Search { singular, ..Search::beside(before.refused) };
         let tried = known.artifact.record.pipeline;
         if let Some(pipeline) = tried {
             search.fail(pipeline, record, text);
@@ -115,6 +124,25 @@ impl Selection<'_> {
             known.sizes.explain(checked_shapes::digest(resolved), &diagnosis);
         }
         Err(Error::Differentiation(diagnosis))
+    }
+
+    /// [`Pipeline::Guarded`], where its derivative is right here.
+    fn try_guarded(
+        &self,
+        wanted: DerivativeSet,
+        instead_of: Option<Pipeline>,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<Artifact>>> {
+        if instead_of == Some(Pipeline::Guarded) || !self.opened.pipelines(wanted).contains(&Pipeline::Guarded) {
+            return Ok(None);
+        }
+        let _lock = self.opened.lock_if_alone(wanted)?;
+        let mut search = Search::after_singular(self.refused_before(wanted), instead_of);
+        match self.try_pipeline(wanted, Pipeline::Guarded, inputs, resolved, &mut search) {
+            Err(Error::Differentiation(_)) => Ok(None),
+            outcome => outcome,
+        }
     }
 
     /// Warns of a check that only finite differences do not confirm, once for each place (sizes, or sizes and a path); where every call

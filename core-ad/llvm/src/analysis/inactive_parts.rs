@@ -3,8 +3,8 @@
 //! No branch in them chooses what Enzyme differentiates, and some follow the order of addresses, which each process has its own of. What the user
 //! marks inactive is not among them: that claim is verified on every path.
 
+use crate::ir::markers::INACTIVE_BY_NAME;
 use crate::ir::{self, Value};
-use crate::rules::inactive;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -30,7 +30,7 @@ pub fn all<'ctx>(module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
 
 fn is_inactive(function: FunctionValue<'_>) -> bool {
     let is_marked = function.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some();
-    is_marked && !inactive::is_named(function)
+    is_marked && function.get_string_attribute(AttributeLoc::Function, INACTIVE_BY_NAME).is_none()
 }
 
 /// Whether it is called, and only from these.

@@ -122,6 +122,9 @@ pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     declare_inactive(module, CLOBBER, without_value(module, &[pointer(module)]), ARGUMENT_MEMORY)
 }
 
+/// The attribute of functions that the user, or a rule, says are inactive.
+pub const INACTIVE_BY_NAME: &str = "ffgrad_inactive";
+
 fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     for name in ["enzyme_inactive", "enzyme_nofree"] {
         set_text(module, function, AttributeLoc::Function, name, "");

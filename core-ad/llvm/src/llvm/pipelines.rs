@@ -85,7 +85,7 @@ const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-
 
 /// The inlining of that pipeline variant; nothing for the others.
 pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
-    if !matches!(variant, Pipeline::Inlined | Pipeline::Apart) {
+    if !matches!(variant, Pipeline::Inlined | Pipeline::Guarded | Pipeline::Apart) {
         return Ok(());
     }
     run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
@@ -114,6 +114,7 @@ pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<
         | Pipeline::O1
         | Pipeline::Outlined
         | Pipeline::Typed
+        | Pipeline::Guarded
         | Pipeline::Serial
         | Pipeline::Loose => "default<O1>",
     };

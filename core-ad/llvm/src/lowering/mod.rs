@@ -1,5 +1,6 @@
 //! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; the map of the
-//! paths that a derivative takes, and what ends the program; solvers that have not solved.
+//! paths that a derivative takes, and what ends the program; solvers that have not solved; roots and
+//! quotients that are not chosen.
 
 pub mod caught;
 pub mod checkpoint;
@@ -9,6 +10,7 @@ pub mod dead_ends;
 pub mod descriptors;
 pub mod exceptions;
 pub mod fortran_runtime;
+pub mod guards;
 pub mod indirect_calls;
 pub mod openmp;
 pub mod path_map;

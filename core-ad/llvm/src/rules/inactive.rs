@@ -4,6 +4,7 @@
 
 use super::refusals::{self, Refusal};
 use super::rule::text;
+use crate::ir::markers::INACTIVE_BY_NAME;
 use crate::ir::{Result, set_string_attribute};
 use core_ad::names;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -157,9 +158,6 @@ const FORTRAN: [&str; 19] = [
 /// What all names in that library begin with.
 const FORTRAN_RUNTIME: &str = "_FortranA";
 
-/// The attribute of functions that the user names.
-const NAMED: &str = "ffgrad_inactive";
-
 /// The symbols that names in `inactive=` mean in a module. A name without a function stays as it is.
 pub fn symbols(module: &Module<'_>, names: &[String]) -> Vec<String> {
     if names.is_empty() {
@@ -195,7 +193,7 @@ pub fn mark(module: &Module<'_>, symbols: &[String]) -> Result<()> {
             .get_function(name)
             .ok_or_else(|| format!("`{name}` is marked inactive, but nothing in the source calls or defines it"))?;
         mark_one(module, function, function.count_basic_blocks() == 0);
-        set_string_attribute(module, function, NAMED, "");
+        set_string_attribute(module, function, INACTIVE_BY_NAME, "");
     }
     Ok(())
 }
@@ -229,7 +227,7 @@ pub fn mark_text(module: &Module<'_>) -> Result<()> {
 /// Marks a function of flang's runtime library. Those keep nothing that they are given beyond the statement.
 pub fn mark_runtime(module: &Module<'_>, function: FunctionValue<'_>) {
     mark_one(module, function, true);
-    set_string_attribute(module, function, NAMED, "");
+    set_string_attribute(module, function, INACTIVE_BY_NAME, "");
 }
 
 /// LLVM's functions that read and write the processor's state: rounding, flags, counters. Enzyme knows none of them.
@@ -263,7 +261,7 @@ fn wrap_processor_state(module: &Module<'_>) -> Result<()> {
 
 /// Whether the user, or a rule, says that a function is inactive. What it is given it does not keep.
 pub fn is_named(function: FunctionValue<'_>) -> bool {
-    function.get_string_attribute(AttributeLoc::Function, NAMED).is_some()
+    function.get_string_attribute(AttributeLoc::Function, INACTIVE_BY_NAME).is_some()
 }
 
 /// Without a body to look at, and in text functions, Enzyme has to be told that nothing is freed that a derivative needs.

@@ -1,0 +1,242 @@
+//! Gives roots, quotients and logarithms that are not chosen an argument at which they are finite, in the pipeline `guarded`.
+//!
+//! ```text
+//! %root = call double @llvm.sqrt.f64(double %x)                 %c = call i1 @ffgrad.hidden.i1(i1 %inside)
+//! %y = select i1 %inside, double %root, double %b      becomes  %safe = select i1 %c, double %x, double 0.5    ; hidden, too
+//!                                                               %root = call double @llvm.sqrt.f64(double %safe)
+//! ```
+//!
+//! The value is the same. But the reverse pass multiplies the adjoint of what is not chosen, which is 0, by a derivative that is infinite or none
+//! (`0 / (2 sqrt(-1))`), and the sum with what was chosen is a NaN. A phi chooses too, where its edge leaves the block in which the value is computed
+//! on a condition, and so do `fmax` and `fmin`. LLVM would take the second choice out of the root again if it knew that the condition is that of the first, or what is safe.
+
+use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
+use crate::ir::markers::{hidden, load_opaque_zero};
+use crate::ir::{self, Block, Op, Value};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMRealPredicate::{self, LLVMRealOGE, LLVMRealOLE, LLVMRealUNO};
+use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+/// An expression with more operations than this is left as it is.
+const LARGEST: usize = 64;
+
+/// Functions of one argument, or of a basis and an exponent, that are not finite everywhere, or have such a derivative; LLVM's `llvm.NAME.f64` too.
+const RISKY: [&str; 16] = [
+    "sqrt", "log", "log2", "log10", "log1p", "pow", "powi", "asin", "acos", "acosh", "atanh", "cbrt", "tgamma",
+    "lgamma", "exp", "exp2",
+];
+
+/// Where all of [`RISKY`] but this one are finite, and their derivatives: 0.5. Of this one: 2.
+const ABOVE_ONE: &str = "acosh";
+
+const NONE: *const std::ffi::c_char = c"".as_ptr();
+
+/// Guards every choice between numbers.
+pub fn run(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        let headers = headers(&ir::blocks(function));
+        // SAFETY: live instructions of the module; what is replaced is erased behind its last use.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            let guard = Guard { module, function, builder, zeros: RefCell::default() };
+            for i in ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_number(*i)) {
+                match i.op() {
+                    Some(Op::LLVMSelect) => guard.select(i),
+                    Some(Op::LLVMPHI) if !headers.contains(&i.parent()) => guard.phi(i),
+                    Some(Op::LLVMCall) => guard.extremum(i),
+                    _ => {}
+                }
+            }
+            LLVMDisposeBuilder(builder);
+        }
+    }
+}
+
+/// The blocks in which loops begin: what a phi there has of the iteration before is not chosen. All of a function that is too large to look at.
+fn headers(blocks: &[Block]) -> HashSet<Block> {
+    if blocks.len() > MAX_BLOCKS {
+        return blocks.iter().copied().collect();
+    }
+    let cfg = Cfg::of(blocks);
+    let dominators = cfg.dominators();
+    let is_header = |block: &&Block| {
+        let own = cfg.number(**block);
+        cfg.predecessors[own].iter().any(|from| dominators.dominates(own, *from))
+    };
+    blocks.iter().filter(is_header).copied().collect()
+}
+
+fn is_number(i: Value) -> bool {
+    // SAFETY: a live type.
+    matches!(unsafe { LLVMGetTypeKind(i.ty()) }, LLVMDoubleTypeKind | LLVMFloatTypeKind)
+}
+
+/// What an operation must be given to be finite, by the number of its operand, where it is not finite everywhere.
+fn safe_argument(i: Value) -> Option<(u32, f64)> {
+    if i.is(Op::LLVMFDiv) {
+        return (!i.operand(1).is_number()).then_some((1, 0.5));
+    }
+    let callee = i.callee()?;
+    let name = callee.strip_prefix("llvm.").map_or(callee.as_str(), |rest| rest.split('.').next().unwrap_or(rest));
+    // The C library's functions for `float`.
+    let name = RISKY.iter().find(|known| name == **known || name.strip_suffix('f') == Some(**known))?;
+    Some((0, if *name == ABOVE_ONE { 2.0 } else { 0.5 }))
+}
+
+/// Whether an instruction may be computed once more: it reads and writes no memory.
+fn is_pure(i: Value) -> bool {
+    match i.op() {
+        Some(
+            Op::LLVMFAdd
+            | Op::LLVMFSub
+            | Op::LLVMFMul
+            | Op::LLVMFDiv
+            | Op::LLVMFNeg
+            | Op::LLVMFPExt
+            | Op::LLVMFPTrunc
+            | Op::LLVMSelect,
+        ) => true,
+        Some(Op::LLVMCall) => safe_argument(i).is_some() || i.only_computes(),
+        _ => false,
+    }
+}
+
+/// The operations that lead to a number, operands first; none where no one of them is risky, or there are too many.
+fn expression(of: Value) -> Vec<Value> {
+    fn add(value: Value, all: &mut Vec<Value>) -> bool {
+        if !value.is_instruction() || !is_number(value) || !is_pure(value) || all.contains(&value) {
+            return true;
+        }
+        let fits = all.len() < LARGEST && value.operands().into_iter().all(|operand| add(operand, all));
+        all.push(value);
+        fits
+    }
+    let mut all = Vec::new();
+    let fits = add(of, &mut all);
+    if fits && all.iter().any(|i| safe_argument(*i).is_some()) { all } else { Vec::new() }
+}
+
+/// A builder in a function, and zeros that LLVM does not know, by their type.
+struct Guard<'m, 'ctx> {
+    module: &'m Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    builder: LLVMBuilderRef,
+    zeros: RefCell<HashMap<LLVMTypeRef, LLVMValueRef>>,
+}
+
+/// SAFETY of the methods: the instruction is live, in a block with a terminator, and the builder is of its context.
+impl Guard<'_, '_> {
+    /// A choice by a condition.
+    unsafe fn select(&self, select: Value) {
+        let condition = select.operand(0);
+        for (operand, chosen_by) in [(1, true), (2, false)] {
+            let all = expression(select.operand(operand));
+            if !all.is_empty() {
+                // SAFETY: by the rule of this type; what leads to an operand dominates its user.
+                unsafe {
+                    LLVMPositionBuilderBefore(self.builder, select.0);
+                    let copy = self.guarded(&all, Some((condition, chosen_by)));
+                    LLVMSetOperand(select.0, operand, copy);
+                }
+            }
+        }
+    }
+
+    /// A choice by the edges into a block: what leads to a value is computed again on its edge.
+    unsafe fn phi(&self, phi: Value) {
+        let incoming = phi.incoming();
+        for (number, (value, from)) in (0u32..).zip(incoming.iter().copied()).filter(|_| incoming.len() > 1) {
+            let (all, end) = (expression(value), from.terminator());
+            if all.is_empty() || !end.is(Op::LLVMBr) {
+                continue;
+            }
+            // A block that is left on one edge is itself the edge, unless the value is computed there.
+            let condition = match from.successors().as_slice() {
+                [_] if !value.stands_in(from) => None,
+                [first, other] if first != other => Some((end.operand(0), *first == phi.parent())),
+                _ => continue,
+            };
+            // SAFETY: by the rule of this type; a value that comes in dominates the end of the block it comes from.
+            unsafe {
+                LLVMPositionBuilderBefore(self.builder, end.0);
+                let copy = self.guarded(&all, condition);
+                LLVMSetOperand(phi.0, number, copy);
+            }
+        }
+    }
+
+    /// `fmax(a, b)` and `fmin(a, b)`: the other one where one is not a number.
+    unsafe fn extremum(&self, call: Value) {
+        let predicate: LLVMRealPredicate =
+            match call.callee().as_deref().map(|name| name.rsplit_once('.').map_or(name, |n| n.0)) {
+                Some("llvm.maxnum") => LLVMRealOGE,
+                Some("llvm.minnum") => LLVMRealOLE,
+                _ => return,
+            };
+        let (a, b) = (call.operand(0), call.operand(1));
+        if expression(a).is_empty() && expression(b).is_empty() {
+            return;
+        }
+        // SAFETY: by the rule of this type; the call is erased after its uses are replaced.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, call.0);
+            let larger = LLVMBuildFCmp(self.builder, predicate, a.0, b.0, NONE);
+            let alone = LLVMBuildFCmp(self.builder, LLVMRealUNO, b.0, b.0, NONE);
+            let first = LLVMBuildOr(self.builder, larger, alone, NONE);
+            let select = Value(LLVMBuildSelect(self.builder, first, a.0, b.0, NONE));
+            LLVMReplaceAllUsesWith(call.0, select.0);
+            call.erase();
+            if select.is_instruction() {
+                self.select(select);
+            }
+        }
+    }
+
+    /// A condition, which LLVM does not know any more.
+    unsafe fn hidden(&self, condition: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: a live value, and a function of its type.
+        unsafe {
+            let Some(hide) = hidden(self.module, LLVMTypeOf(condition)) else { return condition };
+            let hide = hide.as_value_ref();
+            LLVMBuildCall2(self.builder, LLVMGlobalGetValueType(hide), hide, &mut { condition }, 1, NONE)
+        }
+    }
+
+    fn zero(&self, ty: LLVMTypeRef) -> LLVMValueRef {
+        *self.zeros.borrow_mut().entry(ty).or_insert_with(|| load_opaque_zero(self.module, self.function, ty, 0))
+    }
+
+    /// Computes an expression again where the builder stands, its risky arguments replaced where the condition does not have this value.
+    unsafe fn guarded(&self, all: &[Value], condition: Option<(Value, bool)>) -> LLVMValueRef {
+        // SAFETY: by the caller's promise all operands dominate the builder's place.
+        unsafe {
+            let hidden = condition.map(|(condition, chosen_by)| (self.hidden(condition.0), chosen_by));
+            let mut copies: HashMap<Value, LLVMValueRef> = HashMap::new();
+            let mut last = std::ptr::null_mut();
+            for i in all {
+                let copy = LLVMInstructionClone(i.0);
+                for (number, operand) in (0u32..).zip(i.operands()) {
+                    if let Some(known) = copies.get(&operand) {
+                        LLVMSetOperand(copy, number, *known);
+                    }
+                }
+                if let (Some((number, safe)), Some((chosen, chosen_by))) = (safe_argument(*i), hidden) {
+                    let given = LLVMGetOperand(copy, number);
+                    let ty = LLVMTypeOf(given);
+                    let safe = LLVMBuildFAdd(self.builder, self.zero(ty), LLVMConstReal(ty, safe), NONE);
+                    let (yes, no) = if chosen_by { (given, safe) } else { (safe, given) };
+                    LLVMSetOperand(copy, number, LLVMBuildSelect(self.builder, chosen, yes, no, NONE));
+                }
+                LLVMInsertIntoBuilder(self.builder, copy);
+                copies.insert(*i, copy);
+                last = copy;
+            }
+            last
+        }
+    }
+}
