@@ -218,6 +218,9 @@ pub enum CacheError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A variable about the cache has a value that it cannot have.
+    #[error(transparent)]
+    Variable(#[from] size::BadVariable),
     /// A tool found no room for a file.
     #[error(
         "`{}` found no room on the disk: {}\n  Make room, or set FFGRAD_CACHE_DIR (and TMPDIR) to folders that have some.",

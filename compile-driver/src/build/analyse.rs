@@ -69,6 +69,29 @@ pub fn analyse(context: &Context<'_>) -> Result<Analysed> {
     }
 }
 
+/// The functions that the sources define, as a person names them.
+///
+/// # Errors
+///
+/// Compile and cache errors.
+pub fn functions(context: &Context<'_>) -> Result<Vec<String>> {
+    let Context { spec, tools, cache } = *context;
+    let staging = cache.staging()?;
+    let mut worker = Worker::start(tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+    let headers = bundled::include_folder(cache)?;
+    let mut found = Vec::new();
+    // Where nothing else is there: inline and static functions that nothing uses.
+    for all_declarations in [false, true] {
+        let compiled = compile(context, &staging, &headers, all_declarations, None)?;
+        let loaded = load(context, &mut worker, &compiled.modules, openmp::around_engine(context)?)?;
+        found = symbol::readable(&compiled.procedures, &loaded.functions);
+        if !found.is_empty() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 /// Whether a worker has loaded what builds of a function start from, and nothing else.
 fn has_loaded_all(worker: &Worker, manifest: &Manifest) -> bool {
     worker.loads() == 1 && manifest.library.is_empty() && manifest.renamed.is_empty() && manifest.external.is_empty()
@@ -227,9 +250,11 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
         Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
         Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
         Err(Error::Differentiation(d)) if worker.failure().is_none() && !is_no_prototypes(&d) => {
+            // What the worker says is about the function; that it was the worker who met it is not.
+            let met = format!("the worker failed on `{}`: ", spec.function);
             match d.headline.split_once(UNSET_CONSTANT) {
                 Some((_, name)) => Err(crate::build::frontend::cuda::unset_constant(spec, name)),
-                None => Err(undescribed(spec, d.headline)),
+                None => Err(undescribed(spec, d.headline.trim_start_matches(met.as_str()).to_owned())),
             }
         }
         Err(other) => Err(other),

@@ -3,7 +3,7 @@
 //! Two stages. [`analyse`] compiles the source and discovers what it is; [`primal`] and [`derivative`]
 //! make shared objects from the bitcode it left, when they are first needed.
 
-mod analyse;
+pub(crate) mod analyse;
 pub mod checkpoint;
 pub mod context;
 pub mod enzyme;

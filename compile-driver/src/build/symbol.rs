@@ -29,17 +29,18 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String], read: &[Pat
                 .advise(format!("Give the parameters too, as one of: {}.", quoted(&candidates)))
         }
         Lookup::Missing { closest } => {
-            let headline = format!("there is no function `{function}` in {}", source_text::names(spec));
+            let headline = match function.is_empty() {
+                true => format!("no function of {} is named", source_text::names(spec)),
+                false => format!("there is no function `{function}` in {}", source_text::names(spec)),
+            };
             let diagnosis = Diagnosis::new("no-such-function", function, headline);
             if let Some(macro_name) = renamed(function, read.iter().map(PathBuf::as_path)) {
                 diagnosis.advise(macro_name)
+            } else if is_template(spec, function, read) {
+                diagnosis.advise(no_instance(function))
             } else if closest.is_empty() {
-                let paths = crate::build::frontend::flang::paths(procedures, functions);
-                let names = if paths.is_empty() { visible(functions) } else { paths };
+                let names = readable(procedures, functions);
                 match names.is_empty() {
-                    true if is_template(spec, function) => diagnosis.advise(format!(
-                        "`{function}` is a template there, and no instance of it is compiled: name one, `{function}<double>`."
-                    )),
                     true => diagnosis.advise("It defines no functions."),
                     false => diagnosis.advise(format!("It defines: {}.", quoted(&names[..names.len().min(8)]))),
                 }
@@ -49,6 +50,22 @@ pub fn find(spec: &Spec, procedures: &[Found], functions: &[String], read: &[Pat
         }
     };
     Err(Error::compile(diagnosis))
+}
+
+/// What to say of a template of which there is no such instance.
+fn no_instance(function: &str) -> String {
+    match function.split_once('<') {
+        None => format!(
+            "`{function}` is a template there, and no instance of it is compiled: name one with all of its arguments: `{function}<double>`."
+        ),
+        Some((name, _)) => format!("`{name}` is a template there, and it has no instance with these arguments."),
+    }
+}
+
+/// All functions that a user could mean, by readable name.
+pub fn readable(procedures: &[Found], functions: &[String]) -> Vec<String> {
+    let paths = crate::build::frontend::flang::paths(procedures, functions);
+    if paths.is_empty() { visible(functions) } else { paths }
 }
 
 /// What to say of a name that a macro turns into another one: `#define rho gsw_rho`.
@@ -78,17 +95,34 @@ pub fn renamed<'p>(name: &str, files: impl Iterator<Item = &'p Path>) -> Option<
     None
 }
 
-/// Whether the sources have a template that seems to have this name: the word `template`, and later the name before a parenthesis.
-fn is_template(spec: &Spec, function: &str) -> bool {
-    let name = function.rsplit("::").next().unwrap_or(function);
-    let of_text = |text: &str| {
-        let declared = text.split_once("template").is_some_and(|(_, rest)| rest.contains(&format!("{name}(")));
-        declared || text.split_once("template").is_some_and(|(_, rest)| rest.contains(&format!("{name} (")))
-    };
-    spec.sources.iter().filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| of_text(&text))
+/// Whether the sources, or headers that they read, have a template that seems to have this name: the word `template` with its parameters, and
+/// before the next bracket of any kind the name and a parenthesis.
+fn is_template(spec: &Spec, function: &str, read: &[PathBuf]) -> bool {
+    let name = function.split(['<', '(']).next().unwrap_or(function);
+    let name = name.rsplit("::").next().unwrap_or(name).trim();
+    if name.is_empty() {
+        return false;
+    }
+    let of_text = |text: &str| text.split("template").skip(1).any(|rest| declares(rest, name));
+    let files = spec.sources.iter().chain(read.iter().filter(|path| !path.starts_with("/usr")));
+    files.filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| of_text(&text))
 }
 
-/// The first few functions a user could have meant, by readable name. Those of the system's headers have
+/// Whether what stands behind the word `template` declares a function of this name.
+fn declares(rest: &str, name: &str) -> bool {
+    if !rest.trim_start().starts_with('<') {
+        return false;
+    }
+    // The head ends where a body, another declaration or the arguments begin; the name is the last word before these.
+    let head = rest.find(['{', ';']).map_or(rest, |end| &rest[..end]);
+    head.match_indices('(').any(|(at, _)| {
+        let before = head[..at].trim_end();
+        let is_whole = |start: &str| !start.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        before.strip_suffix(name).is_some_and(is_whole)
+    })
+}
+
+/// The functions a user could have meant, by readable name. Those of the system's headers have
 /// reserved names, live in `std`, or come from libc's own inline definitions.
 fn visible(functions: &[String]) -> Vec<String> {
     const INLINE: [&str; 12] = [
@@ -109,7 +143,7 @@ fn visible(functions: &[String]) -> Vec<String> {
         let name = n.split(['(', '<']).next().unwrap_or(n);
         name.starts_with("std::") || name.starts_with("__") || name.starts_with("gnu_") || INLINE.contains(&name)
     };
-    functions.iter().map(|f| names::demangle(f)).filter(|n| !system(n)).take(8).collect()
+    functions.iter().map(|f| names::demangle(f)).filter(|n| !system(n)).collect()
 }
 
 fn quoted(names: &[String]) -> String {

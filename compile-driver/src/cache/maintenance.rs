@@ -4,7 +4,7 @@
 //! and both are taken here before anything is removed.
 
 use crate::cache::{Cache, Lock, entry, io, layout, locked, no_locks};
-use crate::error::Result;
+use crate::error::{CacheError, Result};
 use crate::os::size;
 use core_ad::manifest::{Choice, FORMAT, Manifest};
 use serde::Serialize;
@@ -172,16 +172,21 @@ pub fn tidy(cache: &Cache) {
         return;
     }
     remove_leftovers(cache, LEFTOVERS, &mut Removed::default());
-    let limit = limit();
+    // Whoever opens a function is told of a limit that is none.
+    let Ok(limit) = limit() else { return };
     if size(cache.root()) > limit {
         let _ = prune(cache, limit, None);
     }
 }
 
 /// The value of `FFGRAD_CACHE_LIMIT`, else the default.
-pub fn limit() -> u64 {
-    let given = std::env::var("FFGRAD_CACHE_LIMIT").ok();
-    given.and_then(|text| size::bytes(&text)).unwrap_or(DEFAULT_LIMIT)
+///
+/// # Errors
+///
+/// A value that is no size.
+pub fn limit() -> Result<u64> {
+    let given = size::variable("FFGRAD_CACHE_LIMIT", &[], "a size: 10G, 500M").map_err(CacheError::from)?;
+    Ok(given.unwrap_or(DEFAULT_LIMIT))
 }
 
 /// The lock under which an entry may be removed; `None` while it is in use.

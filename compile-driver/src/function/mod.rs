@@ -37,9 +37,10 @@ use crate::gpu::driver::Modules;
 use crate::gpu::errors::Kernel;
 use crate::options::Spec;
 use crate::os::cpu;
+use crate::os::process::memory;
 use crate::pack;
 use crate::source_text;
-use crate::toolchain;
+use crate::toolchain::{self, ToolchainError};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{Manifest, Source};
@@ -47,6 +48,20 @@ use core_ad::protocol::Pipeline;
 use core_ad::shapes::{self, Resolved};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+
+/// The functions that sources define, or a pack has, as a person names them.
+///
+/// # Errors
+///
+/// Toolchain, compile, pack and cache errors.
+pub fn functions(spec: Spec) -> Result<Vec<String>> {
+    if let Some(path) = pack::read::source(&spec) {
+        return Ok(pack::read::read(path)?.functions.into_keys().collect());
+    }
+    source_text::check(&spec)?;
+    let (tools, cache) = (tools_for(&spec)?, Cache::open()?);
+    build::analyse::functions(&Context { spec: &spec, tools: &tools, cache: &cache })
+}
 
 /// A foreign function ready to be called and differentiated.
 pub struct Function {
@@ -85,6 +100,9 @@ impl Function {
             let path = path.to_owned();
             return Self::of_pack(pack::read::open(spec, &path)?, chooser);
         }
+        memory::check().map_err(ToolchainError::Variable)?;
+        toolchain::check_prover()?;
+        maintenance::limit()?;
         if folder::is_wanted(&spec) {
             let cache = Cache::open()?;
             let with_flang = |fortran: bool| {

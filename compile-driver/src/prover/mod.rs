@@ -21,6 +21,7 @@ use crate::verify::{self, Allowed, Checked, Moved, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use protocol::{Reply, Request};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 pub use client::warm;
@@ -85,6 +86,16 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
         }
     }
     verify::time_vjp(call, artifact, values, budget)
+}
+
+/// The error for a function that has ended the process in which a command ran it at arguments of its own making.
+pub fn ended(function: &str, status: ExitStatus) -> Error {
+    let headline = format!("`{function}` {} at arguments that were drawn at random", server::how(status));
+    Error::Foreign(Box::new(
+        Diagnosis::new(CRASH, function, headline)
+            .advise("Give it arguments that suit it: --range NAME=LO:HI, --value NAME=X, --dim NAME=N.")
+            .advise("A function that ends its process (exit, abort) has no gradient there: let it return."),
+    ))
 }
 
 /// The record of a check that came to no numbers.

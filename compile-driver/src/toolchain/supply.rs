@@ -101,22 +101,35 @@ pub(super) fn wheel(
     let Supply::Folder(files) = supply else {
         return pip::fetch(&Pip::find(place)?, pin, folder, progress);
     };
+    verified(files, pin)
+}
+
+/// The file of a pin in a folder, as it was pinned.
+fn verified(files: &Path, pin: &Pin) -> Result<PathBuf, ToolchainError> {
     let file = files.join(pin.file);
     if !file.is_file() {
         return Err(lacking(files, &[pin.file]));
     }
+    let size = std::fs::metadata(&file).map_err(ToolchainError::io("read", &file))?.len();
     let got = digest_of(&file).map_err(ToolchainError::io("read", &file))?;
     if got != pin.sha256 {
-        return Err(ToolchainError::DigestMismatch { package: pin.name(), expected: pin.sha256.to_owned(), got });
+        return Err(ToolchainError::Altered { file, size, expected: pin.sha256.to_owned(), got });
     }
     Ok(file)
 }
 
-/// Refuses a folder that lacks files, before anything is installed; all of them in one message.
+/// Refuses a folder that is none, lacks files (all of them in one message) or has one that is not as it was pinned, before anything is
+/// installed.
 pub(super) fn check(supply: &Supply, pins: &[&Pin]) -> Result<(), ToolchainError> {
     let Supply::Folder(files) = supply else { return Ok(()) };
+    if !files.is_dir() {
+        return Err(ToolchainError::NoFolder { path: files.clone() });
+    }
     let absent: Vec<&str> = pins.iter().map(|pin| pin.file).filter(|file| !files.join(file).is_file()).collect();
-    if absent.is_empty() { Ok(()) } else { Err(lacking(files, &absent)) }
+    if !absent.is_empty() {
+        return Err(lacking(files, &absent));
+    }
+    pins.iter().try_for_each(|pin| verified(files, pin).map(drop))
 }
 
 /// The error for files that a folder lacks.

@@ -116,6 +116,24 @@ pub fn find_prover() -> Option<PathBuf> {
     found.filter(|path| is_program(path))
 }
 
+/// Refuses a `FFGRAD_PROVER` that is no program: without one derivatives would be verified in the caller's process, unasked.
+///
+/// # Errors
+/// [`ToolchainError::Unusable`].
+pub fn check_prover() -> Result<(), ToolchainError> {
+    let given = std::env::var_os("FFGRAD_PROVER").filter(|value| !value.is_empty() && value != "none");
+    match given.is_none() || find_prover().is_some() {
+        true => Ok(()),
+        false => Err(ToolchainError::Unusable {
+            tool: "the prover".to_owned(),
+            path: given.map(PathBuf::from).unwrap_or_default(),
+            reason: "there is no such program".to_owned(),
+            remedy: "correct FFGRAD_PROVER, or unset it; `none` verifies derivatives in the caller's process"
+                .to_owned(),
+        }),
+    }
+}
+
 /// The folders for programs of ffgrad's own.
 fn folders(place: &Place) -> Vec<&Path> {
     // A test program runs in target/debug/deps; its worker is one above.

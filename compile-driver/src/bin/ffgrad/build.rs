@@ -19,7 +19,7 @@ Examples:
 The derivatives are proven at the first call, with real arguments; `ffgrad check` tries random ones now.")]
 pub struct Build {
     #[command(flatten)]
-    source: Source,
+    pub source: Source,
     /// Also build second derivatives
     #[arg(long)]
     second: bool,

@@ -98,8 +98,9 @@ impl Verb {
         match self {
             Self::List(given) => list(&cache, given.json),
             Self::Prune(given) => {
-                let unused = given.unused.map(|days| Duration::from_secs(days * 24 * 3600));
-                removed(maintenance::prune(&cache, given.size.unwrap_or_else(maintenance::limit), unused)?, given.json)
+                let unused = given.unused.map(|days| Duration::from_secs(days.saturating_mul(24 * 3600)));
+                let size = given.size.map_or_else(maintenance::limit, Ok)?;
+                removed(maintenance::prune(&cache, size, unused)?, given.json)
             }
             Self::Clear(given) => removed(maintenance::clear(&cache)?, given.json),
             Self::Verify(given) => verify(&cache, given.remove, given.json),
@@ -118,7 +119,7 @@ fn list(cache: &Cache, json: bool) -> Result<Outcome, Box<dyn Error>> {
     let mut text = if all.is_empty() { "nothing is built\n".to_owned() } else { table(&rows) };
     let total = all.iter().map(|e| e.bytes).sum();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} in {}, at most {}", human(total), cache.root().display(), human(maintenance::limit()));
+    let _ = writeln!(text, "{} in {}, at most {}", human(total), cache.root().display(), human(maintenance::limit()?));
     Ok(Outcome::success(text))
 }
 

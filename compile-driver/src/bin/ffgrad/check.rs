@@ -16,6 +16,7 @@ use crate::Outcome;
 use crate::points::{LARGEST_STEP, Points, Random, Values};
 use crate::show::table;
 use crate::source::Source;
+use crate::wording;
 
 /// Arguments of `check`.
 #[derive(Args)]
@@ -33,7 +34,7 @@ Numbers are normally distributed, with mean 0 and variance 1. That suits few phy
 input a range or a value.")]
 pub struct Check {
     #[command(flatten)]
-    source: Source,
+    pub source: Source,
     /// Value of a dimension (else 5)
     #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size)]
     dims: Vec<(String, i64)>,
@@ -44,7 +45,7 @@ pub struct Check {
     #[arg(long = "range", value_name = "NAME=LO:HI", value_parser = crate::points::range)]
     ranges: Vec<(String, [f64; 2])>,
     /// How many random points
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
     trials: u64,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
@@ -169,7 +170,7 @@ fn rendered(rows: &[Row], warnings: &[String], success: bool) -> String {
     let mut text = table(&cells);
     for warning in warnings {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "warning: {warning}");
+        let _ = writeln!(text, "warning: {}", wording::of_command(warning));
     }
     text.push_str(match (rows.is_empty(), success) {
         (true, _) => "no input can be differentiated\n",

@@ -30,6 +30,9 @@ impl Doctor {
             format!("{}\n", serde_json::to_string_pretty(&with_older_names(&checks)?)?)
         } else {
             let verdict = match blocking {
+                _ if toolchain::is_not_installed(&checks) => {
+                    "The toolchain is not installed yet: run `ffgrad toolchain install`.".to_owned()
+                }
                 0 => "All that ffgrad needs is there.".to_owned(),
                 1 => "One thing is missing; the line marked → has the remedy.".to_owned(),
                 n => format!("{n} things are missing; the lines marked → have the remedies."),

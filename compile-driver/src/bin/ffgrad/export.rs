@@ -17,6 +17,7 @@ use crate::Outcome;
 use crate::check;
 use crate::points::{Points, Random};
 use crate::source::Source;
+use crate::wording;
 
 /// Arguments of `export`.
 #[derive(Args)]
@@ -36,7 +37,7 @@ pub struct Export {
     #[arg(value_name = "PACK")]
     pack: PathBuf,
     #[command(flatten)]
-    source: Source,
+    pub source: Source,
     /// Name to open it by (else its own)
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
@@ -56,7 +57,7 @@ pub struct Export {
     add: bool,
     /// Prove the derivatives now, at random arguments
     #[arg(long)]
-    check: bool,
+    pub check: bool,
     /// Value of a dimension for --check (else 5)
     #[arg(long = "dim", value_name = "NAME=N", value_parser = crate::source::size, requires = "check")]
     dims: Vec<(String, i64)>,
@@ -124,7 +125,7 @@ impl Export {
             let whole = serde_json::json!({ "pack": self.pack, "index": index, "warnings": warnings });
             return Ok(Outcome::success(format!("{}\n", serde_json::to_string_pretty(&whole)?)));
         }
-        let mut text: String = warnings.iter().map(|w| format!("warning: {w}\n")).collect();
+        let mut text: String = warnings.iter().map(|w| format!("warning: {}\n", wording::of_command(w))).collect();
         text.push_str(&described(&self.pack, &index));
         Ok(Outcome::success(text))
     }

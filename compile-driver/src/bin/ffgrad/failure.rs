@@ -4,6 +4,8 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
+use crate::wording;
+
 /// `{"error": {...}}`; what is not known is null.
 pub fn as_json(error: &(dyn Error + 'static), message: &str) -> Value {
     let driver = error.downcast_ref::<compile_driver::Error>();
@@ -24,6 +26,6 @@ pub fn as_json(error: &(dyn Error + 'static), message: &str) -> Value {
         "line": location.map(|l| l.line),
         "expected": diagnosis.and_then(|d| d.expected.as_ref()),
         "found": diagnosis.and_then(|d| d.found.as_ref()),
-        "hints": diagnosis.map_or(&[][..], |d| &d.advice),
+        "hints": diagnosis.map_or(&[][..], |d| &d.advice).iter().map(|h| wording::of_command(h)).collect::<Vec<_>>(),
     } })
 }

@@ -16,11 +16,15 @@ mod prove;
 mod show;
 mod source;
 mod toolchain;
+mod within;
+mod wording;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 /// Gradients of C, C++, Fortran and CUDA functions, from their own source.
@@ -87,6 +91,27 @@ impl Outcome {
 }
 
 impl Verb {
+    /// The function, where the verb calls it.
+    fn called_function(&self) -> Option<String> {
+        match self {
+            Self::Check(verb) => Some(verb.source.function().to_owned()),
+            Self::Export(verb) if verb.check => Some(verb.source.function().to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether no function was named.
+    fn lacks_function(&self) -> bool {
+        let source = match self {
+            Self::Build(verb) => Some(&verb.source),
+            Self::Show(verb) => verb.source.as_ref(),
+            Self::Check(verb) => Some(&verb.source),
+            Self::Export(verb) => Some(&verb.source),
+            _ => None,
+        };
+        source.is_some_and(|source| source.function().is_empty())
+    }
+
     fn run(self) -> Result<Outcome, Box<dyn Error>> {
         match self {
             Self::Toolchain(verb) => verb.run(),
@@ -108,33 +133,58 @@ impl Verb {
 fn main() -> ExitCode {
     // Read before the arguments are parsed, because every verb reports an error in the same format.
     let json = std::env::args_os().any(|argument| argument == "--json");
-    let verb = Cli::parse().command;
+    within::begin();
+    let verb = parsed().command;
     if let Verb::Prove = verb {
         return prove::run();
     }
-    let mut result = verb.run();
+    let outside = verb.called_function().filter(|_| !within::is_inside()).map(|function| within::run(&function));
+    let mut result = match outside {
+        // The child has printed what there was to print.
+        Some(Ok(code)) => return code,
+        Some(Err(error)) => Err(error),
+        None => verb.run(),
+    };
     // A program that reads JSON is no person to ask.
     let offered = match &result {
         Err(error) if !json => toolchain::offer(error.as_ref()),
         _ => Ok(false),
     };
     match offered {
-        Ok(true) => result = Cli::parse().command.run(),
+        Ok(true) => result = parsed().command.run(),
         Ok(false) => {}
         Err(error) => result = Err(error),
     }
-    match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {
+    let code = match result.and_then(|outcome| Ok((print(&outcome.text)?, outcome.success))) {
         Ok(((), true)) => ExitCode::SUCCESS,
         Ok(((), false)) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {}", explain(error.as_ref()));
+            let message = wording::of_command(&explain(error.as_ref()));
+            eprintln!("error: {message}");
             if json {
                 // If the pipe is closed, only the exit status is left.
-                let _ = print(&format!("{:#}\n", failure::as_json(error.as_ref(), &explain(error.as_ref()))));
+                let _ = print(&format!("{:#}\n", failure::as_json(error.as_ref(), &message)));
             }
             ExitCode::FAILURE
         }
-    }
+    };
+    within::done();
+    code
+}
+
+/// The command line. Where only the function is missing, it is the empty name: the verb lists those that there are.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let given: Vec<OsString> = std::env::args_os().collect();
+        // Options may follow the last word that is none.
+        let again =
+            (2..=given.len()).rev().filter(|_| error.kind() == ErrorKind::MissingRequiredArgument).find_map(|at| {
+                let mut words = given.clone();
+                words.insert(at, OsString::new());
+                Cli::try_parse_from(words).ok().filter(|cli| cli.command.lacks_function())
+            });
+        again.unwrap_or_else(|| error.exit())
+    })
 }
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.

@@ -1,6 +1,6 @@
 //! The random points of `ffgrad check` and `ffgrad export --check`: dimensions, values and ranges that the caller gives, else defaults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use compile_driver::call::arguments::View;
 use core_ad::{Arg, CallPlan, DType, Dim};
@@ -49,7 +49,7 @@ impl Points {
     ///
     /// # Errors
     ///
-    /// A name that no input has or that has a value and a range, and an integer input with a value or range that has no integer.
+    /// A dimension that no input has, a name that no input has or that has a value and a range, and an integer input with a value or range that has no integer.
     pub fn new(
         dims: Vec<(String, i64)>,
         values: Vec<(String, f64)>,
@@ -67,6 +67,16 @@ impl Points {
             if given.insert(arg.name.clone(), entry).is_some() {
                 return Err(format!("`{name}` is given twice: give it one --value or one --range"));
             }
+        }
+        let known = symbols(plan);
+        if let Some((name, _)) = dims.iter().find(|(name, _)| !known.contains(name.as_str())) {
+            let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            return Err(match all.is_empty() {
+                true => {
+                    format!("`--dim {name}`: the inputs of `{}` have no dimension without a number", plan.signature)
+                }
+                false => format!("`--dim {name}`: the dimensions of the inputs are {}", all.join(", ")),
+            });
         }
         Ok(Points { dims: dims.into_iter().collect(), given })
     }
@@ -103,6 +113,25 @@ impl Given {
             Given::Range(low, high) => low.ceil() <= high.floor(),
         }
     }
+}
+
+/// The dimensions of the inputs that have names.
+fn symbols(plan: &CallPlan) -> BTreeSet<&str> {
+    fn add<'p>(dim: &'p Dim, found: &mut BTreeSet<&'p str>) {
+        match dim {
+            Dim::Int(_) => {}
+            Dim::Sym(name) => {
+                found.insert(name);
+            }
+            Dim::Add(a, b) | Dim::Sub(a, b) | Dim::Mul(a, b) | Dim::FloorDiv(a, b) => {
+                add(a, found);
+                add(b, found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    plan.inputs.iter().flat_map(|&i| &plan.args[i].shape).for_each(|dim| add(dim, &mut found));
+    found
 }
 
 /// The input of a name.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use compile_driver::function::Function;
+use compile_driver::options::Spec;
 use core_ad::manifest::{ArtifactRecord, Manifest, Paths, SourceLine};
 use core_ad::protocol::Pipeline;
 use core_ad::{Access, Arg, CallPlan, Passing, Role};
@@ -22,6 +23,7 @@ use crate::source::Source;
 #[command(after_help = "\
 Examples:
   ffgrad show test.c f
+  ffgrad show test.c                  lists the functions
   ffgrad show mv.c matvec --signature 'A[m,n], x[n] -> y[m]'
   ffgrad show model.cpp rates.cpp 'ns::energy(double const*, int)' -I include -D ORDER=4 --flag=-std=c++20
   ffgrad show test.c f --derivative
@@ -29,7 +31,7 @@ Examples:
   ffgrad show --passes")]
 pub struct Show {
     #[command(flatten)]
-    source: Option<Source>,
+    pub source: Option<Source>,
     /// Print the passes around Enzyme: what each is for, when it runs, its program; takes no function
     #[arg(long, exclusive = true)]
     passes: bool,
@@ -77,7 +79,11 @@ impl Show {
             return Ok(Outcome::success(core_ad::passes::text()));
         };
         let (stage, pipeline, json) = (self.ir, self.pipeline.into(), self.json);
-        let function = Function::open(source.spec())?;
+        let spec = source.spec();
+        if spec.function.is_empty() {
+            return listed(spec, json);
+        }
+        let function = Function::open(spec)?;
         let manifest = function.manifest();
         let built = self.derivative || stage.is_some();
         let folder = || function.artifact_folder(manifest.plan.differentiable_mask(), pipeline);
@@ -99,6 +105,21 @@ impl Show {
         }
         Ok(Outcome::success(text))
     }
+}
+
+/// The functions that sources define, or a pack has.
+fn listed(spec: Spec, json: bool) -> Result<Outcome, Box<dyn Error>> {
+    let sources = spec.sources.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ");
+    let functions = compile_driver::function::functions(spec)?;
+    if json {
+        let text = serde_json::to_string_pretty(&serde_json::json!({ "functions": functions }))?;
+        return Ok(Outcome::success(format!("{text}\n")));
+    }
+    let text = match functions.is_empty() {
+        true => format!("{sources} defines no function; of a template name an instance: `f<double>`\n"),
+        false => functions.iter().map(|name| format!("{name}\n")).collect(),
+    };
+    Ok(Outcome::success(text))
 }
 
 impl Stage {

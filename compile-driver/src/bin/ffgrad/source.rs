@@ -1,6 +1,6 @@
 //! Command-line arguments that several verbs share: files, function, signature and the options of the build.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use compile_driver::options::{Options, Spec};
@@ -38,7 +38,7 @@ pub struct Source {
     #[arg(long, default_value = "auto")]
     engine: String,
     /// Seconds that each run of a compiler or of Enzyme may take
-    #[arg(long, default_value_t = Options::default().timeout, value_name = "SECONDS")]
+    #[arg(long, default_value_t = Options::default().timeout, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 }
 
@@ -58,8 +58,18 @@ pub fn size(text: &str) -> Result<(String, i64), String> {
 }
 
 impl Source {
+    /// The name of the function; empty where none is given.
+    pub fn function(&self) -> &str {
+        // `ffgrad show a.c b.c`: the last is a source, too.
+        let is_source = Path::new(&self.function).is_file() && self.function.contains('.');
+        if is_source { "" } else { &self.function }
+    }
+
     /// As the driver takes it.
-    pub fn spec(self) -> Spec {
+    pub fn spec(mut self) -> Spec {
+        if !self.function.is_empty() && self.function().is_empty() {
+            self.files.push(PathBuf::from(std::mem::take(&mut self.function)));
+        }
         let options = Options {
             flags: self.flags,
             include_dirs: self.include_dirs,

@@ -4,12 +4,18 @@
 //! and reserved addresses do not count. It holds for each process by itself, and children of a child inherit it. Linux only: other
 //! systems cannot set it for a process that has started, or do not enforce it.
 
-use crate::os::size;
+use crate::os::size::{self, BadVariable};
 use std::process::Child;
+
+/// Values for no limit.
+const NONE: [&str; 3] = ["none", "unlimited", "0"];
 
 /// Nothing is limited to less than this.
 #[cfg(target_os = "linux")]
 const LEAST: u64 = 2 << 30;
+
+/// How a line of the system's loader ends that got no memory for a library; where it may not map it, it says more.
+const LOADER: &str = "failed to map segment from shared object";
 
 /// Words of allocators, runtimes and linkers that got no memory.
 const WORDS: [&str; 8] = [
@@ -23,12 +29,24 @@ const WORDS: [&str; 8] = [
     "allocation failed",
 ];
 
+/// What the variable takes.
+const TAKES: &str = "a size (16G, 500M), or none for no limit";
+
+/// Refuses a value of `FFGRAD_MEMORY_LIMIT` that is no size.
+///
+/// # Errors
+///
+/// The variable with its value.
+pub fn check() -> Result<(), BadVariable> {
+    size::variable("FFGRAD_MEMORY_LIMIT", &NONE, TAKES).map(drop)
+}
+
 /// Bytes that each child may take: the value of `FFGRAD_MEMORY_LIMIT` (`8G`; `none`), else three quarters of the machine's or
 /// the container's memory. `None`: as many as it likes.
 pub fn allowed() -> Option<u64> {
     let given = std::env::var("FFGRAD_MEMORY_LIMIT").unwrap_or_default();
     match given.trim() {
-        "none" | "unlimited" | "0" => None,
+        none if NONE.contains(&none) => None,
         text => size::bytes(text).filter(|&b| b > 0).or_else(default),
     }
 }
@@ -38,7 +56,7 @@ pub fn was_short(stderr: &str) -> bool {
     let is_code =
         |l: &&str| l.starts_with(['@', '%', '!', ' ', '$']) || l.starts_with("declare ") || l.starts_with("define ");
     let mut lines = stderr.lines().filter(|l| !is_code(l)).map(str::to_ascii_lowercase);
-    lines.any(|line| WORDS.iter().any(|words| line.contains(words)))
+    lines.any(|line| line.ends_with(LOADER) || WORDS.iter().any(|words| line.contains(words)))
 }
 
 /// Limits a child that has just been started.
@@ -94,6 +112,12 @@ fn container() -> Option<u64> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loader_without_memory_is_told_from_one_without_permission() {
+        let line = "clang: error while loading shared libraries: libLLVM.so: failed to map segment from shared object";
+        assert!(was_short(line) && !was_short(&format!("{line}: Operation not permitted")));
+    }
 
     #[test]
     fn the_default_leaves_some_for_others() {

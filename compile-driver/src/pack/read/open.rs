@@ -26,6 +26,9 @@ pub(crate) struct Files {
 impl Files {
     pub fn of(pack: &Path, function: &str) -> Result<Self> {
         let form = Form::of(pack);
+        if !pack.exists() {
+            return Err(no_pack(pack, function));
+        }
         if form == Form::Folder {
             return Ok(Files { folder: pack.to_owned(), _unpacked: None });
         }
@@ -47,8 +50,10 @@ pub fn read(pack: &Path) -> Result<Index> {
 }
 
 pub(crate) fn index(pack: &Path, files: &Files, function: &str) -> Result<Index> {
-    let broken =
-        || damaged(pack, &format!("its index `{INDEX}` is missing or has changed since it was written"), function);
+    let broken = || match files.folder.join(INDEX).exists() || files.folder.join("entries").exists() {
+        true => damaged(pack, &format!("its index `{INDEX}` is missing or has changed since it was written"), function),
+        false => no_pack(pack, function),
+    };
     let value: Value = cache::read_json(&files.folder.join(INDEX)).ok_or_else(broken)?;
     let number = |name: &str| value[name].as_u64().unwrap_or_default();
     let (version, format) = (number("version"), number("format"));
@@ -62,6 +67,17 @@ pub(crate) fn index(pack: &Path, files: &Files, function: &str) -> Result<Index>
         return Err(Error::Pack(Box::new(diagnosis.advise("Export it again with the version that will open it."))));
     }
     serde_json::from_value(value).map_err(|_| broken())
+}
+
+/// The error for a path that is no pack's.
+fn no_pack(path: &Path, function: &str) -> Error {
+    let (shown, is_there) = (path.display(), path.exists());
+    let headline = if is_there { format!("`{shown}` is no pack") } else { format!("there is no `{shown}`") };
+    let advice = match is_there {
+        true => "A pack is a folder or an archive (.zip, .tar) that `ffgrad export` has written.",
+        false => "`ffgrad export PACK FILE FUNCTION` writes a pack.",
+    };
+    Error::Pack(Box::new(refusal("no-pack", function, headline).advise(advice)))
 }
 
 /// Opens a function of a pack.

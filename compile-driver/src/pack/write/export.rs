@@ -27,6 +27,7 @@ use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -58,11 +59,11 @@ pub fn export(target: &Path, wishes: &[Wish<'_>], add: bool) -> Result<Index> {
         packable(wish.function)?;
     }
     let beside = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(beside).map_err(cache::io("create", beside))?;
+    fs::create_dir_all(beside).map_err(unwritable("create", beside))?;
     let staging =
-        tempfile::Builder::new().prefix(".ffpack-").tempdir_in(beside).map_err(cache::io("create", beside))?;
+        tempfile::Builder::new().prefix(".ffpack-").tempdir_in(beside).map_err(unwritable("create", beside))?;
     let root = staging.path().join("pack");
-    fs::create_dir(&root).map_err(cache::io("create", &root))?;
+    fs::create_dir(&root).map_err(unwritable("create", &root))?;
     let mut index = Index {
         version: VERSION,
         format: FORMAT,
@@ -80,7 +81,7 @@ pub fn export(target: &Path, wishes: &[Wish<'_>], add: bool) -> Result<Index> {
         index.functions.insert(name, put_all(&root, wish, before)?);
     }
     let notices = root.join("NOTICES.md");
-    fs::write(&notices, notices::text(&index)).map_err(cache::io("write", &notices))?;
+    fs::write(&notices, notices::text(&index)).map_err(unwritable("write", &notices))?;
     cache::write_json(&root.join(INDEX), &index)?;
     readable(&root.join(INDEX))?;
     publish(&root, form, target, staging.path())?;
@@ -308,15 +309,16 @@ fn add(packed: &mut Packed, root: &Path, file: &Path, name: &str) -> Result<()> 
 fn copy(file: &Path, root: &Path, name: &str) -> Result<()> {
     let target = root.join(name);
     let folder = target.parent().unwrap_or(root);
-    fs::create_dir_all(folder).map_err(cache::io("create", folder))?;
-    fs::copy(file, &target).map_err(cache::io("copy", file))?;
+    fs::create_dir_all(folder).map_err(unwritable("create", folder))?;
+    // What is read was read before, for its digest: it is the target that fails.
+    fs::copy(file, &target).map_err(unwritable("write", &target))?;
     readable(&target)
 }
 
 /// The cache is its user's own; a pack is handed on.
 fn readable(file: &Path) -> Result<()> {
     let permissions = fs::Permissions::from_mode(0o644);
-    Ok(fs::set_permissions(file, permissions).map_err(cache::io("write", file))?)
+    fs::set_permissions(file, permissions).map_err(unwritable("write", file))
 }
 
 /// The libraries that a shared object is linked to: those in folders named in it, or that the user named by path,
@@ -376,6 +378,26 @@ fn linked(object: &Path) -> Result<(Vec<String>, Vec<PathBuf>)> {
     Ok((names, folders.collect()))
 }
 
+/// The error for a pack that cannot be written where it is to go.
+pub(crate) fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |error| {
+        // The reason without the place that the library adds: it is named.
+        let reason = io_reason(&error);
+        let headline = format!("cannot {action} `{}`: {reason}", path.display());
+        let diagnosis = refusal("pack-target", "", headline);
+        Error::Pack(Box::new(
+            diagnosis.advise("Give the pack a path in a folder that you can write to and that has room."),
+        ))
+    }
+}
+
+fn io_reason(error: &io::Error) -> String {
+    error.raw_os_error().or_else(|| error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error()).map_or_else(
+        || error.to_string().split(" at path ").next().unwrap_or_default().to_owned(),
+        |code| io::Error::from_raw_os_error(code).to_string(),
+    )
+}
+
 /// Moves what was written into place. A pack that was there is gone only then.
 fn publish(root: &Path, form: Form, target: &Path, staging: &Path) -> Result<()> {
     let made = match form {
@@ -387,8 +409,7 @@ fn publish(root: &Path, form: Form, target: &Path, staging: &Path) -> Result<()>
         }
     };
     if form == Form::Folder && target.exists() {
-        fs::rename(target, staging.join("before")).map_err(cache::io("replace", target))?;
+        fs::rename(target, staging.join("before")).map_err(unwritable("replace", target))?;
     }
-    fs::rename(&made, target).map_err(cache::io("write", target))?;
-    Ok(())
+    fs::rename(&made, target).map_err(unwritable("write", target))
 }
