@@ -22,6 +22,21 @@ pub enum DType {
 }
 
 impl DType {
+    /// All of them.
+    pub const ALL: [DType; 11] = [
+        DType::F32,
+        DType::F64,
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::U8,
+        DType::U16,
+        DType::U32,
+        DType::U64,
+        DType::Bool,
+    ];
+
     /// Size of one element in bytes.
     pub const fn size(self) -> usize {
         match self {

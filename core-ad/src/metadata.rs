@@ -22,6 +22,9 @@ pub enum DiscoverError {
     /// The definition carries no debug information.
     #[error("`{0}` was compiled without debug information, so its parameters are unknown")]
     NoDebugInfo(String),
+    /// The function takes a variable number of arguments.
+    #[error("`{0}` has a variable number of arguments (`...`), which no signature describes")]
+    Variadic(String),
     /// Parameters in the source and in the object code do not correspond one to one.
     #[error(
         "`{symbol}` has {source_count} parameters in the source but {ir_count} in the compiled code: \
@@ -70,7 +73,12 @@ pub fn discover(
         // The source's declarations have the rest (see `fortran`).
         return Ok(described(ReturnType::Void, attributes.iter().enumerate().map(unnamed).collect()));
     }
+    if parameter_list(define).trim_end().ends_with("...") {
+        return Err(DiscoverError::Variadic(symbol.to_owned()));
+    }
     let source_params = types.get(1..).unwrap_or_default();
+    // Debug information ends with an empty type where the source leaves the parameters open: `double f()` in C.
+    let source_params = source_params.strip_suffix(&["null"]).unwrap_or(source_params);
     let returned = types.first().copied().unwrap_or("null");
     let returns = nodes.returns(returned);
     let is_object = |ty: &&str| matches!(nodes.adapted(ty), Some(Adapted::Object(_) | Adapted::Structure(_)));
@@ -128,13 +136,20 @@ fn define_line<'a>(module: &'a str, symbol: &str) -> Option<&'a str> {
 
 /// The attribute text of each parameter on a `define` line.
 fn parameter_attributes(define: &str) -> Vec<&str> {
+    split_top_level(parameter_list(define))
+        .into_iter()
+        .map(str::trim)
+        .filter(|p| !p.is_empty() && *p != "...")
+        .collect()
+}
+
+/// The text between the parentheses of a `define` line.
+fn parameter_list(define: &str) -> &str {
     // The parameter list is the first parenthesis after the symbol; return attributes may hold
     // parentheses of their own before it.
-    let Some(at) = define.find('@') else { return Vec::new() };
+    let Some(at) = define.find('@') else { return "" };
     let rest = &define[at..];
-    let Some(open) = rest.find('(') else { return Vec::new() };
-    let inner = balanced(&rest[open + 1..]);
-    split_top_level(inner).into_iter().map(str::trim).filter(|p| !p.is_empty() && *p != "...").collect()
+    rest.find('(').map_or("", |open| balanced(&rest[open + 1..]))
 }
 
 /// The text up to the parenthesis that closes an already opened one.
@@ -660,6 +675,19 @@ define linkonce_odr double @"odd name"(double noundef %0) !dbg !40 {
     #[test]
     fn lists_the_defined_functions_with_quoted_names() {
         assert_eq!(defined_functions(MODULE), ["f", "odd name"]);
+    }
+
+    #[test]
+    fn a_variable_number_of_arguments_is_told_from_a_struct() {
+        let varied = MODULE.replace("%2) local", "%2, ...) local");
+        assert_eq!(discover_in(&varied, "f"), Err(DiscoverError::Variadic("f".into())));
+        // `double f()` in C: no parameters, or any.
+        let open = MODULE.replace("!16 = !{null, !17, !19, !17}", "!16 = !{null, null}");
+        let open = open.replace(
+            "(ptr noundef readonly captures(none) %0, i64 noundef %1, ptr noundef writeonly captures(none) %2)",
+            "()",
+        );
+        assert_eq!(discover_in(&open, "f").unwrap().params, []);
     }
 
     #[test]

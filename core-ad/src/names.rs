@@ -8,6 +8,16 @@
 use cpp_demangle::{DemangleOptions, Symbol};
 use wildmatch::WildMatch;
 
+/// How many there are of something: `1 input`, `3 inputs`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// How many were given: `1 was given`, `3 were given`.
+pub fn given(count: usize) -> String {
+    format!("{count} {} given", if count == 1 { "was" } else { "were" })
+}
+
 /// What [`find`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup<'a> {

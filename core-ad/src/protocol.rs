@@ -266,6 +266,9 @@ pub struct CheckpointPlace {
     pub line: u32,
     /// How many snapshots may be held.
     pub snapshots: u64,
+    /// Whether the source itself marks the loop, which may then be another function's.
+    #[serde(default)]
+    pub in_source: bool,
 }
 
 /// The three compilations of `compile-driver/runtime/openmp.c`.

@@ -359,7 +359,7 @@ fn wrong_number(plan: &CallPlan, got: usize) -> ShapeError {
     let expected = plan.inputs.len();
     let names: Vec<String> = plan.inputs.iter().map(|&i| format!("`{}`", plan.args[i].name)).collect();
     let list = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    let message = format!("expected {expected} inputs ({list}), got {got}");
+    let message = format!("expected {} ({list}), got {got}", crate::names::counted(expected, "input"));
     error("inputs", expected, got, message)
 }
 

@@ -140,7 +140,8 @@ end
 
 @noinline function wrong_number(f::Enzyme, what::String, expected::Vector{Parameter}, found::Int)
     names = join(map(p -> p.name, expected), ", ")
-    text = "`$(f.name)` takes $(length(expected)) $what, $found were given\n  Its $what are: $names."
+    counted = length(expected) == 1 ? "1 $(chop(what))" : "$(length(expected)) $what"
+    text = "`$(f.name)` takes $counted, $found $(found == 1 ? "was" : "were") given\n  Its $what are: $names."
     throw(SignatureError(text; code = "arity"))
 end
 

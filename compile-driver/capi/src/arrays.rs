@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use compile_driver::call::arguments::COPIES;
 use compile_driver::{Input, Results, View};
 use core_ad::diagnostics::Diagnosis;
-use core_ad::{CallPlan, DType};
+use core_ad::{CallPlan, DType, names};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -191,7 +191,11 @@ impl<'a> Places<'a> {
         lent: Lent<'_, '_>,
     ) -> Outcome<Self> {
         if arrays.len() != args.len() {
-            let message = format!("`{function}` has {} results here, {} were given", args.len(), arrays.len());
+            let message = format!(
+                "`{function}` has {} here, {}",
+                names::counted(args.len(), "result"),
+                names::given(arrays.len())
+            );
             return Err(Failure::misuse("count", message));
         }
         if flags & !abi::FFGRAD_ACCUMULATE != 0 {

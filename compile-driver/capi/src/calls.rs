@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::handles::FUNCTIONS;
 use crate::{guard, needed};
 use compile_driver::{Function, Input, View};
-use core_ad::CallPlan;
+use core_ad::{CallPlan, names};
 
 /// An opened function and the inputs of a call.
 struct Prepared<'a> {
@@ -93,7 +93,10 @@ pub unsafe extern "C" fn ffgrad_output_shapes(
         let plan = call.plan();
         if output_count != plan.outputs.len() {
             let (name, count) = (&function.spec().function, plan.outputs.len());
-            return Err(Failure::misuse("count", format!("`{name}` has {count} outputs, {output_count} were given")));
+            return Err(Failure::misuse(
+                "count",
+                format!("`{name}` has {}, {}", names::counted(count, "output"), names::given(output_count)),
+            ));
         }
         let outputs = if output_count == 0 { outputs } else { needed(outputs, "outputs")? };
         let resolved = function.resolve(&call.inputs)?;
@@ -136,7 +139,10 @@ pub unsafe extern "C" fn ffgrad_sizes(
         let count = call.plan().args.len();
         if size_count != count {
             let name = &function.spec().function;
-            return Err(Failure::misuse("count", format!("`{name}` has {count} parameters, {size_count} were given")));
+            return Err(Failure::misuse(
+                "count",
+                format!("`{name}` has {}, {}", names::counted(count, "parameter"), names::given(size_count)),
+            ));
         }
         let resolved = function.resolve(&call.inputs)?;
         for (i, &size) in resolved.sizes.iter().enumerate() {

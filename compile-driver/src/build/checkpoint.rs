@@ -37,7 +37,7 @@ fn of_option(spec: &Spec, place: &str, snapshots: usize) -> Result<CheckpointPla
     if snapshots == 0 {
         return Err(refused(spec, format!("`checkpoint` keeps no snapshot for the loop at {place}"), None, ADVICE));
     }
-    Ok(CheckpointPlace { file: file.to_owned(), line, snapshots: snapshots as u64 })
+    Ok(CheckpointPlace { file: file.to_owned(), line, snapshots: snapshots as u64, in_source: false })
 }
 
 /// What stands behind `!$ffgrad` in a line, where it is such a comment: in free form, or in fixed form with `c` or `*` in the first column.
@@ -72,7 +72,7 @@ fn directives(spec: &Spec, source: &Path, text: &str) -> Result<Vec<CheckpointPl
         let Some(line) = next else {
             return Err(refused(spec, "no loop follows a directive of ffgrad".to_owned(), Some(at), ADVICE));
         };
-        found.push(CheckpointPlace { file, line, snapshots });
+        found.push(CheckpointPlace { file, line, snapshots, in_source: true });
     }
     Ok(found)
 }
@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn places_are_a_file_and_a_line() {
         let found = of_option(&spec("", 1), "model/heat.c:42", 20).expect("a place");
-        assert_eq!(found, CheckpointPlace { file: "model/heat.c".to_owned(), line: 42, snapshots: 20 });
+        assert_eq!(
+            found,
+            CheckpointPlace { file: "model/heat.c".to_owned(), line: 42, snapshots: 20, in_source: false }
+        );
         for (place, snapshots, told) in [
             ("heat.c", 20, "`checkpoint` names `heat.c`, which is no file and line"),
             ("heat.c:0", 20, "`checkpoint` names `heat.c:0`, which is no file and line"),
@@ -106,7 +109,7 @@ mod tests {
     fn a_directive_is_for_the_next_statement() {
         let text = "x = 0\n!$FFGRAD Checkpoint ( 7 )\n\n! steps\ndo t = 1, n\n";
         let found = directives(&spec("", 1), Path::new("m.f90"), text).expect("a directive");
-        assert_eq!(found, [CheckpointPlace { file: "m.f90".to_owned(), line: 5, snapshots: 7 }]);
+        assert_eq!(found, [CheckpointPlace { file: "m.f90".to_owned(), line: 5, snapshots: 7, in_source: true }]);
         let fixed = "c$ffgrad checkpoint(3)\nC     steps\n      do 10 t = 1, n\n";
         let found = directives(&spec("", 1), Path::new("m.f"), fixed).expect("a directive");
         assert_eq!((found[0].line, found[0].snapshots), (3, 3));

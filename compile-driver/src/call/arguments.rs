@@ -15,6 +15,7 @@ use crate::call::unsolved::Listening;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::names;
 use core_ad::protocol::{Entry, MESSAGE_BYTES, status};
 use core_ad::shapes::Resolved;
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
@@ -443,7 +444,8 @@ fn thrown(function: &str, text: &str) -> Error {
 pub fn check_types(function: &str, plan: &CallPlan, inputs: &[Input<'_>]) -> Result<()> {
     if inputs.len() != plan.inputs.len() {
         let names: Vec<&str> = plan.inputs.iter().map(|&i| plan.args[i].name.as_str()).collect();
-        let headline = format!("`{function}` takes {} inputs, {} were given", plan.inputs.len(), inputs.len());
+        let (takes, given) = (names::counted(plan.inputs.len(), "input"), names::given(inputs.len()));
+        let headline = format!("`{function}` takes {takes}, {given}");
         return Err(Error::Arity(Box::new(
             Diagnosis::new("arity", function, headline).advise(format!("Its inputs are: {}.", names.join(", "))),
         )));

@@ -3,6 +3,7 @@
 use crate::call::arguments::{Input, View, wrong_type};
 use crate::error::{Error, Result};
 use core_ad::diagnostics::Diagnosis;
+use core_ad::names;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::{Arg, CallPlan, DerivativeSet};
@@ -87,7 +88,7 @@ impl<'t> Task<'t> {
 
 /// The error for a wrong number of cotangents, tangents or directions.
 pub(crate) fn wrong_count(function: &str, what: &str, expected: usize, given: usize) -> Error {
-    let headline = format!("`{function}` has {expected} {what}s, {given} were given");
+    let headline = format!("`{function}` has {}, {}", names::counted(expected, what), names::given(given));
     Error::Arity(Box::new(Diagnosis::new("arity", function, headline)))
 }
 

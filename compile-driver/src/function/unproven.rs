@@ -57,9 +57,10 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         ]
     } else {
         vec![
+            "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.",
             "Move the part that Enzyme cannot treat into a function of its own and mark that inactive,",
             "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
-            "or report it: a wrong gradient is a bug of Enzyme even where ffgrad detects it.",
+            "or, if every access is inside its array, report it: the wrong gradient is then a bug of Enzyme, even where ffgrad detects it.",
         ]
     }
 }
@@ -79,7 +80,7 @@ mod tests {
             chaos[0].starts_with("The function may be chaotic") && chaos.iter().any(|line| line.contains("implicit("))
         );
         let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()], &[]);
-        assert!(wrong[2].contains("bug of Enzyme"));
+        assert!(wrong[0].contains("a dimension") && wrong[3].contains("bug of Enzyme"));
         let solved = advice(&[agree("3.000000e0")], &[("solve", "residual")]);
         assert!(solved[0].starts_with("The derivative of `solve` follows from `residual`"));
         assert!(!solved.iter().any(|line| line.contains("SOLVER")));

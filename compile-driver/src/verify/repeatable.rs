@@ -41,7 +41,8 @@ pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
     let headline = format!("`{function}` has no gradient: the result depends on earlier calls");
     let diagnosis = Diagnosis::new(DEPENDS_ON_EARLIER_CALLS, function, headline)
         .quote(format!("two calls with the same arguments differ in {output}"))
-        .advise("Pass what is carried over as an input, and return it as an output; give random numbers and times as inputs.");
+        .advise("Pass what is carried over as an input, and return it as an output; give random numbers and times as inputs.")
+        .advise("If it carries nothing over, it reads memory that it has not written, or beyond an array: is a dimension too small for it?");
     let is_rounding = changed.is_some_and(|arg| differ_by_rounding(&first[arg], &second[arg]));
     Err(Error::Differentiation(Box::new(if is_rounding { diagnosis.advise(VECTOR_FUNCTIONS) } else { diagnosis })))
 }

@@ -37,6 +37,8 @@ pub struct Session<'ctx> {
     refusal: Option<Box<Diagnosis>>,
     /// What takes the place of OpenMP's runtime.
     openmp: Option<OpenMp>,
+    /// Loops that are to be checkpointed.
+    checkpoints: Vec<CheckpointPlace>,
     /// Whether the code still has its debug information.
     has_lines: bool,
 }
@@ -51,6 +53,7 @@ impl<'ctx> Session<'ctx> {
             installed: Vec::new(),
             refusal: None,
             openmp: None,
+            checkpoints: Vec::new(),
             has_lines: true,
         }
     }
@@ -75,6 +78,7 @@ impl<'ctx> Session<'ctx> {
                 self.openmp = openmp;
                 self.load(&modules, &renamed, &library)?;
                 self.anchor(&checkpoint)?;
+                self.checkpoints = checkpoint;
                 linkage::rename_declarations(self.module()?, &external);
                 self.loaded()
             }

@@ -69,6 +69,10 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
     diagnosis
 }
 
+/// What flang's runtime initialises and destroys, also where all parts are plain numbers.
+const WHOLE: &str =
+    "a whole value of a derived type (the result of a function, `class`, parts that are allocatable or initialised)";
+
 /// What the user wrote that became a call of flang's runtime.
 fn construct(routine: &str) -> String {
     let known = [
@@ -79,8 +83,8 @@ fn construct(routine: &str) -> String {
         ("Findloc", "`findloc`"),
         ("Character", "operations on characters"),
         ("Trim", "operations on characters"),
-        ("Initialize", "a derived type with allocatable or initialised parts"),
-        ("Destroy", "a derived type with allocatable or initialised parts"),
+        ("Initialize", WHOLE),
+        ("Destroy", WHOLE),
         ("ClassIs", "`select type`"),
         ("System", "the system's clock or command line"),
         ("Date", "the system's clock or command line"),

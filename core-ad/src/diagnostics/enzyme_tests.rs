@@ -73,6 +73,9 @@ fn what_flangs_runtime_does_is_told_in_fortrans_words() {
     let d = failure("f", "1", stderr);
     assert_eq!((d.code.as_str(), d.location.map(|l| l.line)), ("fortran-runtime", Some(23)));
     assert!(d.headline.contains("an array constructor that grows"));
+    // A type of two plain numbers comes to this, too.
+    let whole = failure("f", "1", &stderr.replace("PushArrayConstructorSimpleScalar", "Destroy"));
+    assert!(whole.headline.contains("a whole value of a derived type"), "{}", whole.headline);
 }
 
 #[test]

@@ -152,7 +152,8 @@ impl Selection<'_> {
             let function = &self.opened.spec.function;
             let solver = match unproven::is_zero(text) {
                 true => {
-                    " The derivative by AD is 0: for a solver (bisection) use the implicit function theorem, docs/custom-derivatives.md."
+                    " The derivative by AD is 0: where a solver ends by comparisons (bisection) use the implicit function theorem, docs/custom-derivatives.md; \
+                     where a dimension is 0 or too small, the function reads beyond its arrays."
                 }
                 false => "",
             };

@@ -23,6 +23,8 @@ impl Session<'_> {
 
     pub(super) fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
         let module = self.module()?.clone();
+        let within = checkpoint::within(&module, symbol, &self.checkpoints);
+        within.map_err(|refusal| self.refuse(refusal))?;
         checkpoint::forget(&module);
         // What a pointer is used for does not show through a fork.
         let team = if self.uses_openmp()? { Team::One } else { Team::None };

@@ -2,13 +2,14 @@
 
 use super::{Refusal, refusal};
 use crate::analysis::cfg::LoopNest;
+use crate::analysis::reachable::reachable;
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::caught::build::Edit;
 use crate::lowering::openmp::location;
 use core_ad::diagnostics::Location;
 use core_ad::protocol::CheckpointPlace;
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use std::collections::BTreeSet;
 
@@ -134,6 +135,41 @@ fn at_line(module: &Module<'_>, edit: &Edit, wanted: &CheckpointPlace) -> Result
         _ => format!("Loops of that file begin at the lines {}.", known.join(", ")),
     };
     Err(refusal::no_loop(headline, None, &advice))
+}
+
+/// Refuses a place whose loops are all in functions that `symbol` does not reach.
+///
+/// # Errors
+///
+/// The place.
+pub fn within(module: &Module<'_>, symbol: &str, places: &[CheckpointPlace]) -> Result<(), Refusal> {
+    let Some(function) = module.get_function(symbol) else { return Ok(()) };
+    let functions = ir::functions(module);
+    // What a table holds may be called through it.
+    let in_table = |f: &FunctionValue<'_>| Value(f.as_value_ref()).users().iter().any(|user| !user.is_instruction());
+    let roots: Vec<FunctionValue<'_>> =
+        functions.iter().copied().filter(in_table).chain(std::iter::once(function)).collect();
+    // SAFETY: functions of a live module.
+    let reached = unsafe { reachable(&roots) };
+    for wanted in places.iter().filter(|place| !place.in_source) {
+        let is_here = |f: &FunctionValue<'_>| {
+            let places = in_function(*f).into_iter().filter_map(place_of);
+            places.into_iter().any(|at| is_file(&at.file, &wanted.file) && at.line == wanted.line)
+        };
+        let holders: Vec<&FunctionValue<'_>> = functions.iter().filter(|f| is_here(f)).collect();
+        if !holders.is_empty() && !holders.iter().any(|f| reached.contains(&f.as_value_ref())) {
+            let name = |symbol: &str| core_ad::names::short(&core_ad::names::demangle(symbol));
+            let (own, other) = (name(symbol), name(&holders[0].get_name().to_string_lossy()));
+            let headline =
+                format!("the loop at {}:{} is in `{other}`, which `{own}` does not call", wanted.file, wanted.line);
+            return Err(refusal::no_loop(
+                headline,
+                None,
+                "The option `checkpoint` names loops of the function, or of what it calls.",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a file is the one that was named, by the last components that both have: a compiler may have been given less than all.

@@ -30,7 +30,7 @@ mod sizes;
 mod slots;
 mod target;
 
-pub use anchor::{anchor, forget, is_used};
+pub use anchor::{anchor, forget, is_used, within};
 pub use rule::{link, needs_runtime};
 
 use crate::ir::markers::WRAPPER;
