@@ -33,6 +33,17 @@ run("C++", "%%ffgrad language=c++ flags=['-std=c++20'] cube x -> return\ndouble 
 run("cube", "float(cube.grad(2.0))")
 run("mistake", "%%ffgrad bad x -> return\ndouble bad(double x) { return x }")
 run("no name", "%%ffgrad\ndouble bad(double x) { return x; }")
+with open("local.h", "w") as file:
+    file.write("#define FOUR 4\n")
+with open("string.h", "w") as file:
+    file.write("#error none of the system's\n")
+run("header", '%%ffgrad language=cpp four x -> return\n#include "local.h"\n#include <string.h>\ndouble four(double x) { return FOUR * x; }')
+run("no package", "%%ffgrad front_end=torch bad x -> return\ndouble bad(double x) { return x; }")
+run("no language", "%%ffgrad language=rust bad x -> return\ndouble bad(double x) { return x; }")
+shown = []
+shell._showtraceback = lambda kind, value, lines: shown.extend(lines)
+shell.run_cell("%%ffgrad timeout=0 bad x -> return\ndouble bad(double x) { return x; }")
+said["shown"] = shown
 run("JAX", "import jax\njax.config.update('jax_enable_x64', True)")
 run("in JAX", "%%ffgrad square x -> return\ndouble square(double x) { return x * x; }")
 run("slope", "float(jax.jit(jax.grad(square))(3.0))")
@@ -49,5 +60,13 @@ def test_cells_are_functions_of_the_notebook(run_python: RunPython, tmp_path: Pa
     assert (said["gradient"], said["new gradient"]) == ("[0.0, 2.0, 4.0]", "[0.0, 4.0, 8.0]")
     assert (said["stale"], said["cube"], said["slope"]) == ("(True, False)", "12.0", "6.0")
     assert said["mistake"].startswith("CompileError: `bad.c` does not compile: expected ';'")
-    assert said["no name"].startswith("ValueError: name the function that the cell defines")
+    assert said["no name"].startswith("ArgumentError: name the function that the cell defines")
+    assert said["header"] == "<enzyme four: x -> return>"
+    assert said["no package"].startswith(
+        "ArgumentError: front_end=torch needs the package torch, which is not installed"
+    )
+    assert said["no language"].startswith("ArgumentError: `rust` is no language")
+    # The message alone: no frame of ffgrad or IPython.
+    told = "ArgumentError: options of enzyme(): `timeout` is 0; it takes a whole number of seconds, 1 or more"
+    assert said["shown"] == [told]
     assert "error" not in (said["extension"] + said["again"] + said["C++"] + said["JAX"] + said["in JAX"]).lower()

@@ -18,16 +18,24 @@ from __future__ import annotations
 import ast
 import atexit
 import importlib
+import importlib.util
+import os
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from ffgrad.errors import ArgumentError, Error
+
 LANGUAGES = {"c": ".c", "c++": ".cpp", "fortran": ".f90", "cuda": ".cu"}
+# What else people call them: the names of files' endings.
+_ALIASES = {"cpp": "c++", "cxx": "c++", "cc": "c++", "f90": "fortran", "cu": "cuda"}
 FRONT_ENDS = ("torch", "jax", "tf", "numpy")
 # The framework that a notebook has imported is the one that it computes with.
 _IMPORTED = {"torch": "torch", "jax": "jax", "tf": "tensorflow"}
+_PACKAGES = {**_IMPORTED, "numpy": "numpy"}
 
 USAGE = (
     "%%ffgrad [language=c] [front_end=numpy] [OPTION=VALUE ..] NAME [SIGNATURE]\n"
@@ -41,7 +49,7 @@ def parse(line: str) -> tuple[dict[str, Any], str, str | None]:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         The line names no function, or a value is not one of Python's.
     """
     settings: dict[str, Any] = {}
@@ -57,12 +65,12 @@ def parse(line: str) -> tuple[dict[str, Any], str, str | None]:
         except (ValueError, SyntaxError):
             # A bare word is a text: language=fortran.
             if not value.replace("+", "").replace("-", "").isalnum():
-                raise ValueError(f"`{value}` is no value for {name}\n{USAGE}") from None
+                raise ArgumentError(f"`{value}` is no value for {name}\n{USAGE}", argument=name) from None
             settings[name] = value
         rest = after.strip()
     function, _, signature = rest.partition(" ")
     if not function:
-        raise ValueError(f"name the function that the cell defines\n{USAGE}")
+        raise ArgumentError(f"name the function that the cell defines\n{USAGE}")
     return settings, function, _unquoted(signature.strip()) or None
 
 
@@ -76,9 +84,37 @@ def front_end(settings: dict[str, Any]) -> str:
     """Take the front end out of the settings, or find the one in use."""
     found = next((ours for ours, module in _IMPORTED.items() if module in sys.modules), "numpy")
     chosen = str(settings.pop("front_end", found))
+    chosen = {"tensorflow": "tf", "pytorch": "torch"}.get(chosen, chosen)
     if chosen not in FRONT_ENDS:
-        raise ValueError(f"`{chosen}` is no front end\n{USAGE}")
+        raise ArgumentError(f"`{chosen}` is no front end\n{USAGE}", argument="front_end")
+    if _PACKAGES[chosen] not in sys.modules and importlib.util.find_spec(_PACKAGES[chosen]) is None:
+        hint = f"Install {_PACKAGES[chosen]}, or choose another front end: {', '.join(FRONT_ENDS)}."
+        raise ArgumentError(
+            f"front_end={chosen} needs the package {_PACKAGES[chosen]}, which is not installed in this Python\n  {hint}",
+            argument="front_end",
+            hints=[hint],
+        )
     return chosen
+
+
+def language_of(settings: dict[str, Any]) -> str:
+    """Take the language out of the settings."""
+    given = str(settings.pop("language", "c")).lower()
+    language = _ALIASES.get(given, given)
+    if language not in LANGUAGES:
+        raise ArgumentError(f"`{given}` is no language\n{USAGE}", argument="language")
+    return language
+
+
+def beside(settings: dict[str, Any], language: str, cell: str) -> None:
+    """Let the cell include files of the notebook's folder, in which the process runs: its own is elsewhere."""
+    here = os.getcwd()
+    if language == "fortran":
+        if re.search(r"^\s*include\s*['\"]|^\s*#\s*include", cell, re.IGNORECASE | re.MULTILINE):
+            settings["include_dirs"] = [here, *settings.get("include_dirs", [])]
+    elif re.search(r'^\s*#\s*include\s*"', cell, re.MULTILINE):
+        # For names in quotes alone: a `string.h` there is none of the system's.
+        settings["flags"] = [f"-iquote{here}", *settings.get("flags", [])]
 
 
 class Cells:
@@ -109,13 +145,18 @@ def load(shell: Any) -> None:
     cells = Cells()
 
     def ffgrad(line: str, cell: str) -> Any:
-        settings, function, signature = parse(line)
-        language = str(settings.pop("language", "c")).lower()
-        if language not in LANGUAGES:
-            raise ValueError(f"`{language}` is no language\n{USAGE}")
-        module = importlib.import_module(f"ffgrad.{front_end(settings)}")
-        path = cells.write(function, LANGUAGES[language], cell)
-        operation = module.enzyme(path, function, signature, **settings)
+        try:
+            settings, function, signature = parse(line)
+            language = language_of(settings)
+            module = importlib.import_module(f"ffgrad.{front_end(settings)}")
+            path = cells.write(function, LANGUAGES[language], cell)
+            beside(settings, language, cell)
+            operation = module.enzyme(path, function, signature, **settings)
+        except Error as error:
+            # The place in the cell is in the message; frames of ffgrad and of IPython say nothing. IPython asks for this method.
+            lines = [f"{type(error).__name__}: {error}"]
+            error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
+            raise
         # `ns::f<double>` is no name in Python: its last part is.
         shell.user_ns[function.split("<")[0].split("(")[0].split("::")[-1]] = operation
         return operation
