@@ -133,7 +133,7 @@ def test_what_xla_would_compile_is_refused_with_the_way_out(compile_source: Comp
             tf.function(f, jit_compile=True)(x)
         text = (
             "`cube` cannot be part of a function that XLA compiles (jit_compile=True): it is machine code already\n"
-            "  Leave jit_compile out, call `cube` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
+            "  Leave jit_compile out (in Keras: compile(jit_compile=False)), call `cube` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
         )
         # Where AutoGraph has translated the caller, its lines stand around the text.
         assert text.splitlines()[0] in caught.value.message and text.splitlines()[1] in caught.value.message

@@ -36,3 +36,32 @@ for values in ([1.0, 2.0], [1.0, 2.0, 3.0], [1.0, -2.0]):
 """
     )
     assert child.stdout.splitlines() == ["called"] * (3 if "tape" in options else 6)
+
+
+def test_how_often_a_function_runs_is_as_documented(cache: Path, tmp_path: Path, run_python: RunPython) -> None:
+    """In NumPy; ``docs/understanding/how-it-works.md`` has the table."""
+    (tmp_path / "talks.c").write_text(SOURCE)
+    child = run_python(
+        """
+import numpy as np
+from ffgrad.numpy import enzyme
+f = enzyme("talks.c", "talks", "x[n] -> return")
+x = np.ones(3)
+f.grad(x)
+for name, call in {
+    "value": lambda: f(x),
+    "grad": lambda: f.grad(x),
+    "value_and_grad": lambda: f.value_and_grad(x),
+    "vjp": lambda: f.vjp(x)[1](1.0),
+    "jvp": lambda: f.jvp((x,), (x,)),
+}.items():
+    print(name, flush=True)
+    call()
+"""
+    )
+    lines = child.stdout.split()[1:]
+    names = [line for line in lines if line != "called"]
+    starts = [lines.index(name) for name in names]
+    ends = [*starts[1:], len(lines)]
+    counts = {name: end - start - 1 for name, start, end in zip(names, starts, ends, strict=True)}
+    assert counts == {"value": 1, "grad": 1, "value_and_grad": 2, "vjp": 2, "jvp": 2}

@@ -49,7 +49,7 @@ _PLAIN = (bool, int, float, list, tuple, np.ndarray, np.generic)
 
 _XLA = (
     "`{name}` cannot be part of a function that XLA compiles (jit_compile=True): it is machine code already\n"
-    "  Leave jit_compile out, call `{name}` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
+    "  Leave jit_compile out (in Keras: compile(jit_compile=False)), call `{name}` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
 )
 
 # The native half is called on NumPy arrays; TensorFlow's operations call it beside Python.
