@@ -9,6 +9,7 @@ use core_ad::protocol::{Math, Pipeline};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// When the gradient is checked against the forward mode and finite differences.
@@ -146,6 +147,7 @@ pub struct Options {
     pub engine: String,
     /// Seconds of CPU time that each run of a compiler and of Enzyme may take. A run that takes longer ends, as an error. All
     /// pipelines of one derivative share the same time: once it is spent, no further pipeline is tried, and the error says so.
+    #[serde(deserialize_with = "at_least_one")]
     pub timeout: u64,
     /// For CUDA kernels: blocks of the grid along x, y, z; numbers, or expressions over the dimensions, `"(n + 255) //
     /// 256"`. A callable takes a dict of the dimensions and returns one or several numbers. Without it there is one
@@ -247,9 +249,26 @@ fn implicit_problem(name: &str, value: &Value) -> Option<String> {
     })
 }
 
+/// What an option takes, in the words of somebody who writes Python; `None` where there is no such option.
+pub fn takes(name: &str) -> Option<String> {
+    let is_known = of_one(name, Value::Null).err().is_none_or(|error| !error.starts_with("unknown field"));
+    is_known.then(|| takes_for(name, &Value::Null))
+}
+
 /// A value that an option cannot have, and what it takes.
 fn wrong(name: &str, value: &Value) -> String {
-    let takes = match name {
+    let takes = takes_for(name, value);
+    let shown = match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null => "None".to_owned(),
+        other => other.to_string(),
+    };
+    format!("`{name}` is {shown}; it takes {takes}")
+}
+
+fn takes_for(name: &str, value: &Value) -> String {
+    match name {
         "flags" if value.is_string() => format!("a list of texts: flags=[{value}]"),
         "flags" | "include_dirs" | "libraries" | "inactive" | "engine_options" => "a list of texts".to_owned(),
         "defines" => "a dict of macros: {\"NAME\": value}".to_owned(),
@@ -259,7 +278,8 @@ fn wrong(name: &str, value: &Value) -> String {
             "a dict of names: {\"f\": (\"f_fwd\", \"f_rev\")}, or {\"f\": implicit(\"residual\")}".to_owned()
         }
         "loose_types" | "arena" | "tune" | "specialize" | "mpi" | "progress" | "compress" => "True or False".to_owned(),
-        "threads" | "timeout" => "a whole number, 0 or more".to_owned(),
+        "threads" => "a whole number, 0 or more".to_owned(),
+        "timeout" => "a whole number of seconds, 1 or more".to_owned(),
         "without" => "a list of passes' names; `ffgrad show --passes` lists them".to_owned(),
         "grid" | "block" => "a number, an expression over the dimensions, or a list of up to three of them".to_owned(),
         "repeat" => "the name of a dimension: \"t\"".to_owned(),
@@ -278,14 +298,11 @@ fn wrong(name: &str, value: &Value) -> String {
                 _ => "a text".to_owned(),
             }
         }
-    };
-    let shown = match value {
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Null => "None".to_owned(),
-        other => other.to_string(),
-    };
-    format!("`{name}` is {shown}; it takes {takes}")
+    }
+}
+
+fn at_least_one<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    NonZeroU64::deserialize(deserializer).map(NonZeroU64::get)
 }
 
 fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Extent>, D::Error> {
@@ -409,6 +426,7 @@ mod tests {
     fn a_wrong_value_is_named_with_what_the_option_takes() {
         assert_eq!(refused(r#"{"math": "fst"}"#), r#"`math` is "fst"; it takes "strict", "contract" or "fast""#);
         assert_eq!(refused(r#"{"mode": 3}"#), r#"`mode` is 3; it takes "recompute" or "tape""#);
+        assert_eq!(refused(r#"{"timeout": 0}"#), "`timeout` is 0; it takes a whole number of seconds, 1 or more");
         assert_eq!(refused(r#"{"threads": -1}"#), "`threads` is -1; it takes a whole number, 0 or more");
         assert_eq!(refused(r#"{"verify": true}"#), r#"`verify` is True; it takes "once", "always", "strict" or "off""#);
         assert_eq!(refused(r#"{"flags": "-O2"}"#), r#"`flags` is "-O2"; it takes a list of texts: flags=["-O2"]"#);

@@ -203,10 +203,41 @@ fn unknown_dtype(name: &str, found: &str) -> Error {
     Error::Dtype(Box::new(diagnosis))
 }
 
-/// The framework cannot export the elements: text, dates, objects, numbers of the other byte order.
+/// An object that is neither an array nor a number.
+pub fn no_array(name: &str, found: &str) -> Error {
+    let headline = format!("`{name}` must be an array, a tensor or a number, not {found}");
+    let diagnosis = Diagnosis::new("dtype", "", headline);
+    Error::Dtype(Box::new(match found {
+        "list" | "tuple" => diagnosis.advise("Convert it before the call: numpy.asarray(..), torch.tensor(..)."),
+        _ => diagnosis,
+    }))
+}
+
+/// The framework cannot export the elements: text, dates, objects, numbers of the other byte order. Or they are numbers, and do not lie
+/// as an array's do.
 fn not_numbers(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String) -> PyErr {
     let found = object.getattr("dtype").map_or_else(|_| "something else".to_owned(), |d| d.to_string());
-    errors::to_python(object.py(), &unknown_dtype(&name(), &found), None)
+    let error = match DType::ALL.iter().find(|dtype| dtype.name() == found) {
+        Some(dtype) => scattered(object, &name(), *dtype),
+        None => unknown_dtype(&name(), &found),
+    };
+    errors::to_python(object.py(), &error, None)
+}
+
+/// Numbers at distances that are no multiple of their size.
+fn scattered(object: &Bound<'_, PyAny>, name: &str, dtype: DType) -> Error {
+    let headline = format!(
+        "the elements of `{name}` do not lie as those of an array do: it is a field of a structured array, perhaps"
+    );
+    let strides = object.getattr("strides").map_or_else(|_| "others".to_owned(), |s| s.to_string());
+    Error::Device(Box::new(
+        Diagnosis::new("device", "", headline)
+            .mismatch(
+                format!("{} at distances (strides) of multiples of {} bytes", dtype.name(), dtype.size()),
+                format!("strides {strides}"),
+            )
+            .advise("Copy it before the call: numpy.ascontiguousarray(x)."),
+    ))
 }
 
 /// No parameter holds it.
@@ -223,11 +254,7 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
     let py = object.py();
     let Ok(method) = object.getattr(pyo3::intern!(py, "__dlpack__")) else {
         let found = object.get_type().name()?;
-        let mut message = format!("`{}` must be an array, a tensor or a number, not {found}", name());
-        if found == "list" || found == "tuple" {
-            message.push_str("\n  Convert it before the call: numpy.asarray(..), torch.tensor(..).");
-        }
-        return Err(PyTypeError::new_err(message));
+        return Err(errors::to_python(py, &no_array(&name(), &found.to_string()), None));
     };
     let options = pyo3::types::PyDict::new(py);
     options.set_item("max_version", (1, 1))?;

@@ -44,6 +44,17 @@ fn build(py: Python<'_>, error: &Error, function: Option<&str>) -> PyResult<PyEr
     Ok(PyErr::from_value(exception))
 }
 
+/// The exception for an argument of `enzyme` and its relatives that is of the wrong kind.
+pub fn argument(py: Python<'_>, text: &str, function: Option<&str>) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let class = py.import("ffgrad.errors")?.getattr("ArgumentError")?;
+        let details = PyDict::new(py);
+        details.set_item("function", function)?;
+        Ok(PyErr::from_value(class.call((text,), Some(&details))?))
+    };
+    build().unwrap_or_else(|error| error)
+}
+
 /// Emits a `GradientWarning` that points at the user's own line.
 pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
     py.import("ffgrad.errors")?.call_method1("_warn", (text,)).map(|_| ())

@@ -1,6 +1,6 @@
 //! The Python class around [`compile_driver::Function`].
 
-use crate::arrays::{Allocated, Few, Given};
+use crate::arrays::{self, Allocated, Few, Given};
 use crate::errors;
 use crate::handles::{Batch, Tape};
 use crate::interrupt::detached;
@@ -48,8 +48,8 @@ impl Function {
         allocate: Py<PyAny>,
         launch: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let options =
-            Options::read(options).map_err(|text| PyTypeError::new_err(format!("options of enzyme(): {text}")))?;
+        let options = Options::read(options)
+            .map_err(|text| errors::argument(py, &format!("options of enzyme(): {text}"), Some(&function)))?;
         let spec = Spec { sources, function, signature, options };
         let name = spec.function.clone();
         let chooser = launch.map(|callable| chooser(callable, name.clone()));
@@ -458,8 +458,7 @@ impl Function {
         for (i, object) in inputs.iter_borrowed().enumerate() {
             match Given::from_object(&object, &|| name(i))? {
                 Given::Nothing => {
-                    let message = format!("`{}` must be an array, a tensor or a number, not None", name(i));
-                    return Err(PyTypeError::new_err(message));
+                    return Err(errors::to_python(inputs.py(), &arrays::no_array(&name(i), "None"), None));
                 }
                 seen => given.push(seen),
             }

@@ -38,6 +38,12 @@ fn add_worker_dir(folder: PathBuf) {
     compile_driver::toolchain::add_worker_dir(folder);
 }
 
+/// What an option takes, in words; `None` where there is none of this name.
+#[pyfunction]
+fn option_takes(name: &str) -> Option<String> {
+    compile_driver::options::takes(name)
+}
+
 /// Registers PyTorch's operators; returns whether this process's PyTorch took them.
 #[pyfunction]
 fn torch_register() -> bool {
@@ -100,6 +106,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interrupt::interrupt_host, module)?)?;
     module.add_function(wrap_pyfunction!(interrupt::interruption, module)?)?;
     module.add_function(wrap_pyfunction!(add_worker_dir, module)?)?;
+    module.add_function(wrap_pyfunction!(option_takes, module)?)?;
     module.add_function(wrap_pyfunction!(pack::export_pack, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_register, module)?)?;

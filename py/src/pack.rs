@@ -14,10 +14,11 @@ use std::path::PathBuf;
 /// Sets of derivatives that can be packed.
 const ORDERS: [Order; 4] = [Order::First, Order::Second, Order::Forward, Order::Taped];
 
-fn order(name: &str) -> PyResult<Order> {
+fn order(py: Python<'_>, name: &str) -> PyResult<Order> {
     ORDERS.into_iter().find(|&order| read::name(order) == name).ok_or_else(|| {
         let known: Vec<String> = ORDERS.iter().map(|&order| format!("\"{}\"", read::name(order))).collect();
-        PyValueError::new_err(format!("`{name}` is no set of derivatives; there are {}", known.join(", ")))
+        let text = format!("`{name}` is no set of derivatives; there are {}", known.join(", "));
+        errors::argument(py, &text, None)
     })
 }
 
@@ -31,7 +32,7 @@ pub fn export_pack(
     add: bool,
     gpu: Option<Vec<String>>,
 ) -> PyResult<String> {
-    let orders = derivatives.iter().map(|name| order(name)).collect::<PyResult<Vec<_>>>()?;
+    let orders = derivatives.iter().map(|name| order(py, name)).collect::<PyResult<Vec<_>>>()?;
     let wishes = functions.iter().map(|(name, function)| {
         let function = &*function.get().inner;
         let mask = function.manifest().plan.differentiable_mask();

@@ -51,8 +51,14 @@ def test_misfits_are_found_while_tracing(compile_source: Compile) -> None:
         f(X, X, 1.0, 5_000_000_000)
     with pytest.raises(ffgrad.SignatureError, match="takes 4 inputs, 2 were given"):
         call(X, X)
-    with pytest.raises(TypeError, match="`w` must be an array or a number, not list"):
+    with pytest.raises(ffgrad.DtypeError, match="`w` must be an array or a number, not list"):
         f(X, [1.0], 1.0, 2)
+    # JAX would name a function of ours.
+    for odd in (np.array([1.0, None]), np.array(["a"]), np.zeros(3, [("a", "f8")]), np.zeros(3, np.longdouble)):
+        with pytest.raises(
+            ffgrad.DtypeError, match="`w` of `scaled` has an element type that no foreign parameter has"
+        ):
+            f(X, odd, 1.0, 2)
     with pytest.raises(ffgrad.ShapeError):
         jax.eval_shape(f.apply, X, jax.ShapeDtypeStruct((2,), jnp.float64), 1.0, 2)
 
@@ -344,3 +350,22 @@ def test_inputs_are_given_by_name(compile_source: Compile) -> None:
     assert jax.jit(jax.grad(lambda x: f(x=x, A=a).sum()))(x).tolist() == [4, 4, 4]
     with pytest.raises(ffgrad.SignatureError, match="there is no input `B`; `A` is missing"):
         f(x=x, B=a)
+
+
+def test_how_often_a_function_runs_is_as_documented(run_python: RunPython, write: Write) -> None:
+    """Once for a gradient alone, twice with its value: ``docs/understanding/how-it-works.md`` has the table."""
+    text = '#include <stdio.h>\ndouble square(double x) { printf("called\\n"); fflush(stdout); return x * x; }\n'
+    code = f"""
+import jax
+from ffgrad.jax import enzyme
+f = enzyme({str(write(text))!r}, "square")
+calls = [jax.jit(f), jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f)), jax.value_and_grad(f)]
+for number, call in enumerate(calls):
+    jax.block_until_ready(call(3.0))
+    print(number, flush=True)
+    jax.block_until_ready(call(3.0))
+    print("end", flush=True)
+"""
+    parts = run_python(code).stdout.split("end")[:-1]
+    # Behind the number: not the first call of each, which builds.
+    assert [part.partition(str(i))[2].count("called") for i, part in enumerate(parts)] == [1, 1, 2, 2]

@@ -370,7 +370,7 @@ def test_a_gradient_of_several_numbers_is_refused(pair: Enzyme) -> None:
 
 def test_argnums_that_mean_nothing_are_refused(rosenbrock: Enzyme, write: Write) -> None:
     """Beyond the inputs, or an input without a derivative."""
-    with pytest.raises(ffgrad.SignatureError, match="argnums has 1, but there are 1 inputs: x"):
+    with pytest.raises(ffgrad.SignatureError, match="argnums has 1, but `rosenbrock` takes 1 input: x"):
         rosenbrock.grad(normal(3), argnums=1)
     with pytest.raises(
         ffgrad.SignatureError, match=r"argnums has 'y', which is no input's position or name\n  The inputs are: x\."
@@ -384,7 +384,7 @@ def test_argnums_that_mean_nothing_are_refused(rosenbrock: Enzyme, write: Write)
 def test_the_wrong_number_of_cotangents_is_refused(pair: Enzyme) -> None:
     """And a wrong shape."""
     _, pullback = pair.vjp(normal(3), normal(3))
-    with pytest.raises(ffgrad.SignatureError, match="2 cotangents, 1 were given"):
+    with pytest.raises(ffgrad.SignatureError, match="2 cotangents, 1 was given"):
         pullback(normal(3))
     with pytest.raises(ffgrad.SignatureError, match="cotangent of `product`"):
         pullback((normal(4), None))

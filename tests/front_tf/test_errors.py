@@ -67,7 +67,7 @@ def test_inputs_are_given_by_name(compile_source: Compile) -> None:
 def test_a_wrong_number_of_inputs_lists_them(compile_source: Compile) -> None:
     """By name."""
     matvec = compile_source(MATVEC, "matvec", MATVEC_SIGNATURE)
-    refused_everywhere(matvec, [tf.ones([2, 3], tf.float64)], "`matvec` takes 2 inputs, 1 were given")
+    refused_everywhere(matvec, [tf.ones([2, 3], tf.float64)], "`matvec` takes 2 inputs, 1 was given")
 
 
 def test_an_exception_of_the_foreign_code_arrives(compile_source: Compile) -> None:

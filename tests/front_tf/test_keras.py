@@ -133,7 +133,7 @@ def test_parameters_must_be_inputs_with_a_gradient(source: Path) -> None:
     with pytest.raises(ValueError, match="no input `stiffness`.*\n.*`x`, `k`, `offset`"):
         EnzymeLayer(source, "spring", SIGNATURE, parameters={"stiffness": 1.0})
     layer = EnzymeLayer(source, "spring", SIGNATURE, parameters={"k": 1.0})
-    with pytest.raises(ValueError, match=r"takes 2 inputs \(x, offset\), 1 were given"):
+    with pytest.raises(ValueError, match=r"takes 2 inputs \(x, offset\), 1 was given"):
         layer(np.ones([3, 2]))
 
 

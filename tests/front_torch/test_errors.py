@@ -396,3 +396,19 @@ def test_every_golden_is_used() -> None:
     named = {stem for stem in stems if f'"{stem}"' in text or f'"{stem}.txt"' in text}
     left = {stem for stem in stems - named if not stem.startswith(prefixes)}
     assert not left
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_tensors_that_are_more_than_arrays_are_refused(grad: bool, compile_source: Compile) -> None:
+    """Masked and nested ones, by name, with what to call in their place."""
+    cube = compile_source(CUBE, "cube")
+    x = torch.linspace(0, 1, 3, dtype=torch.float64)
+    mask = torch.tensor([True, False, True])
+    unusual = [(torch.masked.masked_tensor(x, mask, requires_grad=grad), "masked tensor", "to_tensor")]
+    for layout in (torch.strided, torch.jagged):
+        nested = torch.nested.nested_tensor([x, x[:2]], layout=layout, requires_grad=grad)
+        unusual.append((nested, "nested tensor", "unbind"))
+    for tensor, what, hint in unusual:
+        with pytest.raises(ffgrad.DtypeError, match=f"`x` of `cube` is a {what}") as caught:
+            cube(tensor)
+        assert hint in caught.value.hints[0]

@@ -17,6 +17,7 @@ from ffgrad._core import __version__, copies
 from ffgrad._implicit import implicit
 from ffgrad._packs import export
 from ffgrad.errors import (
+    ArgumentError,
     CacheError,
     CacheWarning,
     ChangedInputError,
@@ -35,6 +36,7 @@ from ffgrad.errors import (
 )
 
 __all__ = [
+    "ArgumentError",
     "CacheError",
     "CacheWarning",
     "ChangedInputError",

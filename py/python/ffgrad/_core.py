@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
-from ffgrad import _native, toolchain
+from ffgrad import _arguments, _native, toolchain
+from ffgrad._arguments import LAUNCH, check_names, counted, plain, source_files
 from ffgrad._plan import Plan
-from ffgrad.errors import CompileError, SignatureError, ToolchainError
+from ffgrad.errors import ArgumentError, CompileError, SignatureError, ToolchainError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -206,22 +207,6 @@ def is_masked(x: Any) -> bool:
     return loaded is not None and isinstance(x, getattr(loaded, "MaskedArray", ()))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if hasattr(value, "tolist"):
-        return value.tolist()  # An array, of whatever library.
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(v) for v in value]
-    return value
-
-
-def _define(value: str | int | float | bool | None) -> str | None:
-    return None if value is None or value is True else str(int(value) if value is False else value)
-
-
 _PARAMETERS = """\
 Parameters
 ----------
@@ -239,6 +224,8 @@ signature
 _ERRORS = """\
 Raises
 ------
+ArgumentError
+    An argument or an option is of a kind that it does not take.
 CompileError
     The source does not compile or has no such function.
 SignatureError
@@ -367,7 +354,7 @@ class Operation:
         if wrong:
             hint = f"Its inputs are: {', '.join(names)}."
             raise SignatureError(
-                f"`{function}` takes {len(names)} input{'s' * (len(names) != 1)}: {'; '.join(wrong)}\n  {hint}",
+                f"`{function}` takes {counted(len(names), 'input')}: {'; '.join(wrong)}\n  {hint}",
                 code="arity",
                 function=function,
                 hints=[hint],
@@ -459,15 +446,13 @@ def open_operation(
 
     Raises
     ------
-    ToolchainError, CompileError, SignatureError, CacheError
+    ArgumentError, ToolchainError, CompileError, SignatureError, CacheError
     """
     files = source_files(source)
+    check_names(function, signature)
     if absolute:
         files = [os.path.abspath(file) for file in files]
-        if "include_dirs" in options:
-            options["include_dirs"] = [os.path.abspath(folder) for folder in options["include_dirs"]]
-        if "snapshot_dir" in options:
-            options["snapshot_dir"] = os.path.abspath(options["snapshot_dir"])
+        _arguments.absolute(options)  # type: ignore[arg-type]
     given = {"sources": files, "function": function, "signature": signature, "options": plain(options)}
     return open_given(framework, given, launch_chooser(options))
 
@@ -492,9 +477,6 @@ def open_given(framework: Framework, given: dict[str, Any], choose: Chooser | No
     return Opened(native, given, framework, choose)
 
 
-_LAUNCH = ("grid", "block", "shared")
-
-
 def launch_chooser(options: Options) -> Chooser | None:
     """Return the launch as one callable, where any of its options is one.
 
@@ -503,12 +485,14 @@ def launch_chooser(options: Options) -> Chooser | None:
     callable or None
         Takes the dimensions by name, returns seven numbers: grid x, y, z, block x, y, z, bytes of shared memory.
     """
-    given = {name: options.get(name) for name in _LAUNCH}
+    given = {name: options.get(name) for name in LAUNCH}
     if not any(map(callable, given.values())):
         return None
     if odd := [name for name, value in given.items() if _has_expression(value)]:
-        raise TypeError(
-            f"options of enzyme(): `{odd[0]}` must be numbers or a callable where another one is a callable"
+        raise ArgumentError(
+            f"options of enzyme(): `{odd[0]}` must be numbers or a callable where another one is a callable",
+            argument=odd[0],
+            code="argument",
         )
 
     def choose(dims: dict[str, int]) -> list[int]:
@@ -525,21 +509,3 @@ def launch_chooser(options: Options) -> Chooser | None:
 
 def _has_expression(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, Sequence) and any(isinstance(v, str) for v in value))
-
-
-def source_files(source: Source | Iterable[Source]) -> list[str]:
-    """Return the source files as a list of paths."""
-    return [os.fspath(s) for s in ([source] if isinstance(source, str | os.PathLike) else source)]
-
-
-def plain(options: Options) -> dict[str, Any]:
-    """Return the options as the driver takes them, ready for JSON."""
-    chosen = [options.get(name) for name in _LAUNCH if callable(options.get(name))]
-    result = {name: _plain(value) for name, value in options.items() if not (chosen and name in _LAUNCH)}
-    if chosen:
-        # A callable is no text, and goes beside the options. Its name keeps functions with different ones apart; where
-        # it is not at hand (in a process that read the options from a file) the launch is refused.
-        result["grid"] = "launch_by_callable_" + "_".join(str(id(c)) for c in chosen)
-    if "defines" in options:
-        result["defines"] = {name: _define(value) for name, value in options["defines"].items()}
-    return result

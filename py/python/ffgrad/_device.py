@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ffgrad import _native
+from ffgrad._arguments import counted, number_given
 from ffgrad._gpu import RESULT, Description, Slot
 from ffgrad._gpu_check import Arrays, Check
 from ffgrad._plan import DTYPES
@@ -218,7 +219,7 @@ class _Point:
         self.names = [kernel.args[arg]["name"] for arg in kernel.inputs]
         self.dtypes = [DTYPES[arg["dtype"]] for arg in kernel.args]
         if len(inputs) != len(kernel.inputs):
-            message = f"`{kernel.function}` takes {len(kernel.inputs)} inputs, {len(inputs)} were given"
+            message = f"`{kernel.function}` takes {counted(len(kernel.inputs), 'input')}, {number_given(len(inputs))}"
             raise SignatureError(message, code="arity", function=kernel.function)
         if any(arg["batched"] for arg in kernel.args):
             raise kernel.on_cpu_only("batches (`...`) of", "Use ffgrad.torch, where a batch is one launch.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from ffgrad.errors import ArgumentError
+
 KINDS = ("root", "fixed_point", "minimum")
 
 
@@ -42,12 +44,12 @@ def implicit(
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If there is no such kind.
     """
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
         meant = f": did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"there is no kind {kind!r}{meant}\n  The kinds are {', '.join(map(repr, KINDS))}.")
+        raise ArgumentError(f"there is no kind {kind!r}{meant}\n  The kinds are {', '.join(map(repr, KINDS))}.")
     given = {"implicit": function, "kind": kind, "unknown": unknown, "size": size, "tolerance": tolerance}
     return {name: value for name, value in given.items() if value is not None and (name, value) != ("kind", "root")}

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ffgrad import _native
+from ffgrad._arguments import refused
 from ffgrad._core import Source
+from ffgrad.errors import ArgumentError
 
 
 def export(
@@ -48,11 +50,17 @@ def export(
 
     Raises
     ------
+    ArgumentError
+        An argument is of a kind that it does not take.
     PackError
         A function cannot be packed, or ``path`` is something else.
     CompileError, DifferentiationError, CacheError
         Something that had to be built for it could not be.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise refused("path", path, "the path of the pack", "export()")
+    if not isinstance(derivatives, Iterable):
+        raise refused("derivatives", derivatives, 'the name of a set, "first", or several', "export()")
     chosen = [derivatives] if isinstance(derivatives, str) else list(derivatives)
     archs = gpu if gpu is None else [gpu] if isinstance(gpu, str) else list(gpu)
     text = _native.export_pack(os.fspath(path), _named(functions), chosen, add, archs)
@@ -65,15 +73,16 @@ def _named(functions: Any) -> list[tuple[str, _native.Function]]:
     if isinstance(functions, Mapping):
         return [(str(name), _of(operation)) for name, operation in functions.items()]
     operations = functions if isinstance(functions, Iterable) else [functions]
-    named = [(str(operation.manifest["prototype"]["function"]), _of(operation)) for operation in operations]
+    natives = [(operation, _of(operation)) for operation in operations]
+    named = [(str(operation.manifest["prototype"]["function"]), native) for operation, native in natives]
     names = [name for name, _ in named]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"several functions are called `{twice[0]}`: give names, {{'one': f, 'other': g}}")
+        raise ArgumentError(f"several functions are called `{twice[0]}`: give names, {{'one': f, 'other': g}}")
     return named
 
 
 def _of(operation: Any) -> _native.Function:
     native = getattr(operation, "_native", None)
     if not isinstance(native, _native.Function):
-        raise TypeError(f"functions that enzyme(...) returned can be packed, not {type(operation).__name__}")
+        raise ArgumentError(f"functions that enzyme(...) returned can be packed, not {type(operation).__name__}")
     return native

@@ -61,6 +61,20 @@ class Error(Exception):
         self.kept = kept
 
 
+class ArgumentError(Error, TypeError, ValueError):
+    """An argument of ``enzyme`` and its relatives, or an option, is of a kind that it does not take.
+
+    Attributes
+    ----------
+    argument : str or None
+        Its name.
+    """
+
+    def __init__(self, message: str, *, argument: str | None = None, **details: object) -> None:
+        super().__init__(message, **{"code": "argument", **details})  # type: ignore[arg-type]
+        self.argument = argument
+
+
 class ToolchainError(Error):
     """A tool is missing or does not work; ``ffgrad doctor`` shows which.
 

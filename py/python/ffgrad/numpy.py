@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ffgrad import _native
+from ffgrad._arguments import counted, number_given
 from ffgrad._core import (
     MASKED,
     Framework,
@@ -465,11 +466,11 @@ class Enzyme(Operation):
 
     def _places(self, argnums: Argnums) -> int | tuple[int, ...]:
         """Return the positions of inputs that are given by position or by name."""
-        if isinstance(argnums, str | int | np.integer):
+        if isinstance(argnums, str) or not isinstance(argnums, Iterable):
             return self._place(argnums)
         return tuple(self._place(one) for one in argnums)
 
-    def _place(self, one: int | str) -> int:
+    def _place(self, one: Any) -> int:
         if isinstance(one, str) and one in self.inputs:
             return self.inputs.index(one)
         if isinstance(one, int | np.integer) and not isinstance(one, bool):
@@ -483,7 +484,7 @@ class Enzyme(Operation):
         mask = 0
         for i in _chosen(argnums):
             if not (0 <= i < len(self.inputs)):
-                message = f"argnums has {i}, but there are {len(self.inputs)} inputs: {', '.join(self.inputs)}"
+                message = f"argnums has {i}, but `{self._plan.function}` takes {counted(len(self.inputs), 'input')}: {', '.join(self.inputs)}"
                 raise SignatureError(message, code="argnums")
             if not self._differentiable >> i & 1:
                 message = (
@@ -511,7 +512,7 @@ def _chosen(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
 def _paired(what: str, values: Any, types: list[np.dtype], f: Enzyme) -> Iterable[tuple[Any, np.dtype]]:
     given = _tuple(values)
     if len(given) != len(types):
-        raise SignatureError(f"{f!r} has {len(types)} {what}s, {len(given)} were given", code="arity")
+        raise SignatureError(f"{f!r} has {counted(len(types), what)}, {number_given(len(given))}", code="arity")
     return zip(given, types, strict=True)
 
 

@@ -12,8 +12,9 @@ Contiguous tensors are passed without a copy. Outputs are allocated by PyTorch.
 from __future__ import annotations
 
 import hashlib
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from torch import _C
 from torch.compiler import is_dynamo_compiling
 
 import ffgrad._torch  # noqa: F401  (registers the operators)
+from ffgrad._arguments import counted, number_given
 from ffgrad._core import Opened, Operation, Options, Source, document_options, open_given, open_operation
 from ffgrad._plan import pack, text_bytes, unpack
 from ffgrad._torch import cuda
@@ -40,6 +42,15 @@ _SHORTER = {
     torch.float32: (torch.bfloat16, torch.float16),
     torch.float64: (torch.bfloat16, torch.float16, torch.float32),
 }
+
+_MASKED = (
+    "is a masked tensor, and the function would read what is masked too",
+    "Give its data where nothing is masked (x.get_data()), or what stands for masked elements (x.to_tensor(0.0)).",
+)
+_NESTED = (
+    "is a nested tensor, whose parts have shapes of their own",
+    "Call the function on each part: [f(part) for part in x.unbind()].",
+)
 
 
 def _typed_primal(tensors: list[torch.Tensor], spec: str) -> list[torch.Tensor]:
@@ -126,6 +137,8 @@ class Enzyme(Operation):
 
     def _call_otherwise(self, inputs: tuple[Any, ...]) -> Any:
         """Call on tensors that were refused, where autocast converts them; ``None`` where they have no data. Else raise the refusal."""
+        if refusal := self._unusual(inputs):
+            raise refusal from None
         tensors = [(i, x) for i, x in enumerate(inputs) if isinstance(x, torch.Tensor)]
         if any(x.is_meta for _, x in tensors):
             return None
@@ -142,7 +155,7 @@ class Enzyme(Operation):
         if len(inputs) != len(self._plan.inputs):
             names = ", ".join(self._plan.names)
             raise SignatureError(
-                f"`{self._plan.function}` takes {len(self._plan.inputs)} inputs, {len(inputs)} were given\n"
+                f"`{self._plan.function}` takes {counted(len(self._plan.inputs), 'input')}, {number_given(len(inputs))}\n"
                 f"  Its inputs are: {names}.",
                 code="arity",
                 function=self._plan.function,
@@ -150,12 +163,43 @@ class Enzyme(Operation):
         tensors = self._tensors(inputs)
         if torch.compiler.is_compiling():
             outputs = PRIMAL(tensors, self._spec, 0, 0)
-        elif _C._autograd._profiler_enabled():
-            with torch.profiler.record_function(f"ffgrad::{self.__name__}"):
-                outputs = _typed_primal(tensors, self._spec)
         else:
-            outputs = _typed_primal(tensors, self._spec)
+            outputs = self._dispatched(tensors)
         return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+    def _dispatched(self, tensors: list[torch.Tensor]) -> Any:
+        try:
+            if _C._autograd._profiler_enabled():
+                with torch.profiler.record_function(f"ffgrad::{self.__name__}"):
+                    return _typed_primal(tensors, self._spec)
+            return _typed_primal(tensors, self._spec)
+        except (TypeError, NotImplementedError):
+            # What PyTorch says where a kind of tensors knows nothing of an operator.
+            if refusal := self._unusual(tensors):
+                raise refusal from None
+            raise
+
+    def _unusual(self, inputs: Sequence[Any]) -> DtypeError | None:
+        """Return the refusal of a tensor that is more than an array of numbers."""
+        masked = getattr(sys.modules.get("torch.masked"), "MaskedTensor", ())
+        for name, x in zip(self._plan.names, inputs, strict=False):
+            if not isinstance(x, torch.Tensor):
+                continue
+            if isinstance(x, masked):
+                what, hint = _MASKED
+            elif x.is_nested:
+                what, hint = _NESTED
+            else:
+                continue
+            return DtypeError(
+                f"`{name}` of `{self._plan.function}` {what}\n  {hint}",
+                code="dtype",
+                function=self._plan.function,
+                expected="a tensor of numbers",
+                found=type(x).__name__,
+                hints=[hint],
+            )
+        return None
 
     def _gradient(self, inputs: tuple[Any, ...], cotangents: tuple[Any, ...], mask: int) -> list[Any]:
         """Return J^T v by the operator, which is differentiable and can be mapped."""

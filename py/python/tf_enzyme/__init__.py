@@ -7,7 +7,8 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ffgrad._core import Options, plain
+from ffgrad._arguments import plain
+from ffgrad._core import Options
 from ffgrad.tf import Enzyme
 from ffgrad.tf import enzyme as open_enzyme
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ffgrad._arguments import counted, number_given
 from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
 from ffgrad._jax import compat
 from ffgrad._jax.call import Array, Foreign
@@ -78,7 +79,7 @@ class Enzyme(Operation):
         if len(inputs) != expected:
             name, names = self._foreign.name, ", ".join(self.inputs)
             raise SignatureError(
-                f"`{name}` takes {expected} inputs, {len(inputs)} were given\n  Its inputs are: {names}.",
+                f"`{name}` takes {counted(expected, 'input')}, {number_given(len(inputs))}\n  Its inputs are: {names}.",
                 code="arity",
                 function=name,
                 hints=[f"Its inputs are: {names}."],
@@ -102,9 +103,23 @@ class Enzyme(Operation):
             return np.frombuffer(text_bytes(self._plan, i, value), np.int8)
         if not isinstance(value, jax.Array | np.ndarray | np.generic):
             found = type(value).__name__
-            raise TypeError(f"`{self.inputs[i]}` must be an array or a number, not {found}")
+            raise DtypeError(
+                f"`{self.inputs[i]}` must be an array or a number, not {found}",
+                code="dtype",
+                function=self._foreign.name,
+                found=found,
+            )
         if isinstance(value, jax.Array) and value.dtype == dtype:
             return value
+        if isinstance(value, np.ndarray | np.generic) and _is_beyond_jax(value.dtype):
+            raise DtypeError(
+                f"`{self.inputs[i]}` of `{self._foreign.name}` has an element type that no foreign parameter has\n"
+                f"  expected {_ELEMENTS}\n  found    {value.dtype}",
+                code="dtype",
+                function=self._foreign.name,
+                expected=_ELEMENTS,
+                found=str(value.dtype),
+            )
         require_type(self._foreign, self.inputs[i], dtype)
         if isinstance(value, jax.Array) and compat.is_weak(value) and _takes(dtype, value.dtype.kind):
             return jax.lax.convert_element_type(value, dtype)
@@ -126,6 +141,14 @@ class Enzyme(Operation):
                 found=str(value),
             )
         return np.asarray(value, dtype)
+
+
+_ELEMENTS = "float32, float64, an integer type or bool"
+
+
+def _is_beyond_jax(dtype: np.dtype[Any]) -> bool:
+    """Whether JAX, which would name its own functions, takes no such array: objects, texts, dates, records, long doubles."""
+    return dtype.kind in "OSUMm" or dtype.char in "gG" or dtype.type is np.void
 
 
 def _takes(dtype: np.dtype[Any], kind: str) -> bool:

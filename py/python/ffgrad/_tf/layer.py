@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ffgrad._core import Options, Source, plain, source_files
+from ffgrad._arguments import counted, number_given, plain, source_files
+from ffgrad._core import Options, Source
 from ffgrad._tf.operation import Enzyme, enzyme
 
 
@@ -95,7 +96,8 @@ class EnzymeLayer(tf.keras.layers.Layer):  # type: ignore[misc]
         else:
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
             if len(values) != len(names):
-                raise ValueError(f"the layer takes {len(names)} inputs ({', '.join(names)}), {len(values)} were given")
+                takes = f"{counted(len(names), 'input')} ({', '.join(names)})"
+                raise ValueError(f"the layer takes {takes}, {number_given(len(values))}")
             given = dict(zip(names, values, strict=True))
         given.update({name: tf.convert_to_tensor(weight) for name, weight in self.parameters.items()})
         if missing := [name for name in names if name not in given]:

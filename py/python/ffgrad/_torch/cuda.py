@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from ffgrad import _native
+from ffgrad._arguments import counted, number_given
 from ffgrad._device import loop_elsewhere
 from ffgrad._gpu import RESULT, Description, Slot
 from ffgrad._gpu_check import Arrays, Check
@@ -54,7 +55,7 @@ class Kernel(Description):
     def look_at(self, inputs: Sequence[Any]) -> None:
         """Refuse inputs on another device or of another type, by name; called for what a user gave."""
         if len(inputs) != len(self.inputs):
-            message = f"`{self.function}` takes {len(self.inputs)} inputs, {len(inputs)} were given"
+            message = f"`{self.function}` takes {counted(len(self.inputs), 'input')}, {number_given(len(inputs))}"
             raise SignatureError(message, code="arity", function=self.function)
         device = next(x.device for x in inputs if isinstance(x, torch.Tensor) and x.is_cuda)
         for arg, value in zip(self.inputs, inputs, strict=True):

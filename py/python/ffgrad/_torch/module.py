@@ -9,6 +9,7 @@ import torch
 
 from ffgrad._core import Options, Source
 from ffgrad._plan import Plan
+from ffgrad.errors import ArgumentError
 from ffgrad.torch import enzyme
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class EnzymeModule(torch.nn.Module):
 
         Raises
         ------
-        TypeError
+        ArgumentError
             An input is missing, given twice, or unknown.
         Error
             As :meth:`ffgrad.torch.Enzyme.apply`.
@@ -92,7 +93,7 @@ class EnzymeModule(torch.nn.Module):
         twice = [name for name in named if name in given or name not in self._free]
         missing = [name for name in self._free if name not in given and name not in named]
         if len(inputs) > len(self._free) or twice or missing:
-            raise TypeError(f"the module takes {', '.join(f'`{n}`' for n in self._free)}, each once")
+            raise ArgumentError(f"the module takes {', '.join(f'`{n}`' for n in self._free)}, each once")
         given.update(named)
         return self.operation.apply(
             *[getattr(self, name) if name in self._own else given[name] for name in self.operation.inputs]
@@ -106,7 +107,7 @@ class EnzymeModule(torch.nn.Module):
 def _known(plan: Plan, name: str, known: list[str], what: str) -> None:
     if name not in known:
         listed = ", ".join(f"`{n}`" for n in known)
-        raise ValueError(f"`{plan.function}` has no {what} `{name}`\n  These are: {listed}.")
+        raise ArgumentError(f"`{plan.function}` has no {what} `{name}`\n  These are: {listed}.")
 
 
 def _as_tensor(plan: Plan, name: str, value: Any) -> torch.Tensor:
