@@ -68,6 +68,7 @@ pub fn of_command(text: &str) -> String {
         let length = rest.find('"')?;
         Some((format!("a signature to start from: -s '{}'", &rest[..length]), length + 1))
     });
+    text = text.replace("', with --size ", "' --size ");
     let is_part = |c: char| c.is_alphanumeric() || "_-`".contains(c);
     if ELSEWHERE.iter().any(|&name| text.match_indices(name).any(|(at, _)| !text[..at].ends_with(is_part))) {
         text.push_str(&format!("\n  {NOTE}"));
@@ -125,6 +126,10 @@ mod tests {
             ("use engine=\"catalyst\".", "use --engine catalyst."),
             ("`sizes` gives `q`", "`--size` gives `q`"),
             ("a signature to start from: \"x[n] -> return\"", "a signature to start from: -s 'x[n] -> return'"),
+            (
+                "a signature to start from: \"x -> y[n]\", with sizes={\"n\": ...}",
+                "a signature to start from: -s 'x -> y[n]' --size n=N",
+            ),
             ("--cpu=x86-64 stays", "--cpu=x86-64 stays"),
         ] {
             assert_eq!(of_command(python), command);
