@@ -24,6 +24,7 @@ CPP = "template <class T, int N> T power(T x) { T y = 1; for (int i = 0; i < N; 
         ({"source": ["f.c", None]}, "`source` is ['f.c', None]; it takes the path"),
         ({"function": None}, "`function` is None; it takes the name of a function as text"),
         ({"function": 3}, "`function` is 3; it takes the name"),
+        ({"function": "a\udcff"}, "`function` is 'a\\udcff'; it takes the name"),
         ({"signature": b"x[n] -> y[n]"}, "`signature` is b'x[n] -> y[n]'; it takes a text"),
         ({"signature": ["x[n] -> y[n]"]}, "`signature` is ['x[n] -> y[n]']; it takes a text"),
         ({"defines": ["A"]}, '`defines` is ["A"]; it takes a dict of macros'),
@@ -62,6 +63,9 @@ def test_arguments_of_the_relatives_are_checked_too(write: Write, tmp_path: Path
         (lambda: ffgrad.export(tmp_path / "p", cube, derivatives="third"), "`third` is no set of derivatives"),
         (lambda: ffgrad.export(tmp_path / "p", 3), "not int"),
         (lambda: ffgrad.implicit("f", kind="rot"), "there is no kind 'rot'"),
+        (lambda: ffgrad.implicit(None), "`function` is None"),
+        (lambda: ffgrad.toolchain.install("nonsense"), "`what` is 'nonsense'; it takes \"blas\""),
+        (lambda: ffgrad.toolchain.install(source=3), "`source` is 3"),
     ]:
         with pytest.raises(ffgrad.ArgumentError, match=told):
             call()

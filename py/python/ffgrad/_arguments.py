@@ -68,10 +68,15 @@ def check_names(function: Any, signature: Any) -> None:
     ArgumentError
         One of them is something else.
     """
-    if not isinstance(function, str):
+    if not isinstance(function, str) or not _is_text(function):
         raise refused("function", function, 'the name of a function as text, "f"')
-    if signature is not None and not isinstance(signature, str):
+    if signature is not None and not (isinstance(signature, str) and _is_text(signature)):
         raise refused("signature", signature, 'a text, "x[n] -> y[n]", or None', function=function)
+
+
+def _is_text(text: str) -> bool:
+    """Whether UTF-8 has all of it: half of a surrogate pair is a part of no character."""
+    return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def absolute(options: dict[str, Any]) -> None:

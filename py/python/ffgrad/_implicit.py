@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from ffgrad._arguments import refused
 from ffgrad.errors import ArgumentError
 
 KINDS = ("root", "fixed_point", "minimum")
@@ -47,6 +48,8 @@ def implicit(
     ArgumentError
         If there is no such kind.
     """
+    if not isinstance(function, str):
+        raise refused("function", function, "the name of the function that says what is solved", "implicit()")
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
         meant = f": did you mean {close[0]!r}?" if close else ""

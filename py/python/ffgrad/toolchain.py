@@ -16,9 +16,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ffgrad.errors import ToolchainError
+from ffgrad.errors import ArgumentError, ToolchainError
 
 __all__ = ["command", "environment", "install", "wanted"]
+
+_PARTS = ("blas", "fortran", "openmp", "cuda", "headers")
 
 _declined = False
 """Whether a person has said no: once is enough for a process."""
@@ -68,9 +70,15 @@ def install(
 
     Raises
     ------
+    ArgumentError
+        There is no such part, or ``source`` is no path.
     ToolchainError
         No pip, no network, no room, another digest; nothing is half-installed then.
     """
+    if not (source is None or isinstance(source, str | os.PathLike)):
+        raise ArgumentError(
+            f"install(): `source` is {source!r}; it takes the path of a folder, or None", argument="source"
+        )
     given = [] if source is None else ["--from", os.fspath(source)]
     components: list[dict[str, Any]] = _run(what, all, *given)["components"]
     return components
@@ -92,6 +100,9 @@ def wanted(what: str | None = None, *, all: bool = False) -> list[dict[str, Any]
 
 
 def _run(what: str | None, all: bool, *arguments: str) -> Any:
+    if what not in (None, *_PARTS):
+        known = ", ".join(f'"{part}"' for part in _PARTS)
+        raise ArgumentError(f"`what` is {what!r}; it takes {known} or None", argument="what")
     chosen = [*([what] if what else []), *(["--all"] if all else [])]
     line = [command(), "toolchain", "install", *chosen, *arguments, "--json"]
     # Progress and errors for people go to standard error; the error's own text comes as data too.
