@@ -36,6 +36,15 @@ def test_a_wrong_element_type_names_the_parameter(compile_source: Compile) -> No
         cube(tf.constant([1.0], tf.bfloat16))
     with pytest.raises(Invalid, match=r"`x` of `cube` is a masked array.*\n.*filled"):
         cube(np.ma.masked_array([1.0, 2.0], mask=[False, True]))
+    for odd, told in [
+        (tf.ragged.constant([[1.0, 2.0], [3.0]], tf.float64), r"is a ragged tensor.*\n.*to_tensor"),
+        (tf.sparse.from_dense(tf.constant([0.0, 1.0], tf.float64)), r"is a sparse tensor.*\n.*to_dense"),
+        (np.array([1.0, None]), "cannot be made a tensor"),
+        (None, "cannot be made a tensor"),
+        ([[1.0], [2.0, 3.0]], "cannot be made a tensor"),
+    ]:
+        with pytest.raises(Invalid, match=f"`x` of `cube` {told}"):
+            cube(odd)
     with pytest.raises(Invalid, match="found    float32"):
         cube(np.ones(3, np.float32))
 

@@ -52,6 +52,9 @@ _XLA = (
     "  Leave jit_compile out (in Keras: compile(jit_compile=False)), call `{name}` outside of that function, or use ffgrad.jax, where XLA calls foreign functions."
 )
 
+_RAGGED = "Call the function on each row: tf.map_fn, or [f(row) for row in x]; or fill them up: x.to_tensor()."
+_SPARSE = "Convert it before the call: tf.sparse.to_dense(x)."
+
 # The native half is called on NumPy arrays; TensorFlow's operations call it beside Python.
 _TENSORFLOW = Framework(np.ndarray, np.empty, tf.as_dtype)
 
@@ -152,13 +155,26 @@ class Enzyme(Operation):
     def _tensor(self, i: int, value: Any) -> tf.Tensor:
         """Return the input as a tensor; only what has no type of its own takes the parameter's."""
         if is_masked(value):
-            name = self.inputs[i] if i < len(self.inputs) else "an input"
-            raise tf.errors.InvalidArgumentError(
-                None, None, f"`{name}` of `{self._plan.function}` {MASKED[0]}\n  {MASKED[1]}"
-            )
-        if hasattr(value, "dtype") or i >= len(self.input_dtypes):
-            return tf.convert_to_tensor(value)
-        return tf.convert_to_tensor(value, dtype_hint=self.input_dtypes[i])
+            raise self._unfit(i, *MASKED)
+        if isinstance(value, tf.RaggedTensor):
+            raise self._unfit(i, "is a ragged tensor, whose rows have lengths of their own", _RAGGED)
+        if isinstance(value, tf.SparseTensor):
+            raise self._unfit(i, "is a sparse tensor, and the function reads every element", _SPARSE)
+        try:
+            if hasattr(value, "dtype") or i >= len(self.input_dtypes):
+                return tf.convert_to_tensor(value)
+            return tf.convert_to_tensor(value, dtype_hint=self.input_dtypes[i])
+        except (TypeError, ValueError) as error:
+            if not (value is None or isinstance(value, (*_PLAIN, dict))):
+                raise
+            hint = "Give a tensor, an array or a number, of the parameter's type."
+            raise self._unfit(i, f"cannot be made a tensor: {str(error).splitlines()[0]}", hint) from None
+
+    def _unfit(self, i: int, what: str, hint: str) -> Exception:
+        name = self.inputs[i] if i < len(self.inputs) else "an input"
+        text = f"`{name}` of `{self._plan.function}` {what}\n  {hint}"
+        refusal: Exception = tf.errors.InvalidArgumentError(None, None, text)
+        return refusal
 
     apply.autograph_info__ = True  # type: ignore[attr-defined]
 
