@@ -14,7 +14,7 @@ mod interrupt;
 mod pack;
 mod xla;
 
-use compile_driver::call::arguments::COPIES;
+use compile_driver::call::copies::COPIES;
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -44,7 +44,6 @@ double reads(const double* x, int n) {
     "missing.c": "double outside(double);\ndouble calls(double x) { return outside(x) * x; }\n",
     "random.c": "#include <stdlib.h>\ndouble noisy(double x) { return x * rand(); }\n",
     "chaos.c": "double chaos(double x) { for (int i = 0; i < 300; i++) x = 3.99 * x * (1 - x); return x; }\n",
-    "root.c": "#include <math.h>\ndouble root(double x) { double r = sqrt(x - 10); return (x > 10 ? r : 0) + x; }\n",
     "long.c": "void cube(const double* x, long n, double* y) { for (long i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n",
     "throws.cpp": '#include <stdexcept>\ndouble f(double x) { if (x < 0) throw std::domain_error("negative"); return x; }\n',
 }
@@ -80,7 +79,6 @@ MISTAKES: dict[str, Mistake] = {
     "a function that reads a file": lambda open: open("reads.c", "reads", "x[n] -> return").grad(X),
     "a function of random numbers": lambda open: open("random.c", "noisy").grad(2.0),
     "chaos": lambda open: open("chaos.c", "chaos").grad(0.3),
-    "no finite derivative in a part that is not used": lambda open: open("root.c", "root").grad(2.0),
     "an exception of C++": lambda open: open("throws.cpp", "f")(-1.0),
     "a name that no input has": lambda open: open("matvec.c", "matvec", "A[m,n], x[n] -> y[m]")(A=np.ones((2, 4)), b=X),
     "an input by place and by name": lambda open: open("cube.c", "cube", CUBE)(X, x=X),

@@ -4,7 +4,7 @@
 
 use crate::abi::{self, Array};
 use crate::failure::{Failure, Outcome};
-use compile_driver::call::arguments::COPIES;
+use compile_driver::call::copies::COPIES;
 use compile_driver::{Input, Results, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::{CallPlan, DType, names};

@@ -20,7 +20,7 @@ pub use abi::{Array, Copies, Handle, Shape};
 pub use calls::{ffgrad_call, ffgrad_hvp, ffgrad_jvp, ffgrad_output_shapes, ffgrad_sizes, ffgrad_vjp};
 pub use failure::Failure;
 
-use compile_driver::call::arguments::COPIES;
+use compile_driver::call::copies::COPIES;
 use compile_driver::{Function, Spec};
 use failure::{Outcome, c_text};
 use handles::FUNCTIONS;

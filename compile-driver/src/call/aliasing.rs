@@ -4,7 +4,8 @@
 //! shadow means: no derivative. So a tangent that the caller keeps in the memory of the input itself, as in `jvp(f, x, x)`,
 //! would be taken for zero. It is copied.
 
-use crate::call::arguments::{COPIES, Call, count};
+use crate::call::arguments::Call;
+use crate::call::copies::{COPIES, count};
 use crate::error::Result;
 use core_ad::Role;
 use core_ad::plan::Part;

@@ -8,6 +8,7 @@
 //! - a cotangent: once, because the reverse mode consumes the shadow of an output (`cotangents`);
 //! - a tangent that is in the memory of its own input: once (`cotangents`), see [`crate::call::aliasing`].
 
+use crate::call::copies::{COPIES, count};
 use crate::call::crash_guard;
 use crate::call::large_stack;
 use crate::call::scratch::{Frame, words};
@@ -20,7 +21,6 @@ use core_ad::protocol::{Entry, MESSAGE_BYTES, status};
 use core_ad::shapes::Resolved;
 use core_ad::{Arg, CallPlan, DType, Passing, Role};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An array of the caller's, borrowed for a call.
 #[derive(Clone, Copy, Debug)]
@@ -82,25 +82,6 @@ pub trait Results {
         let _ = (position, dtype, shape);
         Ok(None)
     }
-}
-
-/// Bytes copied so far in this process, by reason.
-#[derive(Debug, Default)]
-pub struct Copies {
-    /// Inputs and results whose layout is not the function's.
-    pub gathered: AtomicU64,
-    /// Arguments updated in place.
-    pub in_place: AtomicU64,
-    /// Cotangents, and tangents in the memory of their inputs.
-    pub cotangents: AtomicU64,
-}
-
-/// The counters.
-pub static COPIES: Copies =
-    Copies { gathered: AtomicU64::new(0), in_place: AtomicU64::new(0), cotangents: AtomicU64::new(0) };
-
-pub(crate) fn count(counter: &AtomicU64, bytes: usize) {
-    counter.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
 impl View<'_> {

@@ -3,6 +3,7 @@
 pub(crate) mod aliasing;
 pub mod arguments;
 pub(crate) mod batch_loop;
+pub mod copies;
 pub(crate) mod crash_guard;
 mod large_stack;
 pub mod launch;

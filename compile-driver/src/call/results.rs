@@ -1,8 +1,9 @@
 //! Where results are written: in the framework's memory, directly or, where that cannot hold column-major arrays, transposed after
 //! the call.
 
-use crate::call::arguments::{COPIES, Call, Results, count, gather};
+use crate::call::arguments::{Call, Results, gather};
 use crate::call::batch_loop::add;
+use crate::call::copies::{COPIES, count};
 use crate::call::not_a_number::holds_nan;
 use crate::error::Result;
 use core_ad::protocol::Entry;

@@ -135,6 +135,7 @@ impl Function {
         if count == 0 {
             return Ok(());
         }
+        self.check_bounds(first.inputs, &resolved)?;
         if let Some(repeat) = &self.repeat {
             let evaluate = |task: &Task<'_>, results: &mut dyn Results| self.evaluate_loop(repeat, task, results);
             let job = self.job(&split, first, &resolved, Code::Loop(&evaluate));

@@ -14,6 +14,7 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Function {
     /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
@@ -94,6 +95,7 @@ impl Function {
         }
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
+        self.check_bounds(task.inputs, &resolved)?;
         let checks = paths::checks();
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         let watch = self.watch(&artifact, task.entry, wanted, &resolved, checks);
@@ -141,8 +143,9 @@ impl Function {
         if task.entry != Entry::Primal {
             return derivative();
         }
-        if wanted.mask != 0 && !self.opened.has_primal() {
+        if wanted.mask != 0 && (self.trust.fresh.load(Ordering::Acquire) || !self.opened.has_primal()) {
             derivative()?;
+            self.trust.fresh.store(false, Ordering::Release);
         }
         self.opened.primal_artifact()
     }

@@ -3,6 +3,7 @@
 //! Opening finds or makes the cache entry; artifacts are built when first needed; derivatives are verified
 //! at the first call and then trusted. One value serves many threads.
 
+mod array_bounds;
 pub(crate) mod batch;
 pub(crate) mod eval;
 pub(crate) mod faulty_rule;

@@ -7,7 +7,8 @@
 //! transforms. Where no tape can be kept (no arena), every gradient is computed in one piece.
 
 use crate::build::openmp;
-use crate::call::arguments::{COPIES, Call, Input, Results, View, count};
+use crate::call::arguments::{Call, Input, Results, View};
+use crate::call::copies::{COPIES, count};
 use crate::call::results::{Repeatable, ResultWriter};
 use crate::call::scratch::Frame;
 use crate::call::task::Task;
@@ -79,6 +80,7 @@ impl Function {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
+        self.check_bounds(inputs, &resolved)?;
         let checks = paths::checks();
         let Some(artifact) = self.taping_artifact(wanted, inputs, &resolved)? else {
             return self.primal(inputs, mask, results).map(|()| None);

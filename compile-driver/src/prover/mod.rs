@@ -7,6 +7,7 @@
 //! A death is judged by what was being evaluated ([`Stage`]): a derivative's is a wrong derivative; the function's own at the caller's
 //! values is the function's error; at other values it only shows that these are none of the function's, and they are left out.
 
+mod bounds;
 mod client;
 mod protocol;
 pub mod server;
@@ -50,7 +51,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
             Some(Reply::Died { printed, .. }) if printed == crash_guard::MIXED_BLOCKS => {
                 return Err(crash_guard::mixed_blocks(call.function));
             }
-            Some(Reply::Died { stage, how, printed }) => match stage {
+            Some(Reply::Died { stage, how, printed, .. }) => match stage {
                 Stage::Function => return Err(crashed(call.function, &how, &printed)),
                 Stage::MovedFunction if request.allowed.moved == Moved::Anywhere => {
                     request.allowed.moved = Moved::Inside
@@ -61,7 +62,7 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
                 Stage::OtherFunction if request.allowed.other => request.allowed.other = false,
                 _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed)).into()),
             },
-            Some(Reply::Unable(_) | Reply::Timed(_)) | None => return here(values),
+            Some(Reply::Unable(_) | Reply::Timed(_) | Reply::Inside(_)) | None => return here(values),
         }
     }
 }
@@ -82,10 +83,34 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
             Some(Reply::Memory(diagnosis)) => return Err(Error::Memory(diagnosis)),
             Some(Reply::Died { how, printed, .. }) => return Err(crashed(call.function, &how, &printed)),
-            Some(Reply::Unable(_) | Reply::Checked(_)) | None => {}
+            Some(Reply::Unable(_) | Reply::Checked(_) | Reply::Inside(_)) | None => {}
         }
     }
     verify::time_vjp(call, artifact, values, budget)
+}
+
+/// What one run of a function between pages without access shows.
+pub enum Bounds {
+    /// It stays inside of its arrays. For each argument how many of its first words it wrote, where it wrote no others.
+    Inside(Vec<Option<usize>>),
+    /// It reads or writes outside of this argument.
+    Outside(usize),
+    /// Nothing: it threw, crashed for another reason, or took long; or there is no prover.
+    Unknown,
+}
+
+/// Runs the function of an artifact once, in the prover, on arguments between pages without access.
+///
+/// # Errors
+///
+/// The user's wish to end.
+pub fn bounds(call: &Call<'_>, primal: &Artifact, values: &Point) -> Result<Bounds> {
+    let request = Request { bounds: true, ..Request::new(call, primal, values, false, 1) };
+    Ok(match client::ask(&request, values)? {
+        Some(Reply::Inside(written)) => Bounds::Inside(written),
+        Some(Reply::Died { argument: Some(argument), .. }) => Bounds::Outside(argument),
+        _ => Bounds::Unknown,
+    })
 }
 
 /// The error for a function that has ended the process in which a command ran it at arguments of its own making.
@@ -107,7 +132,7 @@ fn text(stage: Stage, how: &str, printed: &str) -> String {
         Stage::Loading => "the library with the derivative",
         Stage::Derivative => "the derivative",
         Stage::OtherDerivative => "the derivative, at other values inside the range of those given,",
-        Stage::Function | Stage::MovedFunction | Stage::OtherFunction => "the function",
+        Stage::Function | Stage::MovedFunction | Stage::OtherFunction | Stage::Bounds => "the function",
     };
     let printed = if printed.is_empty() { String::new() } else { format!(": {printed}") };
     format!("{what} {how}{printed}")

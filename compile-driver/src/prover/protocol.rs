@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The prover's first line. Another version's differs.
-pub const HELLO: &str = concat!("ffgrad prover 2 ", env!("CARGO_PKG_VERSION"));
+pub const HELLO: &str = concat!("ffgrad prover 3 ", env!("CARGO_PKG_VERSION"));
 
 /// One check, or one timing.
 #[derive(Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct Request {
     pub allowed: Allowed,
     /// Not a check: the time of one vjp, measured for about so long.
     pub budget: Option<Duration>,
+    /// Not a check: one run of the function, to see whether it stays inside of its arrays.
+    pub bounds: bool,
     /// Words of each argument's values.
     pub words: Vec<usize>,
     /// The caller's working folder and environment, now.
@@ -43,6 +45,8 @@ pub struct Request {
 pub enum Reply {
     Checked(Checked),
     Timed(Duration),
+    /// The function stayed inside of its arrays. For each argument how many of its first words it wrote, where it wrote no others.
+    Inside(Vec<Option<usize>>),
     Foreign(Box<Diagnosis>),
     Differentiation(Box<Diagnosis>),
     Memory(Box<Diagnosis>),
@@ -55,6 +59,8 @@ pub enum Reply {
         how: String,
         /// The last line that it wrote to standard error.
         printed: String,
+        /// The argument whose bounds were left.
+        argument: Option<usize>,
     },
 }
 
@@ -78,6 +84,7 @@ impl Request {
             seed,
             allowed: Allowed::ALL,
             budget: None,
+            bounds: false,
             words: values.iter().map(Vec::len).collect(),
             folder: std::env::current_dir().ok(),
             environment,

@@ -3,14 +3,19 @@
 //! This process stays single-threaded and loads nothing of the user's, so that a fork is a fresh process.
 
 use crate::call::arguments::Call;
+use crate::call::arguments::is_produced;
 use crate::call::crash_guard;
 use crate::call::scratch::Frame;
 use crate::error::Error;
 use crate::load::artifact::Artifact;
+use crate::prover::bounds;
 use crate::prover::protocol::{HELLO, Reply, Request};
 use crate::verify;
 use crate::verify::sample::Point;
 use crate::verify::stage::{self, Note, Stage};
+use core_ad::Role;
+use core_ad::protocol::Entry;
+use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -106,7 +111,12 @@ fn checked_in_child(
     let is_whole = reply.last() == Some(&b'\n');
     let status = end(child, !is_asked || is_whole)?;
     if is_asked && !is_whole {
-        let died = Reply::Died { stage: note.stage(), how: how(status), printed: last_words(&mut printed) };
+        let died = Reply::Died {
+            stage: note.stage(),
+            how: how(status),
+            printed: last_words(&mut printed),
+            argument: note.argument(),
+        };
         reply = serde_json::to_vec(&died)?;
         reply.push(b'\n');
     }
@@ -187,7 +197,7 @@ fn run(request: &Request, values: Point, note: &'static Note, printed: &File, re
     }
     crash_guard::switch_off();
     stage::watch(note);
-    let mut line = serde_json::to_vec(&of_derivative(reply(request, values), note)).unwrap_or_default();
+    let mut line = serde_json::to_vec(&of_derivative(reply(request, values, note), note)).unwrap_or_default();
     line.push(b'\n');
     let is_written = File::from(result).write_all(&line).is_ok();
     // SAFETY: ends the process without the destructors of the user's statics.
@@ -199,13 +209,38 @@ fn of_derivative(reply: Reply, note: &Note) -> Reply {
     match (reply, note.stage()) {
         (Reply::Foreign(thrown), stage @ (Stage::Derivative | Stage::OtherDerivative)) => {
             let how = "threw an exception that the function does not throw".to_owned();
-            Reply::Died { stage, how, printed: thrown.headline }
+            Reply::Died { stage, how, printed: thrown.headline, argument: None }
         }
         (reply, _) => reply,
     }
 }
 
-fn reply(request: &Request, values: Point) -> Reply {
+/// Runs the function once; which of the first words of each array it has written, where it has written only those.
+fn run_between_guards(
+    call: &Call<'_>,
+    artifact: &Artifact,
+    mut values: Point,
+    note: &'static Note,
+) -> Result<Vec<Option<usize>>, String> {
+    let roles: Vec<Role> = call.plan.args.iter().map(|arg| arg.role).collect();
+    for (value, _) in values.iter_mut().zip(&roles).filter(|(_, role)| is_produced(**role)) {
+        value.fill(bounds::UNTOUCHED);
+    }
+    let places = bounds::place(&values, note).map_err(|e| e.to_string())?;
+    let mut slots: Vec<*mut c_void> = places.iter().map(|place| place.cast()).collect();
+    stage::enter(Stage::Bounds);
+    call.run(artifact, Entry::Primal, &mut slots).map_err(|e| e.to_string())?;
+    let written = places.iter().zip(&values).zip(&roles).map(|((place, value), role)| {
+        // SAFETY: what was placed there, as large as the value.
+        let now = unsafe { std::slice::from_raw_parts(*place, value.len()) };
+        let first = now.iter().take_while(|word| **word != bounds::UNTOUCHED).count();
+        let is_rest_untouched = now[first..].iter().all(|word| *word == bounds::UNTOUCHED);
+        (*role == Role::Output && is_rest_untouched).then_some(first)
+    });
+    Ok(written.collect())
+}
+
+fn reply(request: &Request, values: Point, note: &'static Note) -> Reply {
     let artifact = match Artifact::open(request.record.clone(), &request.library) {
         Ok(artifact) => artifact,
         Err(error) => return Reply::Unable(error.to_string()),
@@ -218,6 +253,12 @@ fn reply(request: &Request, values: Point) -> Reply {
         threads: request.threads,
         frame: &frame,
     };
+    if request.bounds {
+        return match run_between_guards(&call, &artifact, values, note) {
+            Ok(written) => Reply::Inside(written),
+            Err(reason) => Reply::Unable(reason),
+        };
+    }
     let done = match request.budget {
         Some(budget) => verify::time_vjp(&call, &artifact, &values, budget).map(Reply::Timed),
         None => {

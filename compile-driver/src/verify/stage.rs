@@ -23,16 +23,19 @@ pub enum Stage {
     OtherFunction,
     /// A derivative, at other values, where the function itself has ended.
     OtherDerivative,
+    /// The function, at the caller's values, between pages without access.
+    Bounds,
 }
 
 impl Stage {
-    const ALL: [Stage; 6] = [
+    const ALL: [Stage; 7] = [
         Stage::Loading,
         Stage::Function,
         Stage::MovedFunction,
         Stage::Derivative,
         Stage::OtherFunction,
         Stage::OtherDerivative,
+        Stage::Bounds,
     ];
 
     /// How long an evaluation may take where the function took `usual` at the caller's values; `None`: as long as it takes.
@@ -42,14 +45,15 @@ impl Stage {
             Stage::MovedFunction | Stage::OtherFunction => (2, 20),
             Stage::Derivative => (60, 200),
             Stage::OtherDerivative => (10, 200),
+            Stage::Bounds => (10, 0),
         };
         Some(Duration::from_secs(least) + times * usual)
     }
 }
 
-/// The stage in a page that the prover reads after the process's death.
+/// The stage in a page that the prover reads after the process's death, and 1 more than the argument whose bounds were left.
 #[derive(Default)]
-pub struct Note(AtomicU8);
+pub struct Note(AtomicU8, AtomicU8);
 
 impl Note {
     /// What was being evaluated last.
@@ -60,6 +64,17 @@ impl Note {
     /// Forgets an earlier process's.
     pub fn clear(&self) {
         self.0.store(Stage::Loading as u8, Ordering::Relaxed);
+        self.1.store(0, Ordering::Relaxed);
+    }
+
+    /// The argument whose bounds were left.
+    pub fn argument(&self) -> Option<usize> {
+        usize::from(self.1.load(Ordering::Relaxed)).checked_sub(1)
+    }
+
+    /// Notes that its bounds were left. May be called by a signal's handler.
+    pub fn set_argument(&self, argument: usize) {
+        self.1.store(u8::try_from(argument + 1).unwrap_or(0), Ordering::Relaxed);
     }
 }
 
@@ -79,7 +94,7 @@ pub(super) fn is_watched() -> bool {
 }
 
 /// Notes what comes next. After its time limit the process ends by SIGALRM.
-pub(super) fn enter(stage: Stage) {
+pub(crate) fn enter(stage: Stage) {
     // SAFETY: null, or the reference that `watch` was given, which lives as long as the process.
     let Some(note) = (unsafe { NOTE.load(Ordering::Relaxed).as_ref() }) else { return };
     note.0.store(stage as u8, Ordering::Relaxed);

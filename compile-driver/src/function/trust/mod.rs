@@ -32,6 +32,10 @@ pub(crate) struct Trust {
     pub double_build: OnceLock<Option<Arc<Function>>>,
     /// No tape can be kept for this function.
     pub tapeless: AtomicBool,
+    /// The function was seen to stay inside of its arrays, or nothing is to be seen.
+    pub inside: AtomicBool,
+    /// The function was built here to look at that, and no derivative was verified since: the function may crash.
+    pub fresh: AtomicBool,
 }
 
 /// The choice of a derivative: what was opened, and what is known so far.

@@ -1,0 +1,117 @@
+//! Before its first call: whether the function stays inside of the arrays that its signature gives it.
+//!
+//! A signature that is inferred is a guess, and one that is given can be wrong: `pos[n]` for what has three numbers a body. Such a function would write over
+//! the caller's memory. So it runs once in the prover, between pages without access; where it leaves an array there is a
+//! `SignatureError`. That it stayed inside is remembered in the cache.
+
+use crate::call::arguments::Input;
+use crate::call::copies;
+use crate::call::scratch::Frame;
+use crate::error::{Error, Result};
+use crate::function::Function;
+use crate::options::Verify;
+use crate::prover::{self, Bounds};
+use core_ad::Role;
+use core_ad::shapes::Resolved;
+use core_ad::signature::SignatureError;
+use std::sync::atomic::Ordering;
+
+/// Arguments with more bytes are not copied for this: a later call may have less.
+const MOST_BYTES: usize = 256 << 20;
+
+/// The file of a cache entry that says that its function was seen to stay inside.
+const SEEN: &str = "inside";
+
+impl Function {
+    /// Runs the function once where no call of it was looked at, in this process or another.
+    ///
+    /// # Errors
+    ///
+    /// A signature error where it leaves an array, or where an inferred output of several numbers is one number.
+    pub(crate) fn check_bounds(&self, inputs: &[Input<'_>], resolved: &Resolved) -> Result<()> {
+        let opened = &self.opened;
+        let is_inferred = opened.spec.signature.is_none();
+        if self.trust.inside.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let options = &opened.spec.options;
+        let is_left_out = options.verify == Verify::Off || options.mpi || opened.pack.is_some() || opened.is_kernel();
+        let folder = opened.cache.entry(&opened.manifest.key);
+        if is_left_out || folder.join(SEEN).exists() {
+            self.trust.inside.store(true, Ordering::Release);
+            return Ok(());
+        }
+        let frame = Frame::open();
+        let call = opened.call(resolved, &frame);
+        let plan = &opened.manifest.plan;
+        if (0..plan.args.len()).map(|arg| call.bytes(arg)).sum::<usize>() > MOST_BYTES {
+            return Ok(());
+        }
+        let values = copies::uncounted(|| opened.gather(&call, inputs))?;
+        if !opened.has_primal() {
+            self.trust.fresh.store(true, Ordering::Release);
+        }
+        // Where it cannot be built, the derivative's error says more.
+        let primal = match opened.primal_artifact() {
+            Err(error @ (Error::Interrupted | Error::Cache(_))) => return Err(error),
+            Err(_) => return Ok(()),
+            Ok(primal) => primal,
+        };
+        match prover::bounds(&call, &primal, &values)? {
+            Bounds::Outside(arg) => return Err(self.leaves(arg, resolved, is_inferred).into()),
+            Bounds::Inside(written) => {
+                let is_single = |arg: usize| {
+                    plan.args[arg].role == Role::Output && resolved.elements(arg) > 1 && written[arg] == Some(1)
+                };
+                if let Some(arg) = (0..written.len()).find(|arg| is_inferred && is_single(*arg)) {
+                    return Err(self.is_one_number(arg, resolved).into());
+                }
+                // One element shows little. Without the file the next process looks again.
+                if resolved.shapes.iter().flatten().all(|extent| *extent > 1) {
+                    let _ = std::fs::write(folder.join(SEEN), "");
+                }
+            }
+            Bounds::Unknown => {}
+        }
+        self.trust.inside.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn leaves(&self, arg: usize, resolved: &Resolved, is_inferred: bool) -> SignatureError {
+        let function = &self.opened.spec.function;
+        let (name, extent) = self.spelled(arg, resolved);
+        let problem = match is_inferred {
+            true => format!(
+                "`{function}` reads or writes outside of `{name}`, which is taken for {extent} by default: give a signature \
+                 with the size that it has"
+            ),
+            false => format!(
+                "`{function}` reads or writes outside of `{name}`, which has {extent} in this call: its size in the \
+                 signature is too small, or an index is out of range"
+            ),
+        };
+        self.signature_error(problem)
+    }
+
+    fn is_one_number(&self, arg: usize, resolved: &Resolved) -> SignatureError {
+        let function = &self.opened.spec.function;
+        let (name, extent) = self.spelled(arg, resolved);
+        self.signature_error(format!(
+            "`{function}` writes one number to `{name}`, which is taken for {extent} by default: give a signature (`{name}` \
+             without brackets is one number)"
+        ))
+    }
+
+    /// An argument's name, and how large it is: `x[n] (3 elements)`.
+    fn spelled(&self, arg: usize, resolved: &Resolved) -> (String, String) {
+        let elements = resolved.elements(arg);
+        let plural = if elements == 1 { "" } else { "s" };
+        (self.opened.manifest.plan.args[arg].name.clone(), format!("{elements} element{plural}"))
+    }
+
+    fn signature_error(&self, problem: String) -> SignatureError {
+        let signature = &self.opened.manifest.plan.signature;
+        let prototype = format!("signature of this call: \"{signature}\"");
+        SignatureError { problems: vec![problem], prototype, suggestion: None, needed_sizes: Vec::new() }
+    }
+}
