@@ -4,11 +4,13 @@
 //! |---|---|---|---|
 //! | type with `__dlpack_c_exchange_api__` (torch ≥ 2.10) | borrowed `DLTensor`, no allocation | the type's own allocator | none |
 //! | object with `__dlpack__` (NumPy, older torch, ...) | versioned or legacy capsule, held for the call | a callable of the front end | none |
+//! | read-only NumPy array, NumPy until 2.0 | legacy capsule of a second array over its memory | | none |
 //! | Python number | constant, in the parameter's type | | |
 //!
 //! The layouts are dlpark's, generated from dlpack.h.
 
 mod exchange;
+mod read_only;
 mod results;
 
 pub use exchange::{from_dlpack, to_dlpack};
@@ -198,9 +200,18 @@ fn unknown_dtype(name: &str, found: &str) -> Error {
         "torch.bfloat16" | "torch.float16" => diagnosis.advise(
             "Convert the input before the call, x.float(), or call inside of torch.autocast, where ffgrad does that.",
         ),
+        _ if is_swapped(found) => {
+            diagnosis.advise("Convert it to the byte order of this machine: x.astype(x.dtype.newbyteorder(\"=\")).")
+        }
         _ => diagnosis,
     };
     Error::Dtype(Box::new(diagnosis))
+}
+
+/// Whether this is how NumPy writes the type of numbers that a parameter would have in this machine's byte order.
+fn is_swapped(found: &str) -> bool {
+    let numbers = ["f4", "f8", "i2", "i4", "i8", "u2", "u4", "u8"];
+    found.strip_prefix(['<', '>']).is_some_and(|number| numbers.contains(&number))
 }
 
 /// An object that is neither an array nor a number.
@@ -261,7 +272,12 @@ fn from_capsule<'py>(object: &Bound<'py, PyAny>, name: &dyn Fn() -> String) -> P
     let capsule = match method.call((), Some(&options)) {
         Ok(capsule) => capsule,
         // Producers from before DLPack 1.0 take no version.
-        Err(e) if e.is_instance_of::<PyTypeError>(py) => method.call0()?,
+        Err(e) if e.is_instance_of::<PyTypeError>(py) => match method.call0() {
+            Err(e) if e.is_instance_of::<PyBufferError>(py) => {
+                read_only::export(object).ok_or_else(|| not_numbers(object, name))?
+            }
+            other => other?,
+        },
         Err(e) if e.is_instance_of::<PyBufferError>(py) => return Err(not_numbers(object, name)),
         Err(e) => return Err(e),
     };

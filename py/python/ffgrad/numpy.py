@@ -88,9 +88,33 @@ def _viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
     if hasattr(x, "__dlpack__"):
         return x
     try:
-        return np.asarray(x, copy=False)
+        return _without_copy(x)
     except (TypeError, ValueError):
         return x  # the native side says what is wrong with it
+
+
+# `copy=False` of NumPy 1 copies where it must; what it has instead is not in its documentation.
+_NEVER: Any = False if int(np.__version__.partition(".")[0]) >= 2 else getattr(np, "_CopyMode").NEVER  # noqa: B009  (NumPy 2's stubs lack it)
+
+
+def _without_copy(x: Any) -> Any:
+    """Return an array that is the memory of an object: what ``numpy.asarray(x, copy=False)`` is from NumPy 2 on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Only a copy would be one.
+    """
+    try:
+        return np.array(x, copy=_NEVER)
+    except ValueError:
+        # NumPy 1 does not ask objects that can say whether they copy.
+        if _NEVER is False or not hasattr(x, "__array__"):
+            raise
+        made = x.__array__(copy=False)
+        if not isinstance(made, np.ndarray):
+            raise
+        return made
 
 
 def _elsewhere(name: str, device: str) -> DeviceError:
