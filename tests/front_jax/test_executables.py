@@ -63,6 +63,39 @@ def test_misfits_are_found_while_tracing(compile_source: Compile) -> None:
         jax.eval_shape(f.apply, X, jax.ShapeDtypeStruct((2,), jnp.float64), 1.0, 2)
 
 
+def masked_and_swapped(x: np.ndarray) -> list[tuple[Any, str, str]]:
+    """Return arrays that JAX takes for `x` after a call with it, with what ffgrad says of them."""
+    return [
+        (np.ma.masked_array(x, x > 1), "is a masked array, and the function would read what is masked too", "x.filled"),
+        (x.astype(x.dtype.newbyteorder("S")), "has an element type that no foreign parameter has", "x.astype"),
+    ]
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first call", "later call"])
+def test_masked_arrays_and_the_other_byte_order_are_refused(compile_source: Compile, is_first: bool) -> None:
+    """JAX's fast path, which compares shape and type alone, computes with their bytes."""
+    f = compile_source(SCALED, "scaled", SCALED_SIGNATURE)
+    x, a, power = np.array([1.0, -2.0, 3.0]), np.asarray(1.5), np.asarray(2, np.int32)
+    if not is_first:
+        for _ in range(2):
+            f(x, x, a, power)
+    slope = jax.grad(lambda *inputs: f(*inputs).sum())
+    calls: list[Callable[..., Any]] = [f, jax.jit(lambda *rest: f(wrong, *rest)), lambda *inputs: f(*inputs[:3], power)]
+    for wrong, what, hint in masked_and_swapped(x):
+        for call, inputs in zip(calls, ((wrong, x, a, power), (x, a, power), (wrong, x, a)), strict=True):
+            with pytest.raises(ffgrad.DtypeError, match=f"`x` of `scaled` {what}") as caught:
+                call(*inputs)
+            assert caught.value.code == "dtype" and hint in caught.value.hints[0]
+        with pytest.raises(ffgrad.DtypeError, match=f"`w` of `scaled` {what}"):
+            f(jnp.asarray(x), wrong, 1.5, 2)
+        with pytest.raises((TypeError, ValueError)):
+            slope(wrong, x, a, power)
+    for wrong, what, _ in masked_and_swapped(power.reshape(1)):
+        with pytest.raises(ffgrad.DtypeError, match=f"`power` of `scaled` {what}"):
+            f(x, x, a, wrong.reshape(()))
+    np.testing.assert_allclose(f(x, x, a, power), 1.5 * x**4)
+
+
 def test_64_bit_types_need_the_flag(run_python: RunPython, write: Write) -> None:
     """Without it JAX would have made float32 of everything: the error says which switch it is."""
     code = f"""

@@ -10,7 +10,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ffgrad._arguments import counted, number_given
-from ffgrad._core import Framework, Opened, Operation, Options, Source, document_options, open_operation
+from ffgrad._core import (
+    MASKED,
+    Framework,
+    Opened,
+    Operation,
+    Options,
+    Source,
+    document_options,
+    is_masked,
+    open_operation,
+)
 from ffgrad._jax import compat
 from ffgrad._jax.call import Array, Foreign
 from ffgrad._jax.primitive import bind, require_type
@@ -109,21 +119,44 @@ class Enzyme(Operation):
                 function=self._foreign.name,
                 found=found,
             )
-        if isinstance(value, jax.Array) and value.dtype == dtype:
-            return value
-        if isinstance(value, np.ndarray | np.generic) and _is_beyond_jax(value.dtype):
-            raise DtypeError(
-                f"`{self.inputs[i]}` of `{self._foreign.name}` has an element type that no foreign parameter has\n"
-                f"  expected {_ELEMENTS}\n  found    {value.dtype}",
-                code="dtype",
-                function=self._foreign.name,
-                expected=_ELEMENTS,
-                found=str(value.dtype),
-            )
+        if isinstance(value, jax.Array):
+            if value.dtype == dtype:
+                return value
+        else:
+            self._check(i, value)
         require_type(self._foreign, self.inputs[i], dtype)
         if isinstance(value, jax.Array) and compat.is_weak(value) and _takes(dtype, value.dtype.kind):
             return jax.lax.convert_element_type(value, dtype)
         return value
+
+    def _check(self, i: int, value: np.ndarray | np.generic) -> None:
+        """Refuse a NumPy array that JAX would misread in a second call, or refuse by names of its own.
+
+        A compiled function that JAX has run with an array takes masked arrays and the other byte order after it: it only
+        compares shape and type.
+        """
+        name = self._foreign.name
+        if type(value) is not np.ndarray and is_masked(value):
+            what, hint = MASKED
+            raise DtypeError(
+                f"`{self.inputs[i]}` of `{name}` {what}\n  {hint}",
+                code="dtype",
+                function=name,
+                expected="an array",
+                found="a masked array",
+                hints=[hint],
+            )
+        if _is_beyond_jax(value.dtype):
+            hints = [] if value.dtype.isnative or value.dtype.str[1:] not in _NUMBERS else [_SWAPPED]
+            raise DtypeError(
+                f"`{self.inputs[i]}` of `{name}` has an element type that no foreign parameter has\n"
+                f"  expected {_ELEMENTS}\n  found    {value.dtype}" + "".join(f"\n  {hint}" for hint in hints),
+                code="dtype",
+                function=name,
+                expected=_ELEMENTS,
+                found=str(value.dtype),
+                hints=hints,
+            )
 
     def _number(self, i: int, value: bool | int | float) -> Any:
         dtype, kind = self._foreign.input_dtypes[i], np.asarray(value).dtype.kind
@@ -144,11 +177,13 @@ class Enzyme(Operation):
 
 
 _ELEMENTS = "float32, float64, an integer type or bool"
+_NUMBERS = {"f4", "f8", "i2", "i4", "i8", "u2", "u4", "u8"}
+_SWAPPED = 'Convert it to the byte order of this machine: x.astype(x.dtype.newbyteorder("=")).'
 
 
 def _is_beyond_jax(dtype: np.dtype[Any]) -> bool:
-    """Whether JAX, which would name its own functions, takes no such array: objects, texts, dates, records, long doubles."""
-    return dtype.kind in "OSUMm" or dtype.char in "gG" or dtype.type is np.void
+    """Whether JAX, which would name its own functions, takes no such array: objects, texts, dates, records, long doubles, the other byte order."""
+    return not dtype.isnative or dtype.kind in "OSUMm" or dtype.char in "gG" or dtype.type is np.void
 
 
 def _takes(dtype: np.dtype[Any], kind: str) -> bool:
