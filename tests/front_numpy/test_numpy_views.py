@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import ffgrad
-import ffgrad.numpy
+import ffgrad._views
 import numpy as np
 import pytest
 from ffgrad.numpy import Enzyme, enzyme
@@ -70,7 +70,7 @@ def cube(write: Write) -> Enzyme:
 def before_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy 1's way to make an array without a copy."""
     never = np._CopyMode.NEVER  # type: ignore[attr-defined]
-    monkeypatch.setattr(ffgrad.numpy, "_NEVER", never)
+    monkeypatch.setattr(ffgrad._views, "_NEVER", never)
 
 
 # --- read-only --------------------------------------------------------------------------------------------
