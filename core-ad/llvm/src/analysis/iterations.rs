@@ -16,6 +16,7 @@ mod shape;
 
 use crate::analysis::cfg::{Cfg, Dominators, NaturalLoop};
 use crate::analysis::memory_objects::Objects;
+use crate::ir::identity::is_identity;
 use crate::ir::markers::{CHOICE, PATH, is_type_marker};
 use crate::ir::{self, Block, Op, Value};
 use inkwell::values::FunctionValue;
@@ -215,10 +216,10 @@ fn weight(loops: usize) -> u64 {
     8_u64.pow(u32::try_from(loops).unwrap_or(8).min(8))
 }
 
-/// Whether a call only computes, or is a statement for the compiler or a marker.
+/// Whether a call only computes, or is a statement for the compiler, a marker, or an identity function of Enzyme's alone.
 fn is_harmless(call: Value, name: &str) -> bool {
     let statements = ["llvm.experimental.noalias.scope.decl", "llvm.assume", PATH, CHOICE];
-    statements.contains(&name) || is_type_marker(name) || call.only_computes()
+    statements.contains(&name) || is_type_marker(name) || is_identity(name) || call.only_computes()
 }
 
 /// Whether a call adds a value to a product: `a * b + value`.
@@ -252,7 +253,11 @@ fn is_constant(pointer: Value) -> bool {
 
 /// Whether it is arithmetic with floating-point numbers.
 fn computes(i: Value) -> bool {
-    matches!(i.op(), Some(Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul | Op::LLVMFDiv | Op::LLVMFNeg | Op::LLVMCall))
+    match i.op() {
+        Some(Op::LLVMCall) => !i.callee().is_some_and(|name| is_identity(&name)),
+        Some(op) => matches!(op, Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul | Op::LLVMFDiv | Op::LLVMFNeg),
+        None => false,
+    }
 }
 
 /// Whether an instruction has no effect and touches no memory.
@@ -295,5 +300,7 @@ fn is_plain(op: Op) -> bool {
             | LLVMFPToUI
             | LLVMBitCast
             | LLVMFreeze
+            | LLVMExtractValue
+            | LLVMInsertValue
     )
 }

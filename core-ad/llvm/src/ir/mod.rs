@@ -2,6 +2,7 @@
 
 pub mod crash_trace;
 pub mod edges;
+pub mod identity;
 pub mod markers;
 pub mod metadata;
 

@@ -24,6 +24,7 @@ mod outline;
 pub use after::{any, resolve};
 
 use crate::analysis::iterations::{self, Iteration};
+use crate::ir::identity::is_identity;
 use crate::ir::{self, Op, Value, metadata};
 use crate::llvm::pipelines;
 use inkwell::module::Module;
@@ -65,7 +66,7 @@ pub fn run(module: &Module<'_>, wrapper: &str) -> ir::Result<()> {
     // What an iteration calls then has parameters that do not alias.
     let bodies = ir::functions(module).into_iter().filter(|f| f.get_name().to_string_lossy().starts_with(BODY));
     let calls = bodies.flat_map(|f| ir::blocks(f)).flat_map(ir::Block::instructions).filter(|i| i.is(Op::LLVMCall));
-    calls.filter(|call| call.calls_a_body()).for_each(Value::inline_always);
+    calls.filter(|call| call.calls_a_body() && !is_kept(*call)).for_each(Value::inline_always);
     pipelines::inline_marked(module)
 }
 
@@ -73,8 +74,14 @@ pub fn run(module: &Module<'_>, wrapper: &str) -> ir::Result<()> {
 /// stencils vectorise, and a row of a matrix product needs one value for many operations. Where the forward sweep has to run the iterations too, since what they
 /// compute is used, running them again has to pay: that takes some kilobytes.
 fn helps(iteration: &Iteration) -> bool {
+    if std::env::var_os("FFGRAD_DBG").is_some() { eprintln!("ITER kept {} ops {} used {}", iteration.kept, iteration.operations, iteration.is_used); }
     let least = if iteration.is_used { 256 } else { 16 };
     iteration.kept >= least && 4 * iteration.kept >= iteration.operations
+}
+
+/// Whether Enzyme is to keep what a call returns, instead of computing it again, within an iteration too.
+fn is_kept(call: Value) -> bool {
+    call.only_computes() || call.callee().is_some_and(|name| is_identity(&name))
 }
 
 /// The number in the name of a function of an iteration, or of a derivative of one.

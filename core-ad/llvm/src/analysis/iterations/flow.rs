@@ -1,6 +1,7 @@
 //! Where values go that are read from memory which the loop writes: by additions alone, into such memory.
 
 use super::{Candidate, Iteration, is_addend};
+use crate::ir::identity::look_through;
 use crate::ir::{Op, Value};
 use std::collections::HashSet;
 
@@ -27,7 +28,7 @@ impl Candidate<'_> {
                     Some(Op::LLVMPHI) if Some(user) == sum => false,
                     Some(Op::LLVMPHI) => user.parent() != self.blocks[self.natural.header],
                     Some(Op::LLVMSelect) if user.operand(0) != part => true,
-                    Some(Op::LLVMCall) if is_addend(user, part) => true,
+                    Some(Op::LLVMCall) if is_addend(user, part) || look_through(user) != user => true,
                     Some(Op::LLVMStore) if self.takes_sum(user, part, private) => continue,
                     _ => return false,
                 };
@@ -62,8 +63,9 @@ pub(super) fn is_needed(value: Value) -> bool {
             let goes_on = match user.op() {
                 Some(Op::LLVMFMul) if user.operands().into_iter().any(|factor| factor.is_number()) => true,
                 Some(Op::LLVMFMul | Op::LLVMFDiv) => return true,
-                Some(Op::LLVMCall) if !is_addend(user, part) => return true,
+                Some(Op::LLVMCall) if !is_addend(user, part) && look_through(user) == user => return true,
                 Some(Op::LLVMStore | Op::LLVMFCmp) => false,
+                Some(Op::LLVMInsertValue) => true,
                 _ => user.is_float(),
             };
             if goes_on && seen.insert(user) {
