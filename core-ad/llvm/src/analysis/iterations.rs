@@ -41,8 +41,8 @@ pub struct Iteration {
     pub sums: Vec<Value>,
     /// Variables of the iteration's own, and addresses in them that are computed outside of the loop.
     pub private: Vec<Value>,
-    /// The loads of variables of its own whose values derivatives need, each multiplied by 8 for each loop of the iteration around it: what Enzyme
-    /// would keep for the reverse sweep.
+    /// What Enzyme would keep for the reverse sweep: loads of variables of its own, what inner loops carry and leave behind, and results of calls; where
+    /// derivatives need them, and each multiplied by 8 for each loop of the iteration around it.
     pub kept: u64,
     /// The floating-point operations, counted in the same way.
     pub operations: u64,
@@ -104,9 +104,13 @@ impl Candidate<'_> {
             return None;
         }
         for i in self.instructions() {
-            let weight = weight(inner.iter().filter(|l| l.body[self.cfg.number(i.parent())]).count());
+            let place = self.cfg.number(i.parent());
+            let weight = weight(inner.iter().filter(|l| l.body[place]).count());
+            if self.is_kept_by_loops(i, &inner) {
+                iteration.kept += weight;
+            }
             if let Some(effects) = callee::effects_of_body(i) {
-                iteration.kept += weight * effects.kept;
+                iteration.kept += weight * (effects.kept + callee::results(i));
                 iteration.operations += weight * effects.operations;
             } else if i.is(Op::LLVMLoad) && i.is_float() && self.leads_to(i.operand(0), &private) && flow::is_needed(i)
             {
@@ -118,6 +122,18 @@ impl Candidate<'_> {
         }
         iteration.is_used = self.is_used(&iteration);
         Some(iteration)
+    }
+
+    /// Whether a value is of an earlier iteration of an inner loop, or left behind by one, and a derivative needs it: Enzyme cannot compute it again without
+    /// all of the loop.
+    fn is_kept_by_loops(&self, i: Value, inner: &[&NaturalLoop]) -> bool {
+        let place = self.cfg.number(i.parent());
+        let leaves = |from: usize| inner.iter().any(|l| l.body[from] && !l.body[place]);
+        let comes_from_loop = || i.incoming().into_iter().any(|(_, from)| leaves(self.cfg.number(from)));
+        i.is(Op::LLVMPHI)
+            && i.is_float()
+            && (inner.iter().any(|l| l.header == place) || comes_from_loop())
+            && flow::is_needed(i)
     }
 
     /// Whether what the iterations write is read elsewhere, or a derivative needs a total.

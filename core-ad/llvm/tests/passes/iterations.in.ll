@@ -1,4 +1,5 @@
-; An iteration gathers into a variable of its own, adds to y and to a sum: it becomes a function, called twice.
+; An iteration gathers into a variable of its own, adds to y and to a sum: it becomes a function, called twice. What an inner loop leaves behind goes through an
+; identity function, which stays a call, and so does a function that returns a structure and only computes.
 ; The second loop multiplies by what it has written, and is left alone.
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
@@ -6,6 +7,22 @@ target triple = "x86_64-unknown-linux-gnu"
 declare void @llvm.lifetime.start.p0(ptr captures(none))
 declare void @llvm.lifetime.end.p0(ptr captures(none))
 declare double @llvm.fmuladd.f64(double, double, double)
+declare void @ffgrad.edge(i32) memory(inaccessiblemem: readwrite)
+@ffgrad.offset.134217729 = external constant i64
+
+define internal double @ffgrad.same.1(double %given) noinline nounwind willreturn nofree nosync {
+  call void @ffgrad.edge(i32 134217729)
+  %zero = load double, ptr @ffgrad.offset.134217729, align 8
+  %same = fsub double %given, %zero
+  ret double %same
+}
+
+define internal { double, double } @turn(double %x) noinline nofree nounwind willreturn memory(none) {
+  %square = fmul double %x, %x
+  %first = insertvalue { double, double } poison, double %x, 0
+  %both = insertvalue { double, double } %first, double %square, 1
+  ret { double, double } %both
+}
 
 define internal void @ffgrad.wrap(ptr noalias readonly %x, ptr noalias readonly %node, i64 %n, ptr noalias %y, ptr noalias %s, ptr noalias %z) {
 entry:
@@ -54,7 +71,13 @@ scatter:
   br i1 %j.done, label %scattered, label %scatter
 
 scattered:
-  %sum.next = fadd double %sum, %part.next
+  %left = phi double [ %part.next, %scatter ]
+  %kept = call double @ffgrad.same.1(double %left)
+  %turned = call { double, double } @turn(double %kept)
+  %real = extractvalue { double, double } %turned, 0
+  %imaginary = extractvalue { double, double } %turned, 1
+  %turned.once = fmul double %real, %imaginary
+  %sum.next = fadd double %sum, %turned.once
   call void @llvm.lifetime.end.p0(ptr %local)
   %e.next = add i64 %e, 1
   %e.done = icmp eq i64 %e.next, %n

@@ -1,6 +1,8 @@
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
 
+@ffgrad.offset.134217729 = external constant i64
+
 ; Function Attrs: nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
 declare void @llvm.lifetime.start.p0(ptr captures(none)) #0
 
@@ -9,6 +11,25 @@ declare void @llvm.lifetime.end.p0(ptr captures(none)) #0
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
 declare double @llvm.fmuladd.f64(double, double, double) #1
+
+; Function Attrs: memory(inaccessiblemem: readwrite)
+declare void @ffgrad.edge(i32) #2
+
+; Function Attrs: nofree noinline nosync nounwind willreturn
+define internal double @ffgrad.same.1(double %given) #3 {
+  call void @ffgrad.edge(i32 134217729)
+  %zero = load double, ptr @ffgrad.offset.134217729, align 8
+  %same = fsub double %given, %zero
+  ret double %same
+}
+
+; Function Attrs: nofree noinline nounwind willreturn memory(none)
+define internal { double, double } @turn(double %x) #4 {
+  %square = fmul double %x, %x
+  %first = insertvalue { double, double } poison, double %x, 0
+  %both = insertvalue { double, double } %first, double %square, 1
+  ret { double, double } %both
+}
 
 define internal void @ffgrad.wrap(ptr noalias readonly %x, ptr noalias readonly %node, i64 %n, ptr noalias %y, ptr noalias %s, ptr noalias %z) {
 entry:
@@ -77,10 +98,10 @@ out:                                              ; preds = %multiplied
 }
 
 ; Function Attrs: nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)
-declare void @ffgrad.once.0(ptr noalias captures(none), i64, ptr noalias readonly captures(none), ptr noalias readonly captures(none), ptr noalias captures(none)) #2
+declare void @ffgrad.once.0(ptr noalias captures(none), i64, ptr noalias readonly captures(none), ptr noalias readonly captures(none), ptr noalias captures(none)) #5
 
 ; Function Attrs: nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)
-define void @ffgrad.iteration.0(ptr noalias captures(none) %0, i64 %1, ptr noalias readonly captures(none) %2, ptr noalias readonly captures(none) %3, ptr noalias captures(none) %4) #3 {
+define void @ffgrad.iteration.0(ptr noalias captures(none) %0, i64 %1, ptr noalias readonly captures(none) %2, ptr noalias readonly captures(none) %3, ptr noalias captures(none) %4) #6 {
 entry:
   %5 = alloca [4 x double], align 16
   br label %element
@@ -124,7 +145,13 @@ scatter:                                          ; preds = %scatter, %gather
   br i1 %j.done, label %scattered, label %scatter
 
 scattered:                                        ; preds = %scatter
-  %sum.next = fadd double %6, %part.next
+  %left = phi double [ %part.next, %scatter ]
+  %kept = call double @ffgrad.same.1(double %left)
+  %turned = call { double, double } @turn(double %kept)
+  %real = extractvalue { double, double } %turned, 0
+  %imaginary = extractvalue { double, double } %turned, 1
+  %turned.once = fmul double %real, %imaginary
+  %sum.next = fadd double %6, %turned.once
   call void @llvm.lifetime.end.p0(ptr %5)
   store double %sum.next, ptr %0, align 8
   ret void
@@ -132,8 +159,11 @@ scattered:                                        ; preds = %scatter
 
 attributes #0 = { nocallback nofree nosync nounwind willreturn memory(argmem: readwrite) }
 attributes #1 = { nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none) }
-attributes #2 = { nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" "enzyme_nofree" "enzyme_ta_norecur" }
-attributes #3 = { nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite) }
+attributes #2 = { memory(inaccessiblemem: readwrite) }
+attributes #3 = { nofree noinline nosync nounwind willreturn }
+attributes #4 = { nofree noinline nounwind willreturn memory(none) }
+attributes #5 = { nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" "enzyme_nofree" "enzyme_ta_norecur" }
+attributes #6 = { nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite) }
 
 !0 = !{!1}
 !1 = !{!"ffgrad.iterations", !2}

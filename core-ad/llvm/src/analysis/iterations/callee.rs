@@ -54,6 +54,15 @@ pub(super) fn effects_of_body(i: Value) -> Option<Effects> {
     if i.is(Op::LLVMCall) { effects(i, 0) } else { None }
 }
 
+/// How many floating-point numbers a call returns that computes only: Enzyme keeps them.
+pub(super) fn results(call: Value) -> u64 {
+    let parts = call.users().into_iter().filter(|user| user.is(Op::LLVMExtractValue) && user.is_float()).count();
+    match call.only_computes() {
+        true => u64::from(call.is_float()) + parts as u64,
+        false => 0,
+    }
+}
+
 fn note(i: Value, arguments: &[Value], found: &mut Effects, weight: u64, depth: usize) -> Option<()> {
     match i.op()? {
         Op::LLVMLoad => {
@@ -88,7 +97,7 @@ fn note_call(call: Value, arguments: &[Value], found: &mut Effects, weight: u64,
         found.operations += if call.is_float() { weight } else { 0 };
     } else {
         let inner = effects(call, depth + 1)?;
-        found.kept += weight * inner.kept;
+        found.kept += weight * (inner.kept + results(call));
         found.operations += weight * inner.operations;
         for (i, (reads, writes)) in (0u32..).zip(inner.reads.iter().zip(&inner.writes)) {
             if *reads || *writes {
