@@ -28,6 +28,7 @@ MEMORY = ["hand", "ffgrad", "ffgrad-tuned", "raw", "eager", "compile", "jax"]
 # What each improvement brings: the default compared with itself without one of them.
 LEFT_OUT = (
     "defer-inlining",
+    "keep-results",
     "iterations",
     "derivative-arithmetic",
     "sums",

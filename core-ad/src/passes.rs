@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 61] = [
+pub const PASSES: [PassInfo; 62] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -453,6 +453,14 @@ pub const PASSES: [PassInfo; 61] = [
         why: "Enzyme recomputes first-order recurrences of inner loops with an undefined outer iteration; hides them in a call",
         test: "cases/enzyme_bugs/lagged_phi.c",
         ..WORKAROUND
+    },
+    PassInfo {
+        name: "keep-results",
+        file: "optimize/keep_results.rs",
+        why: "keeps what exp and its like return where deeper loops use it: Enzyme would call them again in the reverse pass of each of these",
+        when: "pipeline `inlined`",
+        stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
     },
     PassInfo {
         name: "distinct-addresses",

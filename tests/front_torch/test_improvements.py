@@ -19,6 +19,7 @@ from ffgrad.torch import Enzyme, enzyme
 
 IMPROVEMENTS = (
     "defer-inlining",
+    "keep-results",
     "iterations",
     "derivative-arithmetic",
     "sums",
@@ -138,6 +139,15 @@ double reused(double* x, const int* node, int elements, int n) {
   return energy;
 }
 
+/* What is computed before an inner loop is a factor in it. */
+void spread(const double* x, int n, double* y) {
+  for (int j = 0; j < n; j++) y[j] = 0.0;
+  for (int i = 0; i < n; i++) {
+    double weight = exp(-x[i] * x[i]);
+    for (int j = 0; j < n; j++) y[j] += weight * x[j] * (1.0 + weight * x[j]);
+  }
+}
+
 static double noise(double x) { return exp(-x * x) * cos(3.0 * x); }
 
 double chain(const double* x, int n) {
@@ -162,6 +172,7 @@ PROGRAMS: dict[str, tuple[str | None, list[tuple[tuple[int, ...], type]]]] = {
     "mesh": ("x[n], node[elements,4] -> return, force[n]", []),
     "relaxed": ("x[n], node[elements,4] -> return, force[n]", []),
     "reused": ("x[n], node[elements,4] -> return, x[n]", []),
+    "spread": ("x[n] -> y[n]", []),
     "chain": ("x[n] -> return", []),
 }
 

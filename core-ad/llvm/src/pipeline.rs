@@ -7,7 +7,7 @@ use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals};
-use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, libmvec, reverse_loop, scatter_to_gather};
+use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
@@ -229,6 +229,13 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     },
     Pass { name: "loop-carried", limited: true, run: |m, _| infallible!(loop_carried::run(m)), ..ALWAYS },
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
+    Pass {
+        name: "keep-results",
+        when: |_, job| job.pipeline == Some(Pipeline::Inlined),
+        limited: true,
+        run: |m, _| keep_results::run(m),
+        undo: Some(lagged_phi::undo),
+    },
     Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible!(distinct_addresses::run(m)), ..ALWAYS },
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
     // Behind what reads addresses.

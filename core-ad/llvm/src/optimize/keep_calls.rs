@@ -5,7 +5,7 @@
 //! once. (A Monte-Carlo path: 1.3 times the hand-written gradient instead of 2.0.) Functions with loops are left to the
 //! inliner: what they cache, they cache per iteration.
 
-use crate::ir::{self, Block};
+use crate::ir::{self, Block, Op, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -46,8 +46,13 @@ fn is_costly(function: FunctionValue<'_>) -> bool {
     let attribute = |name| function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(name));
     let decided = attribute("alwaysinline").or(attribute("noinline")).is_some();
     let blocks = ir::blocks(function);
-    let calls = || blocks.iter().flat_map(|b| b.instructions()).filter_map(ir::Value::callee);
+    let calls = || blocks.iter().flat_map(|b| b.instructions()).filter_map(Value::callee);
     !decided && calls().any(|name| COSTLY.contains(&plain(&name))) && !has_loop(&blocks)
+}
+
+/// Whether a call is of such a function of the C library, and computes only.
+pub fn is_costly_call(call: Value) -> bool {
+    call.is(Op::LLVMCall) && call.callee().is_some_and(|name| COSTLY.contains(&plain(&name))) && call.only_computes()
 }
 
 /// `exp` of `exp`, `expf` and `llvm.exp.f64`.

@@ -4,6 +4,7 @@ pub mod dead_stores;
 pub mod fast_math;
 pub mod iterations;
 pub mod keep_calls;
+pub mod keep_results;
 pub mod libmvec;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
