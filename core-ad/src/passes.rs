@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 62] = [
+pub const PASSES: [PassInfo; 63] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -461,6 +461,13 @@ pub const PASSES: [PassInfo; 62] = [
         when: "pipeline `inlined`",
         stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "keep-rolled",
+        file: "workarounds/keep_rolled.rs",
+        why: "Enzyme shares caches of loads with equal SCEVs, which unrolled inner loops of two nests leave; keeps them from being unrolled before it",
+        test: "cases/enzyme_bugs/sums_of_nests.c",
+        ..WORKAROUND
     },
     PassInfo {
         name: "distinct-addresses",

@@ -70,6 +70,7 @@ NEEDED = {
     "wide-counters": ("wide_counters",),
     "sibling-addresses": ("loops_of_branches",),
     "cross-iteration": ("slots", "stack", "quick_stack"),
+    "keep-rolled": ("sums_of_nests",),
     "distinct-addresses": ("equal_addresses_generated", "trailing_writes", "leading_writes"),
     "drop-attributes": ("null_cache_generated",),
     "no-gathers": ("stores_below_gather_generated", "masked_gather_generated"),

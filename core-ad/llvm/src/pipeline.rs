@@ -7,13 +7,15 @@ use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals};
-use crate::optimize::{dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather};
+use crate::optimize::{
+    dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+};
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
-    dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, lagged_phi, loop_carried,
-    member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects,
+    dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, keep_rolled, lagged_phi,
+    loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects,
     opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
     stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, undefined_phis, variable_types,
@@ -235,6 +237,13 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         limited: true,
         run: |m, _| keep_results::run(m),
         undo: Some(lagged_phi::undo),
+    },
+    Pass {
+        name: "keep-rolled",
+        limited: true,
+        run: |m, _| infallible!(keep_rolled::run(m)),
+        undo: Some(keep_rolled::undo),
+        ..ALWAYS
     },
     Pass { name: "distinct-addresses", limited: true, run: |m, _| infallible!(distinct_addresses::run(m)), ..ALWAYS },
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },

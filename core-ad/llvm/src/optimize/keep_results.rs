@@ -34,7 +34,8 @@ pub fn run(module: &Module<'_>) -> ir::Result<()> {
 /// The results of such calls in loops that are used in deeper ones.
 fn results(function: FunctionValue<'_>) -> Vec<Value> {
     let Some(nest) = LoopNest::of(function) else { return Vec::new() };
-    let calls = nest.blocks.iter().flat_map(|block| block.instructions()).filter(|i| i.is_float() && is_costly_call(*i));
+    let calls =
+        nest.blocks.iter().flat_map(|block| block.instructions()).filter(|i| i.is_float() && is_costly_call(*i));
     calls.filter(|call| is_used_deeper(&nest, *call)).collect()
 }
 

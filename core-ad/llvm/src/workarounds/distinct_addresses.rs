@@ -48,9 +48,9 @@ struct Affected {
 }
 
 /// A load, and the headers of the loops that its address depends on.
-struct Access {
-    load: Value,
-    headers: Vec<usize>,
+pub(super) struct Access {
+    pub load: Value,
+    pub headers: Vec<usize>,
 }
 
 fn find_affected(function: FunctionValue<'_>) -> Affected {
@@ -93,14 +93,14 @@ fn find_affected(function: FunctionValue<'_>) -> Affected {
 }
 
 /// Whether what a load reads may be overwritten: if not, Enzyme loads it again instead of caching it.
-fn is_written(objects: &Objects, load: Value) -> bool {
+pub(super) fn is_written(objects: &Objects, load: Value) -> bool {
     let underlying = objects.underlying(load.operand(0));
     underlying.is_empty() || underlying.iter().map(|&o| objects.get(o)).any(|o| o.escapes || !o.writes.is_empty())
 }
 
 impl Loops<'_> {
     /// The canonical address of a load, and the loops that it depends on.
-    fn access(&self, load: Value) -> Option<(String, Access)> {
+    pub(super) fn access(&self, load: Value) -> Option<(String, Access)> {
         let mut spelled = CanonicalAddress { loops: self, text: String::new(), headers: Vec::new() };
         spelled.value(load.operand(0))?;
         (!spelled.headers.is_empty()).then_some((spelled.text, Access { load, headers: spelled.headers }))
@@ -234,7 +234,7 @@ pub fn add_opaque_offset(module: &Module<'_>, function: FunctionValue<'_>, loads
 }
 
 /// Disables unrolling of the loop with this latch.
-fn disable_unroll(module: &Module<'_>, end: Value) {
+pub(super) fn disable_unroll(module: &Module<'_>, end: Value) {
     let (kind, hint) = ("llvm.loop", "llvm.loop.unroll.disable");
     // SAFETY: a live instruction of the module; the node is the first operand of itself, as LLVM wants it.
     unsafe {

@@ -12,6 +12,7 @@ pub mod exit_values;
 pub mod inactive_globals;
 pub mod integer_arithmetic;
 pub mod keep_loops;
+pub mod keep_rolled;
 pub mod lagged_phi;
 pub mod local_types;
 pub mod loop_carried;

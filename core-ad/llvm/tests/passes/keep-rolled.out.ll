@@ -1,0 +1,66 @@
+define double @f(ptr noalias %a, i64 %n) {
+entry:
+  br label %fill
+
+fill:                                             ; preds = %fill, %entry
+  %k = phi i64 [ 0, %entry ], [ %k.next, %fill ]
+  %k.at = getelementptr double, ptr %a, i64 %k
+  %old = load double, ptr %k.at, align 8
+  %new = fmul double %old, %old
+  store double %new, ptr %k.at, align 8
+  %k.next = add i64 %k, 1
+  %k.done = icmp eq i64 %k.next, 16
+  br i1 %k.done, label %first, label %fill
+
+first:                                            ; preds = %first.latch, %fill
+  %i = phi i64 [ 0, %fill ], [ %i.next, %first.latch ]
+  %s.outer = phi double [ 0.000000e+00, %fill ], [ %s.next, %first.latch ]
+  %row = getelementptr [4 x double], ptr %a, i64 %i
+  br label %first.inner
+
+first.inner:                                      ; preds = %first.inner, %first
+  %j = phi i64 [ 0, %first ], [ %j.next, %first.inner ]
+  %s = phi double [ %s.outer, %first ], [ %s.next, %first.inner ]
+  %ij = getelementptr double, ptr %row, i64 %j
+  %x = load double, ptr %ij, align 8
+  %square = fmul double %x, %x
+  %s.next = fadd double %s, %square
+  %j.next = add i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 4
+  br i1 %j.done, label %first.latch, label %first.inner, !llvm.loop !0, !ffgrad.rolled !2
+
+first.latch:                                      ; preds = %first.inner
+  %i.next = add i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %second, label %first
+
+second:                                           ; preds = %second.latch, %first.latch
+  %p = phi i64 [ 0, %first.latch ], [ %p.next, %second.latch ]
+  %t.outer = phi double [ 0.000000e+00, %first.latch ], [ %t.next, %second.latch ]
+  %row.p = getelementptr [4 x double], ptr %a, i64 %p
+  br label %second.inner
+
+second.inner:                                     ; preds = %second.inner, %second
+  %q = phi i64 [ 0, %second ], [ %q.next, %second.inner ]
+  %t = phi double [ %t.outer, %second ], [ %t.next, %second.inner ]
+  %pq = getelementptr double, ptr %row.p, i64 %q
+  %z = load double, ptr %pq, align 8
+  %part = fmul double %z, %s.next
+  %t.next = fadd double %t, %part
+  %q.next = add i64 %q, 1
+  %q.done = icmp eq i64 %q.next, 4
+  br i1 %q.done, label %second.latch, label %second.inner, !llvm.loop !3, !ffgrad.rolled !2
+
+second.latch:                                     ; preds = %second.inner
+  %p.next = add i64 %p, 1
+  %p.done = icmp eq i64 %p.next, %n
+  br i1 %p.done, label %end, label %second
+
+end:                                              ; preds = %second.latch
+  ret double %t.next
+}
+
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+!2 = !{}
+!3 = distinct !{!3, !1}
