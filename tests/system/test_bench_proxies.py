@@ -5,6 +5,7 @@ Neighbours: ``test_bench_workloads.py``.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,21 @@ def test_gradient_with_openmp_is_the_serial_one(kernel: Kernel, threads: int) ->
     parallel = competitors.ffgrad(kernel, flags=["-fopenmp"], threads=threads).result()
     for ours, expected in zip(parallel, serial, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+
+
+def test_angles_are_not_evaluated_in_the_loops_over_atoms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enzyme alone calls sine and cosine again in every branch of the innermost loop; ``keep-results`` keeps what they returned."""
+    (kernel,) = [k for k in KERNELS if k.name == "docking (CUDA)"]
+
+    def calls(*without: str) -> int:
+        monkeypatch.setenv("FFGRAD_CACHE_DIR", str(tmp_path / "-".join(without)))
+        competitors.ffgrad(kernel, without=list(without)).result()
+        (path,) = tmp_path.joinpath("-".join(without)).glob("v*/entries/*/*/after.ll")
+        text = path.read_text()
+        reverse = text[text.index("invert") : text.index("\n}\n", text.index("invert"))]
+        return len(re.findall(r"call .*@(?:llvm\.)?(?:sin|cos)\b", reverse))
+
+    assert calls() <= 12 < 30 < calls("keep-results")
 
 
 def test_every_kind_of_proxy_is_there() -> None:

@@ -7,10 +7,14 @@ declare double @llvm.exp.f64(double) #0
 declare double @llvm.sin.f64(double) #0
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
+declare double @llvm.cos.f64(double) #0
+
+; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
 declare double @llvm.sqrt.f64(double) #0
 
 define void @f(ptr noalias %x, ptr noalias %y, i64 %n, i64 %m) {
 entry:
+  %local = alloca [2 x double], align 8
   br label %outer
 
 outer:                                            ; preds = %done, %entry
@@ -20,6 +24,9 @@ outer:                                            ; preds = %done, %entry
   %weight = call double @llvm.exp.f64(double %value)
   %0 = call double @ffgrad.same.1(double %weight)
   %turn = call double @llvm.sin.f64(double %value)
+  %side = call double @llvm.cos.f64(double %value)
+  %1 = call double @ffgrad.same.1(double %side)
+  store double %1, ptr %local, align 8
   %root = call double @llvm.sqrt.f64(double %value)
   %double = fmul double %0, 2.000000e+00
   br label %inner
@@ -29,7 +36,9 @@ inner:                                            ; preds = %inner, %outer
   %y.at = getelementptr double, ptr %y, i64 %j
   %old = load double, ptr %y.at, align 8
   %scaled = fmul double %old, %double
-  %new = fmul double %scaled, %root
+  %loaded = load double, ptr %local, align 8
+  %turned = fmul double %scaled, %loaded
+  %new = fmul double %turned, %root
   store double %new, ptr %y.at, align 8
   %j.next = add i64 %j, 1
   %j.done = icmp eq i64 %j.next, %m
