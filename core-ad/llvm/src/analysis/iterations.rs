@@ -106,7 +106,7 @@ impl Candidate<'_> {
         for i in self.instructions() {
             let place = self.cfg.number(i.parent());
             let weight = weight(inner.iter().filter(|l| l.body[place]).count());
-            if self.is_kept_by_loops(i, &inner) {
+            if self.is_kept_by_loops(i, inner) {
                 iteration.kept += weight;
             }
             if let Some(effects) = callee::effects_of_body(i) {
