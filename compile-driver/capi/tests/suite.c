@@ -134,7 +134,7 @@ static void misuse_is_refused(ffgrad_function f) {
   EXPECT(FFGRAD_ERROR_MISUSE, "outputs are null", ffgrad_call(f, in, 2, 0, NULL, 1, &error));
   EXPECT(FFGRAD_ERROR_SIGNATURE, "takes 2 inputs, 3 were given", ffgrad_call(f, in, 3, 0, &out, 1, &error));
   EXPECT(FFGRAD_ERROR_SIGNATURE, "takes 2 inputs, 0 were given", ffgrad_call(f, NULL, 0, 0, &out, 1, &error));
-  EXPECT(FFGRAD_ERROR_MISUSE, "1 results here, 0 were given", ffgrad_call(f, in, 2, 0, NULL, 0, &error));
+  EXPECT(FFGRAD_ERROR_MISUSE, "1 result here, 0 were given", ffgrad_call(f, in, 2, 0, NULL, 0, &error));
   EXPECT(FFGRAD_ERROR_MISUSE, "no function has so many", ffgrad_call(f, in, (size_t)1 << 60, 0, &out, 1, &error));
   EXPECT(FFGRAD_ERROR_MISUSE, NULL, ffgrad_call(f, (ffgrad_array*)((char*)in + 1), 2, 0, &out, 1, &error));
 
@@ -162,8 +162,8 @@ static void misuse_is_refused(ffgrad_function f) {
   CHECK(is(y, 4, 7.0, 7.0, 7.0, 7.0));
 
   ffgrad_array cot = array(w, 1, two), gradients[] = {none, array(y, 1, three)};
-  EXPECT(FFGRAD_ERROR_SIGNATURE, "has 1 cotangents, 2 were given", ffgrad_vjp(f, in, 2, in, 2, gradients, 2, 0, &error));
-  EXPECT(FFGRAD_ERROR_MISUSE, "2 results here, 1 were given", ffgrad_vjp(f, in, 2, &cot, 1, gradients, 1, 0, &error));
+  EXPECT(FFGRAD_ERROR_SIGNATURE, "has 1 cotangent, 2 were given", ffgrad_vjp(f, in, 2, in, 2, gradients, 2, 0, &error));
+  EXPECT(FFGRAD_ERROR_MISUSE, "2 results here, 1 was given", ffgrad_vjp(f, in, 2, &cot, 1, gradients, 1, 0, &error));
   EXPECT(FFGRAD_ERROR_MISUSE, "unknown flags", ffgrad_vjp(f, in, 2, &cot, 1, gradients, 2, 64, &error));
   cot.shape = three;
   EXPECT(FFGRAD_ERROR_SIGNATURE, "the cotangent of `y`", ffgrad_vjp(f, in, 2, &cot, 1, gradients, 2, FFGRAD_ACCUMULATE, &error));
@@ -173,8 +173,8 @@ static void misuse_is_refused(ffgrad_function f) {
 
   ffgrad_shape shapes[1];
   EXPECT(FFGRAD_ERROR_MISUSE, "`outputs` is null", ffgrad_output_shapes(f, in, 2, NULL, 1, &error));
-  EXPECT(FFGRAD_ERROR_MISUSE, "has 1 outputs, 9 were given", ffgrad_output_shapes(f, in, 2, shapes, 9, &error));
-  EXPECT(FFGRAD_ERROR_MISUSE, "5 parameters, 1 were given", ffgrad_sizes(f, in, 2, (int64_t*)shapes, 1, &error));
+  EXPECT(FFGRAD_ERROR_MISUSE, "has 1 output, 9 were given", ffgrad_output_shapes(f, in, 2, shapes, 9, &error));
+  EXPECT(FFGRAD_ERROR_MISUSE, "5 parameters, 1 was given", ffgrad_sizes(f, in, 2, (int64_t*)shapes, 1, &error));
   EXPECT(FFGRAD_ERROR_MISUSE, "`sizes` is null", ffgrad_sizes(f, in, 2, NULL, 5, &error));
   EXPECT(FFGRAD_ERROR_MISUSE, "`json` is null", ffgrad_describe(f, NULL, &error));
   CHECK(ffgrad_copied(NULL) == FFGRAD_ERROR_MISUSE);
