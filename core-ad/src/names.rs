@@ -40,7 +40,9 @@ pub fn find<'a>(wanted: &str, symbols: &'a [String]) -> Lookup<'a> {
     if let Some(symbol) = symbols.iter().find(|s| *s == wanted) {
         return Lookup::Found(symbol);
     }
-    let names: Vec<Name> = symbols.iter().filter_map(|s| Name::of(s)).collect();
+    // Parts of a function that the compiler has made functions, such as the bodies of parallel regions, are nobody's to name.
+    let names: Vec<Name> =
+        symbols.iter().filter_map(|s| Name::of(s)).filter(|n| !n.full.contains(" [clone ")).collect();
     let wanted_text = normalised(wanted);
     let tiers: [fn(&Name, &str) -> bool; 3] = [
         |n, w| normalised(&n.full) == w || normalised(&n.typeless) == w,
@@ -298,6 +300,12 @@ mod tests {
 
     fn symbols(names: &[&str]) -> Vec<String> {
         names.iter().map(|&n| n.to_owned()).collect()
+    }
+
+    #[test]
+    fn bodies_of_parallel_regions_have_no_name() {
+        let symbols = ["_Z4ompdPKdi".to_owned(), "_Z4ompdPKdi.omp_outlined".to_owned()];
+        assert_eq!(find("ompd", &symbols), Lookup::Found("_Z4ompdPKdi"));
     }
 
     #[test]

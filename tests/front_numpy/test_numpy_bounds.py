@@ -53,7 +53,6 @@ X = np.arange(1.0, 5.0)
     [
         ("accelerations", None, (X, X, X), r"outside of `pos`, which is taken for 4 elements by default"),
         ("polynomial", None, (X, 0.5), r"outside of `c`, which is taken for 4 elements by default"),
-        ("mean", None, (X,), r"`mean` writes one number to `spread`, which is taken for 4 elements by default"),
         ("product", "A[m], B[m], k, n -> C[m]", (X, X, 2, 2), r"outside of `A`, which has 4 elements in this call"),
         ("powers", "a -> y", (2.0,), r"outside of `y`, which has 1 element in this call"),
         (
@@ -72,6 +71,13 @@ def test_arrays_that_are_too_small_are_an_error(
     op = enzyme(write(SOURCE), name) if signature is None else enzyme(write(SOURCE), name, signature)
     with pytest.raises(ffgrad.SignatureError, match=told):
         op.vjp(*inputs) if differentiated else op(*inputs)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("cache")
+def test_one_number_that_is_taken_for_an_array_is_warned_of(write: Write) -> None:
+    """The published form of the first example is such a function."""
+    with pytest.warns(ffgrad.GradientWarning, match="writes one number to `spread`, which is taken for 4 elements"):
+        enzyme(write(SOURCE), "mean")(X)
 
 
 @pytest.mark.usefixtures("cache")

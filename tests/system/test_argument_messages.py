@@ -145,12 +145,10 @@ def test_a_loop_of_another_function_is_not_checkpointed(write: Write) -> None:
 
 
 def test_a_dimension_that_is_too_small_is_thought_of(write: Write) -> None:
-    """Where a gradient is refused, the sizes are the first thing to look at."""
+    """Before any gradient."""
     source = write(
         "double f(const double* x, int n) { double s = 0; for (int i = 0; i < 5; i++) s += x[i] * x[i]; return s; }\n"
     )
     f = enzyme(source, "f", "x[n] -> return")
-    try:
+    with pytest.raises(ffgrad.SignatureError, match="outside of `x`, which has 2 elements in this call"):
         f.grad(np.array([0.5, 0.25]))
-    except ffgrad.DifferentiationError as error:
-        assert "dimension" in str(error), str(error)

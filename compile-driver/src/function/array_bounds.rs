@@ -1,4 +1,4 @@
-//! Before its first call: whether the function stays inside of the arrays that its signature gives it.
+//! Before its first call of a size: whether the function stays inside of the arrays that its signature gives it.
 //!
 //! A signature that is inferred is a guess, and one that is given can be wrong: `pos[n]` for what has three numbers a body. Such a function would write over
 //! the caller's memory. So it runs once in the prover, between pages without access; where it leaves an array there is a
@@ -7,38 +7,91 @@
 use crate::call::arguments::Input;
 use crate::call::copies;
 use crate::call::scratch::Frame;
-use crate::error::{Error, Result};
-use crate::function::Function;
+use crate::error::Result;
+use crate::function::trust::Selection;
+use crate::function::trust::checked_shapes;
+use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use crate::prover::{self, Bounds};
 use core_ad::Role;
+use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::signature::SignatureError;
-use std::sync::atomic::Ordering;
+use std::collections::HashSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Arguments with more bytes are not copied for this: a later call may have less.
 const MOST_BYTES: usize = 256 << 20;
 
-/// The file of a cache entry that says that its function was seen to stay inside.
+/// The file of a cache entry with the sizes at which its function was seen to stay inside, one a line.
 const SEEN: &str = "inside";
 
-impl Function {
-    /// Runs the function once where no call of it was looked at, in this process or another.
+/// Calls of so many sizes are looked at.
+const MOST_SIZES: usize = 8;
+
+/// The sizes at which a function was seen to stay inside of its arrays.
+#[derive(Default)]
+pub(crate) struct InsideSizes {
+    /// No more calls are looked at.
+    all: AtomicBool,
+    /// The size of the last call.
+    last: AtomicU64,
+    /// `None` before the file was read.
+    seen: Mutex<Option<HashSet<u64>>>,
+}
+
+impl InsideSizes {
+    /// Whether a call of this size is to be looked at. `file`: what earlier processes have seen.
+    fn is_due(&self, size: u64, file: &Path) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let read =
+            || fs::read_to_string(file).unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect();
+        let seen = seen.get_or_insert_with(read);
+        if seen.len() >= MOST_SIZES {
+            self.all.store(true, Ordering::Release);
+        }
+        let is_due = seen.len() < MOST_SIZES && !seen.contains(&size);
+        if !is_due {
+            self.last.store(size, Ordering::Release);
+        }
+        is_due
+    }
+
+    /// Remembers a size, for later processes too where there is a file.
+    fn add(&self, size: u64, file: Option<&Path>) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(size);
+        self.last.store(size, Ordering::Release);
+        if let Some(mut file) = file.and_then(|file| fs::File::options().append(true).create(true).open(file).ok()) {
+            // Without it the next process looks again.
+            let _ = writeln!(file, "{size}");
+        }
+    }
+}
+
+impl Selection<'_> {
+    /// Runs the function of an artifact once where no call of this size was looked at, in this process or another.
     ///
     /// # Errors
     ///
-    /// A signature error where it leaves an array, or where an inferred output of several numbers is one number.
-    pub(crate) fn check_bounds(&self, inputs: &[Input<'_>], resolved: &Resolved) -> Result<()> {
-        let opened = &self.opened;
-        let is_inferred = opened.spec.signature.is_none();
-        if self.trust.inside.load(Ordering::Acquire) {
+    /// A signature error where it leaves an array.
+    pub(crate) fn check_bounds(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<()> {
+        let opened = self.opened;
+        let (is_inferred, known) = (opened.spec.signature.is_none(), &self.trust.inside);
+        let size = checked_shapes::digest(resolved);
+        if known.all.load(Ordering::Acquire) || known.last.load(Ordering::Acquire) == size {
             return Ok(());
         }
         let options = &opened.spec.options;
-        let is_left_out = options.verify == Verify::Off || options.mpi || opened.pack.is_some() || opened.is_kernel();
-        let folder = opened.cache.entry(&opened.manifest.key);
-        if is_left_out || folder.join(SEEN).exists() {
-            self.trust.inside.store(true, Ordering::Release);
+        if options.verify == Verify::Off || options.mpi || opened.pack.is_some() || opened.is_kernel() {
+            known.all.store(true, Ordering::Release);
+            return Ok(());
+        }
+        let file = opened.cache.entry(&opened.manifest.key).join(SEEN);
+        if artifact.entry(Entry::Primal).is_none() || !known.is_due(size, &file) {
             return Ok(());
         }
         let frame = Frame::open();
@@ -48,32 +101,19 @@ impl Function {
             return Ok(());
         }
         let values = copies::uncounted(|| opened.gather(&call, inputs))?;
-        if !opened.has_primal() {
-            self.trust.fresh.store(true, Ordering::Release);
-        }
-        // Where it cannot be built, the derivative's error says more.
-        let primal = match opened.primal_artifact() {
-            Err(error @ (Error::Interrupted | Error::Cache(_))) => return Err(error),
-            Err(_) => return Ok(()),
-            Ok(primal) => primal,
-        };
-        match prover::bounds(&call, &primal, &values)? {
+        match prover::bounds(&call, artifact, &values)? {
             Bounds::Outside(arg) => return Err(self.leaves(arg, resolved, is_inferred).into()),
             Bounds::Inside(written) => {
                 let is_single = |arg: usize| {
                     plan.args[arg].role == Role::Output && resolved.elements(arg) > 1 && written[arg] == Some(1)
                 };
                 if let Some(arg) = (0..written.len()).find(|arg| is_inferred && is_single(*arg)) {
-                    return Err(self.is_one_number(arg, resolved).into());
+                    self.warn_of_one_number(arg, resolved);
                 }
-                // One element shows little. Without the file the next process looks again.
-                if resolved.shapes.iter().flatten().all(|extent| *extent > 1) {
-                    let _ = std::fs::write(folder.join(SEEN), "");
-                }
+                known.add(size, Some(&file));
             }
-            Bounds::Unknown => {}
+            Bounds::Unknown => known.add(size, None),
         }
-        self.trust.inside.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -93,13 +133,13 @@ impl Function {
         self.signature_error(problem)
     }
 
-    fn is_one_number(&self, arg: usize, resolved: &Resolved) -> SignatureError {
+    fn warn_of_one_number(&self, arg: usize, resolved: &Resolved) {
         let function = &self.opened.spec.function;
         let (name, extent) = self.spelled(arg, resolved);
-        self.signature_error(format!(
-            "`{function}` writes one number to `{name}`, which is taken for {extent} by default: give a signature (`{name}` \
-             without brackets is one number)"
-        ))
+        self.opened.warn(format!(
+            "`{function}` writes one number to `{name}`, which is taken for {extent} by default: `{name}` without brackets in a \
+             signature is one number"
+        ));
     }
 
     /// An argument's name, and how large it is: `x[n] (3 elements)`.

@@ -135,7 +135,6 @@ impl Function {
         if count == 0 {
             return Ok(());
         }
-        self.check_bounds(first.inputs, &resolved)?;
         if let Some(repeat) = &self.repeat {
             let evaluate = |task: &Task<'_>, results: &mut dyn Results| self.evaluate_loop(repeat, task, results);
             let job = self.job(&split, first, &resolved, Code::Loop(&evaluate));
@@ -143,6 +142,7 @@ impl Function {
         }
         let checks = paths::checks();
         let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;
+        self.selection().check_bounds(&artifact, first.inputs, &resolved)?;
         // Where each element was checked there is no news.
         let checks = if self.due(wanted, &resolved) == Check::EveryCall { checks } else { paths::checks() };
         let watch = self.watch(&artifact, first.entry, wanted, &resolved, checks);

@@ -14,7 +14,6 @@ use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Function {
     /// Vector-Jacobian product: for each input in `mask`, Jᵀ applied to the cotangents of the outputs
@@ -95,9 +94,9 @@ impl Function {
         }
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
-        self.check_bounds(task.inputs, &resolved)?;
         let checks = paths::checks();
         let artifact = self.artifact_for(task, wanted, &resolved)?;
+        self.selection().check_bounds(&artifact, task.inputs, &resolved)?;
         let watch = self.watch(&artifact, task.entry, wanted, &resolved, checks);
         let mut results = Repeatable::new(results);
         let frame = Frame::open();
@@ -143,9 +142,8 @@ impl Function {
         if task.entry != Entry::Primal {
             return derivative();
         }
-        if wanted.mask != 0 && (self.trust.fresh.load(Ordering::Acquire) || !self.opened.has_primal()) {
+        if wanted.mask != 0 && !self.opened.has_primal() {
             derivative()?;
-            self.trust.fresh.store(false, Ordering::Release);
         }
         self.opened.primal_artifact()
     }

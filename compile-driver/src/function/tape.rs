@@ -80,11 +80,11 @@ impl Function {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
-        self.check_bounds(inputs, &resolved)?;
         let checks = paths::checks();
         let Some(artifact) = self.taping_artifact(wanted, inputs, &resolved)? else {
             return self.primal(inputs, mask, results).map(|()| None);
         };
+        self.selection().check_bounds(&artifact, inputs, &resolved)?;
         let handle = std::ptr::null_mut();
         let mut tape = Tape { artifact, wanted, resolved, handle, slots: Vec::new(), memory: Vec::new() };
         let frame = Frame::open();

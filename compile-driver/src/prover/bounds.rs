@@ -4,7 +4,7 @@ use crate::verify::sample::Point;
 use crate::verify::stage::Note;
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Bytes without access in front of each argument and behind it. They take up addresses, and no memory.
 const GUARD: usize = 64 << 20;
@@ -19,19 +19,27 @@ struct Watched {
     ranges: Vec<[usize; 4]>,
 }
 
-static WATCHED: OnceLock<Watched> = OnceLock::new();
+/// What is watched now. Never freed: a handler may read it at any time.
+static WATCHED: AtomicPtr<Watched> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Copies arguments to pages of their own, each at their end, and returns where they begin. What runs into a guard is noted before it ends.
+/// Which end of an argument borders on a guard to the byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Front,
+    Back,
+}
+
+/// Copies the first `bytes` of each argument to pages of its own, and returns where they begin. What runs into a guard is noted before it ends.
 ///
 /// # Errors
 ///
 /// The system's: no addresses to be had.
-pub fn place(values: &Point, note: &'static Note) -> io::Result<Vec<*mut u64>> {
+pub fn place(values: &Point, bytes: &[usize], side: Side, note: &'static Note) -> io::Result<Vec<*mut u8>> {
     // SAFETY: a plain call.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let (mut places, mut ranges) = (Vec::new(), Vec::new());
-    for value in values {
-        let bytes = 8 * value.len();
+    for (value, &bytes) in values.iter().zip(bytes) {
+        let bytes = bytes.min(8 * value.len());
         let room = bytes.next_multiple_of(page);
         // SAFETY: a new mapping, of which the middle becomes accessible and is as large as the value.
         unsafe {
@@ -44,14 +52,14 @@ pub fn place(values: &Point, note: &'static Note) -> io::Result<Vec<*mut u64>> {
             if room > 0 && libc::mprotect(middle.cast(), room, libc::PROT_READ | libc::PROT_WRITE) != 0 {
                 return Err(io::Error::last_os_error());
             }
-            let place = middle.add(room - bytes).cast::<u64>();
-            place.copy_from_nonoverlapping(value.as_ptr(), value.len());
+            let place = if side == Side::Back { middle.add(room - bytes) } else { middle };
+            place.copy_from_nonoverlapping(value.as_ptr().cast(), bytes);
             places.push(place);
             let first = start as usize;
             ranges.push([first, first + GUARD, first + GUARD + room, first + room + 2 * GUARD]);
         }
     }
-    let _ = WATCHED.set(Watched { note, ranges });
+    WATCHED.store(Box::into_raw(Box::new(Watched { note, ranges })), Ordering::Release);
     watch()?;
     Ok(places)
 }
@@ -73,9 +81,9 @@ fn watch() -> io::Result<()> {
 }
 
 extern "C" fn noted(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-    let Some(watched) = WATCHED.get() else { return };
-    // SAFETY: the system's structure for this signal.
-    let address = unsafe { (*info).si_addr() } as usize;
+    // SAFETY: null, or a structure that is never freed; and the system's structure for this signal.
+    let (watched, address) = unsafe { (WATCHED.load(Ordering::Acquire).as_ref(), (*info).si_addr() as usize) };
+    let Some(watched) = watched else { return };
     for (argument, [first, start, end, last]) in watched.ranges.iter().enumerate() {
         if (*first..*start).contains(&address) || (*end..*last).contains(&address) {
             watched.note.set_argument(argument);

@@ -8,7 +8,7 @@ use crate::call::crash_guard;
 use crate::call::scratch::Frame;
 use crate::error::Error;
 use crate::load::artifact::Artifact;
-use crate::prover::bounds;
+use crate::prover::bounds::{self, Side};
 use crate::prover::protocol::{HELLO, Reply, Request};
 use crate::verify;
 use crate::verify::sample::Point;
@@ -22,6 +22,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// A function that takes longer is looked at once.
+const QUICK: Duration = Duration::from_millis(100);
 
 /// Kept of what a check wrote to standard error before it died.
 const LAST_WORDS: u64 = 4096;
@@ -226,13 +230,24 @@ fn run_between_guards(
     for (value, _) in values.iter_mut().zip(&roles).filter(|(_, role)| is_produced(**role)) {
         value.fill(bounds::UNTOUCHED);
     }
-    let places = bounds::place(&values, note).map_err(|e| e.to_string())?;
-    let mut slots: Vec<*mut c_void> = places.iter().map(|place| place.cast()).collect();
-    stage::enter(Stage::Bounds);
-    call.run(artifact, Entry::Primal, &mut slots).map_err(|e| e.to_string())?;
-    let written = places.iter().zip(&values).zip(&roles).map(|((place, value), role)| {
-        // SAFETY: what was placed there, as large as the value.
-        let now = unsafe { std::slice::from_raw_parts(*place, value.len()) };
+    let bytes: Vec<usize> = (0..roles.len()).map(|arg| call.bytes(arg)).collect();
+    let run = |side| {
+        let places = bounds::place(&values, &bytes, side, note).map_err(|e| e.to_string())?;
+        let mut slots: Vec<*mut c_void> = places.iter().map(|place| place.cast()).collect();
+        stage::enter(Stage::Bounds);
+        let started = Instant::now();
+        call.run(artifact, Entry::Primal, &mut slots).map_err(|e| e.to_string())?;
+        Ok::<_, String>((places, started.elapsed()))
+    };
+    let (places, took) = run(Side::Back)?;
+    // Indices below zero are rarer.
+    if took < QUICK {
+        run(Side::Front)?;
+    }
+    let written = places.iter().zip(&bytes).zip(&roles).map(|((place, bytes), role)| {
+        let mut now = vec![bounds::UNTOUCHED; bytes.div_ceil(8)];
+        // SAFETY: what was placed there, as large as the argument, and words for as many bytes.
+        unsafe { now.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(*place, *bytes) };
         let first = now.iter().take_while(|word| **word != bounds::UNTOUCHED).count();
         let is_rest_untouched = now[first..].iter().all(|word| *word == bounds::UNTOUCHED);
         (*role == Role::Output && is_rest_untouched).then_some(first)

@@ -37,6 +37,7 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Checked> {
+        self.check_bounds(artifact, inputs, resolved)?;
         let checked = self.opened.check(artifact, inputs, resolved)?;
         let Outcome::Passed(record) = &checked.outcome else { return Ok(checked) };
         if !self.is_double_build_due(&checked) {

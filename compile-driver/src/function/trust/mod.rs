@@ -7,6 +7,7 @@ pub(crate) mod paths;
 pub(crate) mod status;
 
 use crate::function::Function;
+use crate::function::array_bounds::InsideSizes;
 use crate::function::opened::Opened;
 use crate::os::interrupt::InterruptibleLock;
 use checked_shapes::ShapeRecord;
@@ -32,10 +33,8 @@ pub(crate) struct Trust {
     pub double_build: OnceLock<Option<Arc<Function>>>,
     /// No tape can be kept for this function.
     pub tapeless: AtomicBool,
-    /// The function was seen to stay inside of its arrays, or nothing is to be seen.
-    pub inside: AtomicBool,
-    /// The function was built here to look at that, and no derivative was verified since: the function may crash.
-    pub fresh: AtomicBool,
+    /// The sizes at which the function was seen to stay inside of its arrays.
+    pub inside: InsideSizes,
 }
 
 /// The choice of a derivative: what was opened, and what is known so far.
