@@ -3,16 +3,17 @@
 pub(crate) mod check;
 pub(crate) mod checked_shapes;
 mod double_build;
+mod inside_sizes;
 pub(crate) mod paths;
 pub(crate) mod status;
 
 use crate::function::Function;
-use crate::function::array_bounds::InsideSizes;
 use crate::function::opened::Opened;
 use crate::os::interrupt::InterruptibleLock;
 use checked_shapes::ShapeRecord;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
+use inside_sizes::InsideSizes;
 use status::Derivative;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
