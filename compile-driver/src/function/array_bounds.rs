@@ -14,6 +14,7 @@ use crate::load::artifact::Artifact;
 use crate::options::Verify;
 use crate::prover::{self, Bounds};
 use core_ad::Role;
+use core_ad::names;
 use core_ad::protocol::Entry;
 use core_ad::shapes::Resolved;
 use core_ad::signature::SignatureError;
@@ -34,8 +35,11 @@ impl Selection<'_> {
     pub(crate) fn check_bounds(&self, artifact: &Artifact, inputs: &[Input<'_>], resolved: &Resolved) -> Result<()> {
         let opened = self.opened;
         let (is_inferred, known) = (opened.spec.signature.is_none(), &self.trust.inside);
+        if known.all.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let size = checked_shapes::digest(resolved);
-        if known.all.load(Ordering::Acquire) || known.last.load(Ordering::Acquire) == size {
+        if known.last.load(Ordering::Acquire) == size {
             return Ok(());
         }
         let options = &opened.spec.options;
@@ -95,11 +99,9 @@ impl Selection<'_> {
         ));
     }
 
-    /// An argument's name, and how large it is: `x[n] (3 elements)`.
+    /// An argument's name, and how large it is: `3 elements`.
     fn spelled(&self, arg: usize, resolved: &Resolved) -> (String, String) {
-        let elements = resolved.elements(arg);
-        let plural = if elements == 1 { "" } else { "s" };
-        (self.opened.manifest.plan.args[arg].name.clone(), format!("{elements} element{plural}"))
+        (self.opened.manifest.plan.args[arg].name.clone(), names::counted(resolved.elements(arg), "element"))
     }
 
     fn signature_error(&self, problem: String) -> SignatureError {

@@ -158,7 +158,7 @@ impl Function {
                 return self.evaluate_over(batch, task, &mut results);
             }
         }
-        for element in nan_elements(&results, &targets, &split, count) {
+        for element in nan_elements(first.entry, &results, &targets, &split, count) {
             let inputs = element_inputs(&split, element);
             let of_element = Task { inputs: &inputs, ..*task };
             if self.replaces_nan(&artifact, wanted, &of_element, &resolved, paths::checks())? {
@@ -317,9 +317,15 @@ impl Function {
     }
 }
 
-/// The first elements whose results may hold a NaN, where there is one.
-fn nan_elements(results: &Repeatable<'_>, targets: &[Target], split: &Split<'_>, count: usize) -> Vec<usize> {
-    if !results.hold_nan() {
+/// The first elements whose derivatives may hold a NaN, where there is one.
+fn nan_elements(
+    entry: Entry,
+    results: &Repeatable<'_>,
+    targets: &[Target],
+    split: &Split<'_>,
+    count: usize,
+) -> Vec<usize> {
+    if entry == Entry::Primal || !results.hold_nan() {
         return Vec::new();
     }
     let may_hold = |element: &usize| {

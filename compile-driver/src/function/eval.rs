@@ -110,9 +110,12 @@ impl Function {
             None => run().map(|()| None)?,
         };
         writer.finish()?;
+        let differentiates = task.entry != Entry::Primal;
         let replaced = match (news, watch) {
             (Some(new), Some(watch)) => watch.verify(new, task.inputs, &resolved)?,
-            _ => results.hold_nan() && self.replaces_nan(&artifact, wanted, task, &resolved, checks)?,
+            _ => {
+                differentiates && results.hold_nan() && self.replaces_nan(&artifact, wanted, task, &resolved, checks)?
+            }
         };
         match replaced {
             true => self.evaluate_by(task, wanted, &mut results),

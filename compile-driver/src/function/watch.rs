@@ -95,7 +95,7 @@ impl Function {
         resolved: &Resolved,
         before: u64,
     ) -> Result<bool> {
-        if task.entry == Entry::Primal || checks() != before || !is_finite(task) {
+        if checks() != before || !is_finite(task) {
             return Ok(false);
         }
         match self.watch_any(artifact, task.entry, wanted, resolved, before) {

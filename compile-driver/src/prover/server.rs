@@ -2,8 +2,7 @@
 //!
 //! This process stays single-threaded and loads nothing of the user's, so that a fork is a fresh process.
 
-use crate::call::arguments::Call;
-use crate::call::arguments::is_produced;
+use crate::call::arguments::{Call, is_produced};
 use crate::call::crash_guard;
 use crate::call::scratch::Frame;
 use crate::error::Error;
