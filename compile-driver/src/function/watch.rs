@@ -1,6 +1,6 @@
 //! Paths of calls: where values decide the path, a call on a path that no verified call has taken is verified before its results are returned.
 //!
-//! A derivative of such a function counts its branches in a map of the calling thread (the worker's `lowering/path_map.rs`). The map is
+//! A derivative of such a function counts its branches in a map of the calling thread (the worker's `lowering/path_map.rs`), and its roots of zero. The map is
 //! cleared before a call and compared afterwards with what verified calls have had ([`KnownPaths`]). What is new is verified at the
 //! call's own inputs, as where a size is new: it passes and its path is remembered, here and in processes to come; or another
 //! pipeline takes its place and the call is repeated; or there is a warning with numbers, or a refusal.

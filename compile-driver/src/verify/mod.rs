@@ -18,10 +18,12 @@
 
 pub(crate) mod aliased_direction;
 mod clock;
+mod compared;
 mod components;
 mod differences;
 mod further;
 mod memory;
+mod one_side;
 mod outcome;
 mod part_differences;
 mod points;
@@ -36,12 +38,13 @@ mod stationary;
 use crate::call::arguments::Call;
 use crate::error::Result;
 use crate::load::artifact::Artifact;
+use crate::verify::compared::{Sample, disagreement_text, identity_text};
+use crate::verify::one_side::{OneSide, Slope};
 pub use crate::verify::outcome::{Allowed, Checked, Moved, Outcome};
 use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place};
 use crate::verify::sample::{Numbers, Point, Random, dot};
 use crate::verify::stage::Stage;
 use core_ad::DType;
-use core_ad::manifest::CheckRecord;
 use core_ad::path_set::PathSet;
 use core_ad::protocol::Entry;
 use std::cell::{Cell, RefCell};
@@ -124,82 +127,6 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
         runs += 1;
     }
     Ok(best)
-}
-
-/// The values that a check compares at one point.
-#[derive(Clone, Debug)]
-struct Sample {
-    forward: f64,
-    reverse: f64,
-    /// Sum of magnitudes behind the two sums: what rounding is relative to.
-    scale: f64,
-    /// Best estimate of the same value from finite differences, and whether the estimates converge.
-    differences: f64,
-    converged: bool,
-    noise: f64,
-    /// What rounding of the function's own values makes of a derivative that is zero: smaller ones cannot be distinguished from it.
-    rounding: f64,
-    /// Of extrapolated differences: how far they are from the forward mode, and their rounding.
-    extrapolated: Vec<(f64, f64)>,
-}
-
-impl Sample {
-    /// The value from both modes, before finite differences.
-    fn of(forward: f64, reverse: f64, scale: f64) -> Self {
-        let (differences, extrapolated) = (f64::NAN, Vec::new());
-        Sample { forward, reverse, scale, differences, converged: false, noise: 0.0, rounding: 0.0, extrapolated }
-    }
-
-    fn is_finite(&self) -> bool {
-        self.forward.is_finite() && self.reverse.is_finite() && self.scale.is_finite()
-    }
-
-    /// Whether one mode gives a number and the other none.
-    fn is_half_finite(&self) -> bool {
-        self.forward.is_finite() != self.reverse.is_finite()
-    }
-
-    /// Whether there is a derivative to compare.
-    fn is_informative(&self) -> bool {
-        self.is_finite() && self.scale > self.rounding
-    }
-
-    fn identity_error(&self) -> f64 {
-        ((self.forward - self.reverse).abs() - self.rounding).max(0.0) / self.scale
-    }
-
-    fn differences_agree(&self, tolerance: &Tolerance) -> bool {
-        let scale = self.scale.max(self.differences.abs());
-        (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise + self.rounding
-    }
-
-    /// Whether finite differences see no derivative either.
-    fn differences_vanish(&self, tolerance: &Tolerance) -> bool {
-        self.differences.abs() <= self.rounding / tolerance.steps[0]
-    }
-
-    fn record(&self, tolerance: &Tolerance) -> CheckRecord {
-        CheckRecord {
-            forward: self.forward,
-            reverse: self.reverse,
-            differences: self.differences,
-            tolerance: tolerance.identity * self.scale,
-        }
-    }
-}
-
-fn identity_text(sample: &Sample) -> String {
-    format!(
-        "reverse mode gives {:.6e}, forward mode {:.6e}, finite differences {:.6e} for the same number",
-        sample.reverse, sample.forward, sample.differences
-    )
-}
-
-fn disagreement_text(sample: &Sample) -> String {
-    format!(
-        "forward and reverse mode agree ({:.6e}), finite differences give {:.6e}",
-        sample.forward, sample.differences
-    )
 }
 
 struct Probe<'a> {
@@ -300,7 +227,7 @@ impl<'a> Probe<'a> {
         {
             return Ok(Outcome::Wrong(record, text));
         }
-        second_order::check(self, &point, first)
+        second_order::check(self, &values, first)
     }
 
     /// Whether one of the three searches beyond the first sample, `started` then, has taken its time: as much as five gradients
@@ -368,6 +295,11 @@ impl<'a> Probe<'a> {
         let (reverse, size_reverse) = self.dot(&gradients, whole);
         let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));
         self.difference_along(point, &cotangent, tangent, inward, &mut sample)?;
+        let slope = Slope {
+            value: &|probe, along, h| Ok(probe.dot(&cotangent, &probe.primal(&probe.moved(point, along, h))?)),
+            derivative: &|probe, along| Ok(probe.dot(&gradients, along)),
+        };
+        sample.look_at_one_side(self, whole, &slope)?;
         self.last = (cotangent, gradients);
         Ok(sample)
     }
@@ -390,6 +322,10 @@ impl<'a> Probe<'a> {
             true => Ok(Outcome::Passed(sample.record(&self.tolerance))),
             false if self.allowed.moved == Moved::Nowhere => {
                 Ok(Outcome::Suspect(sample.record(&self.tolerance), NO_DIFFERENCES.to_owned()))
+            }
+            // What is so at an end of the function's domain need not be so anywhere else.
+            false if matches!(sample.one_side, OneSide::Apart(_)) => {
+                Ok(Outcome::Suspect(sample.record(&self.tolerance), disagreement_text(&sample)))
             }
             false => self.judge_disagreement(point, sample),
         }
@@ -437,6 +373,9 @@ impl<'a> Probe<'a> {
             }
             // A branch for this value alone, or a kink.
             Outcome::Passed(_) if here.converged && here.differences.abs() > self.tolerance.differences * scale => {
+                Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
+            }
+            Outcome::Passed(_) if matches!(here.one_side, OneSide::Apart(_)) => {
                 Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
             }
             other => other,

@@ -6,8 +6,9 @@
 
 use crate::error::Result;
 use crate::verify::differences::central;
+use crate::verify::one_side::{OneSide, Slope};
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Outcome, Place, Probe, Sample, aliased_direction, stage};
+use crate::verify::{Outcome, Place, Probe, Sample, Tolerance, aliased_direction, stage};
 use core_ad::Role;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -55,10 +56,14 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     let near = probe.nearby(point);
     let sample = probe.sample_second_elsewhere(&near, entry)?;
     if sample.is_informative() {
-        let outcome = judge_sample(probe, &near, sample, first, entry)?;
+        let outcome = judge_sample(probe, &near, sample.clone(), first, entry)?;
         return Ok(match outcome {
             Outcome::Passed(_) | Outcome::Suspect(..) | Outcome::AllZero if !here.is_finite() => {
                 Outcome::Inconclusive("second derivatives are not finite at these arguments".to_owned())
+            }
+            // Zero here, right nearby, and the gradient changes: of `exp(-r * r)` with `r = sqrt(x * x + y * y)` at the origin.
+            Outcome::Passed(_) | Outcome::AllZero if misses_a_change(&here, &sample, &tolerance) => {
+                Outcome::Suspect(here.record(&tolerance), text_of_differences(&here))
             }
             other => other,
         });
@@ -74,7 +79,7 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     }
     match here.differences_agree(&tolerance) {
         true => Ok(first),
-        false => Ok(Outcome::Suspect(here.record(&tolerance), text(&here, entry))),
+        false => Ok(Outcome::Suspect(here.record(&tolerance), text_of_differences(&here))),
     }
 }
 
@@ -88,13 +93,13 @@ fn judge_sample(probe: &mut Probe<'_>, point: &Point, sample: Sample, first: Out
     if let Some(text) = aliased_direction::check_second(probe, point, entry, sample.scale)? {
         return Ok(Outcome::Wrong(record, text));
     }
+    if matches!(sample.one_side, OneSide::Apart(_)) {
+        return Ok(Outcome::Suspect(record, text_of_differences(&sample)));
+    }
     if sample.differences_agree(&tolerance) || !sample.converged {
         return Ok(first);
     }
-    let text = format!(
-        "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
-        sample.forward, sample.differences
-    );
+    let text = text_of_differences(&sample);
     // A kink is at one point; what stays wrong nearby is wrong.
     for _ in 0..2 {
         if !probe.allowed.other {
@@ -107,6 +112,25 @@ fn judge_sample(probe: &mut Probe<'_>, point: &Point, sample: Sample, first: Out
         }
     }
     Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")))
+}
+
+/// Whether second derivatives are zero where those of a point nearby are not, and the gradient changes there.
+fn misses_a_change(here: &Sample, near: &Sample, tolerance: &Tolerance) -> bool {
+    match here.one_side {
+        OneSide::Unknown => here.converged && here.differences.abs() > tolerance.differences * near.scale,
+        OneSide::Agrees => false,
+        OneSide::Apart(_) => true,
+    }
+}
+
+fn text_of_differences(sample: &Sample) -> String {
+    if let OneSide::Apart(text) = &sample.one_side {
+        return format!("of the gradient {text}");
+    }
+    format!(
+        "second derivatives give {:.6e}, finite differences of the gradient {:.6e}",
+        sample.forward, sample.differences
+    )
 }
 
 fn text(sample: &Sample, entry: Entry) -> String {
@@ -146,6 +170,15 @@ impl Probe<'_> {
             })
         };
         self.difference(&|h| central(&value, h), &mut sample)?;
+        if entry == Entry::Hvp {
+            let slope = Slope {
+                value: &|probe, along, h| {
+                    Ok(probe.dot(&s, &probe.aside(|| probe.vjp(&probe.moved(point, along, h), &v))?))
+                },
+                derivative: &|probe, along| Ok(probe.dot(&s, &probe.hvp(point, &v, along)?)),
+            };
+            sample.look_at_one_side(self, &t, &slope)?;
+        }
         // A gradient is not one operation: where its parts cancel, more is left of them than the rounding of its sum.
         sample.rounding *= OPERATIONS;
         sample.noise *= OPERATIONS;

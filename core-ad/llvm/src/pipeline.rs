@@ -254,7 +254,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass {
         name: "path-map",
         when: |_, job| job.counts_paths,
-        run: |m, job| path_map::mark(m, job.parts_of_rules),
+        run: |m, job| path_map::mark(m, job.parts_of_rules, second_order(m, job)),
         undo: Some(dead_ends::drop_assumptions),
         ..ALWAYS
     },
@@ -357,7 +357,8 @@ pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
     Ok(module.print_to_string().to_string())
 }
 
-fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
+/// Whether second derivatives are wanted.
+pub fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
     job.entries.iter().any(|e| matches!(e, Entry::Hvp | Entry::Jvp2))
 }
 

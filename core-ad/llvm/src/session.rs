@@ -2,14 +2,14 @@
 
 mod describe;
 
-use crate::analysis::{constant_objects, value_paths};
+use crate::analysis::{constant_objects, value_paths, zero_roots};
 use crate::derive::{Derive, Team};
 use crate::entry;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_map,
+    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_counts,
 };
 use crate::notes::Notes;
 use crate::optimize::fast_math;
@@ -346,7 +346,8 @@ impl<'ctx> Session<'ctx> {
         if job.pipeline == Pipeline::Guarded {
             lowering::guards::run(&module);
         }
-        around.counts_paths &= notes.add_paths(value_paths::record(&module));
+        let by_values = notes.add_paths(value_paths::record(&module));
+        around.counts_paths &= by_values || zero_roots::any(&module, pipeline::second_order(&module, &around));
         if !job.lines {
             debug_info::strip(&module);
         }
@@ -449,7 +450,7 @@ impl<'ctx> Session<'ctx> {
             lifetimes::end(module);
         }
         crash_trace::step("counting paths");
-        path_map::lower(module)?;
+        path_counts::lower(module)?;
         lowering::unsolved::lower(module)?;
         let machine = codegen::target_machine(&codegen.cpu)?;
         codegen::retarget(module, &machine);

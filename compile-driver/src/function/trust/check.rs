@@ -158,7 +158,7 @@ impl Selection<'_> {
                 false => "",
             };
             self.opened.warn(format!(
-                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, chaos or coarse precision can be the reason.{solver}"
+                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, a root of zero (its derivative is taken as 0), chaos or coarse precision can be the reason.{solver}"
             ));
         }
     }

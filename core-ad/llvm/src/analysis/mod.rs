@@ -1,5 +1,6 @@
 //! Analyses that change nothing: control flow, loops, induction variables, affine addresses, members of structures, memory objects, stack use,
-//! virtual tables.
+//! virtual tables,
+//! roots of zero.
 
 pub mod affine;
 pub mod affine_iv;
@@ -20,3 +21,4 @@ pub mod stack_use;
 pub mod type_names;
 pub mod value_paths;
 pub mod virtual_tables;
+pub mod zero_roots;

@@ -13,6 +13,7 @@ pub mod fortran_runtime;
 pub mod guards;
 pub mod indirect_calls;
 pub mod openmp;
+pub mod path_counts;
 pub mod path_map;
 pub mod static_locals;
 pub mod trampolines;

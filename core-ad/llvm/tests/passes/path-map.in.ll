@@ -1,4 +1,4 @@
-; A branch, a switch and choices that values decide are counted; a trip count that a size decides is not.
+; A branch, a switch and choices that values decide are counted, and roots of zero; a trip count that a size decides is not.
 define double @f(ptr %x, i64 %n) {
 entry:
   br label %loop
@@ -107,3 +107,14 @@ sign:
 none:
   ret i32 0
 }
+
+define double @distance(double %x, double %y) {
+  %root = call double @llvm.sqrt.f64(double %y)
+  %moved = fadd double %root, %x
+  %square = fmul double %moved, %moved
+  %soft = fadd double %square, 1.0e-3
+  %other = call double @llvm.sqrt.f64(double %soft)
+  ret double %other
+}
+
+declare double @llvm.sqrt.f64(double)

@@ -131,21 +131,37 @@ none:                                             ; preds = %0
   ret i32 0
 }
 
-; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.path(i32, i32, i32) #4
+define double @distance(double %x, double %y) {
+  %1 = fcmp oeq double %y, 0.000000e+00
+  %2 = zext i1 %1 to i32
+  call void @ffgrad.choice(i32 17, i32 1, i32 %2)
+  %root = call double @llvm.sqrt.f64(double %y)
+  %moved = fadd double %root, %x
+  %square = fmul double %moved, %moved
+  %soft = fadd double %square, 1.000000e-03
+  %other = call double @llvm.sqrt.f64(double %soft)
+  ret double %other
+}
+
+; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
+declare double @llvm.sqrt.f64(double) #4
 
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @ffgrad.choice(i32, i32, i32) #4
+declare void @ffgrad.path(i32, i32, i32) #5
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.choice(i32, i32, i32) #5
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare double @ffgrad.hidden.f64(double) #5
+declare double @ffgrad.hidden.f64(double) #6
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #5
+declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #6
 
 attributes #0 = { memory(inaccessiblemem: readwrite) }
 attributes #1 = { noreturn }
 attributes #2 = { "enzyme_inactive" }
 attributes #3 = { "enzyme_inactive" "ffgrad_inactive" }
-attributes #4 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
-attributes #5 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
+attributes #4 = { nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #5 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
+attributes #6 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }
