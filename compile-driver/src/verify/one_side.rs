@@ -16,12 +16,20 @@ const CLOSING: f64 = 0.5;
 /// Functions of more numbers have the directions with equal signs only.
 const MOST: usize = 64;
 
+/// A number, and the sum of the magnitudes behind it.
+type Terms = (f64, f64);
+
+/// Of a step along a direction.
+type Value<'f> = dyn Fn(&Probe<'_>, &Numbers, f64) -> Result<Terms> + 'f;
+/// Of a direction.
+type Derivative<'f> = dyn Fn(&Probe<'_>, &Numbers) -> Result<Terms> + 'f;
+
 /// A derivative along a direction, in two ways: what differs is a derivative of one side that is not the function's.
 pub(super) struct Slope<'f> {
     /// ⟨v, f(x + h d)⟩, and the magnitudes behind it.
-    pub value: &'f dyn Fn(&Probe<'_>, &Numbers, f64) -> Result<(f64, f64)>,
+    pub value: &'f Value<'f>,
     /// The derivative of it along d, and the magnitudes behind it.
-    pub derivative: &'f dyn Fn(&Probe<'_>, &Numbers) -> Result<(f64, f64)>,
+    pub derivative: &'f Derivative<'f>,
 }
 
 /// What differences on one side show.
