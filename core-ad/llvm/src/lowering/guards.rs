@@ -13,6 +13,7 @@
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
 use crate::ir::markers::{hidden, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
+use crate::lowering::clamped_arguments;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMRealPredicate::{self, LLVMRealOGE, LLVMRealOLE, LLVMRealUNO};
@@ -34,12 +35,16 @@ const RISKY: [&str; 16] = [
 /// Where all of [`RISKY`] but this one are finite, and their derivatives: 0.5. Of this one: 2.
 const ABOVE_ONE: &str = "acosh";
 
+/// Branches that are followed up from a choice.
+const NESTED: usize = 4;
+
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
 /// Guards every choice between numbers.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
         let headers = headers(&ir::blocks(function));
+        clamped_arguments::run(module, function);
         // SAFETY: live instructions of the module; what is replaced is erased behind its last use.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
@@ -71,13 +76,13 @@ fn headers(blocks: &[Block]) -> HashSet<Block> {
     blocks.iter().filter(is_header).copied().collect()
 }
 
-fn is_number(i: Value) -> bool {
+pub(super) fn is_number(i: Value) -> bool {
     // SAFETY: a live type.
     matches!(unsafe { LLVMGetTypeKind(i.ty()) }, LLVMDoubleTypeKind | LLVMFloatTypeKind)
 }
 
 /// What an operation must be given to be finite, by the number of its operand, where it is not finite everywhere.
-fn safe_argument(i: Value) -> Option<(u32, f64)> {
+pub(super) fn safe_argument(i: Value) -> Option<(u32, f64)> {
     if i.is(Op::LLVMFDiv) {
         return (!i.operand(1).is_number()).then_some((1, 0.5));
     }
@@ -89,7 +94,7 @@ fn safe_argument(i: Value) -> Option<(u32, f64)> {
 }
 
 /// Whether an instruction may be computed once more: it reads and writes no memory.
-fn is_pure(i: Value) -> bool {
+pub(super) fn is_pure(i: Value) -> bool {
     match i.op() {
         Some(
             Op::LLVMFAdd
@@ -121,6 +126,56 @@ fn expression(of: Value) -> Vec<Value> {
     if fits && all.iter().any(|i| safe_argument(*i).is_some()) { all } else { Vec::new() }
 }
 
+/// How `fmax` and `fmin` choose.
+fn extremum_predicate(call: Value) -> Option<LLVMRealPredicate> {
+    match call.callee()?.rsplit_once('.')?.0 {
+        "llvm.maxnum" => Some(LLVMRealOGE),
+        "llvm.minnum" => Some(LLVMRealOLE),
+        _ => None,
+    }
+}
+
+/// Whether a call is the larger or the smaller of two numbers.
+pub(super) fn is_extremum(i: Value) -> bool {
+    i.is(Op::LLVMCall) && extremum_predicate(i).is_some()
+}
+
+/// Makes a select of an extremum: the other one where one is not a number.
+///
+/// # Safety
+///
+/// The call is live, in a block with a terminator, and the builder is of its context.
+pub(super) unsafe fn as_select(builder: LLVMBuilderRef, call: Value) -> Option<Value> {
+    let (predicate, a, b) = (extremum_predicate(call)?, call.operand(0), call.operand(1));
+    // SAFETY: by this function's promise; the call is erased after its uses are replaced.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, call.0);
+        let larger = LLVMBuildFCmp(builder, predicate, a.0, b.0, NONE);
+        let alone = LLVMBuildFCmp(builder, LLVMRealUNO, b.0, b.0, NONE);
+        let first = LLVMBuildOr(builder, larger, alone, NONE);
+        let select = Value(LLVMBuildSelect(builder, first, a.0, b.0, NONE));
+        LLVMReplaceAllUsesWith(call.0, select.0);
+        call.erase();
+        select.is_instruction().then_some(select)
+    }
+}
+
+/// The conditions on which a path leaves `from` for `to`, and has come there: of its own branch, and of those before that lead to it alone.
+fn conditions(from: Block, to: Block) -> Vec<(Value, bool)> {
+    let (mut all, mut block, mut next) = (Vec::new(), from, to);
+    while all.len() < NESTED {
+        let end = block.terminator();
+        match block.successors().as_slice() {
+            [_] => {}
+            [first, other] if end.is(Op::LLVMBr) && first != other => all.push((end.operand(0), *first == next)),
+            _ => break,
+        }
+        let [before] = block.predecessors()[..] else { break };
+        (block, next) = (before, block);
+    }
+    all
+}
+
 /// A builder in a function, and zeros that LLVM does not know, by their type.
 struct Guard<'m, 'ctx> {
     module: &'m Module<'ctx>,
@@ -140,14 +195,14 @@ impl Guard<'_, '_> {
                 // SAFETY: by the rule of this type; what leads to an operand dominates its user.
                 unsafe {
                     LLVMPositionBuilderBefore(self.builder, select.0);
-                    let copy = self.guarded(&all, Some((condition, chosen_by)));
+                    let copy = self.guarded(&all, &[(condition, chosen_by)]);
                     LLVMSetOperand(select.0, operand, copy);
                 }
             }
         }
     }
 
-    /// A choice by the edges into a block: what leads to a value is computed again on its edge.
+    /// A choice by the edges into a block: what leads to a value is computed again on its edge. Enzyme makes a select of a phi with few operations.
     unsafe fn phi(&self, phi: Value) {
         let incoming = phi.incoming();
         for (number, (value, from)) in (0u32..).zip(incoming.iter().copied()).filter(|_| incoming.len() > 1) {
@@ -155,43 +210,29 @@ impl Guard<'_, '_> {
             if all.is_empty() || !end.is(Op::LLVMBr) {
                 continue;
             }
+            let conditions = conditions(from, phi.parent());
             // A block that is left on one edge is itself the edge, unless the value is computed there.
-            let condition = match from.successors().as_slice() {
-                [_] if !value.stands_in(from) => None,
-                [first, other] if first != other => Some((end.operand(0), *first == phi.parent())),
-                _ => continue,
-            };
-            // SAFETY: by the rule of this type; a value that comes in dominates the end of the block it comes from.
+            if conditions.is_empty() && (value.stands_in(from) || from.successors().len() > 1) {
+                continue;
+            }
+            // SAFETY: by the rule of this type; a value that comes in dominates the end of the block it comes from, and so do the
+            // conditions of branches that lead there alone.
             unsafe {
                 LLVMPositionBuilderBefore(self.builder, end.0);
-                let copy = self.guarded(&all, condition);
+                let copy = self.guarded(&all, &conditions);
                 LLVMSetOperand(phi.0, number, copy);
             }
         }
     }
 
-    /// `fmax(a, b)` and `fmin(a, b)`: the other one where one is not a number.
+    /// `fmax(a, b)` and `fmin(a, b)`, where one of both may not be finite.
     unsafe fn extremum(&self, call: Value) {
-        let predicate: LLVMRealPredicate =
-            match call.callee().as_deref().map(|name| name.rsplit_once('.').map_or(name, |n| n.0)) {
-                Some("llvm.maxnum") => LLVMRealOGE,
-                Some("llvm.minnum") => LLVMRealOLE,
-                _ => return,
-            };
-        let (a, b) = (call.operand(0), call.operand(1));
-        if expression(a).is_empty() && expression(b).is_empty() {
+        if !is_extremum(call) || [0, 1].iter().all(|i| expression(call.operand(*i)).is_empty()) {
             return;
         }
-        // SAFETY: by the rule of this type; the call is erased after its uses are replaced.
+        // SAFETY: by the rule of this type.
         unsafe {
-            LLVMPositionBuilderBefore(self.builder, call.0);
-            let larger = LLVMBuildFCmp(self.builder, predicate, a.0, b.0, NONE);
-            let alone = LLVMBuildFCmp(self.builder, LLVMRealUNO, b.0, b.0, NONE);
-            let first = LLVMBuildOr(self.builder, larger, alone, NONE);
-            let select = Value(LLVMBuildSelect(self.builder, first, a.0, b.0, NONE));
-            LLVMReplaceAllUsesWith(call.0, select.0);
-            call.erase();
-            if select.is_instruction() {
+            if let Some(select) = as_select(self.builder, call) {
                 self.select(select);
             }
         }
@@ -211,11 +252,24 @@ impl Guard<'_, '_> {
         *self.zeros.borrow_mut().entry(ty).or_insert_with(|| load_opaque_zero(self.module, self.function, ty, 0))
     }
 
-    /// Computes an expression again where the builder stands, its risky arguments replaced where the condition does not have this value.
-    unsafe fn guarded(&self, all: &[Value], condition: Option<(Value, bool)>) -> LLVMValueRef {
+    /// Whether all conditions have these values, hidden from LLVM; `None` where there are none.
+    unsafe fn chosen(&self, conditions: &[(Value, bool)]) -> Option<LLVMValueRef> {
+        let one = |(condition, chosen_by): &(Value, bool)| {
+            // SAFETY: by the caller's promise the conditions dominate the builder's place.
+            unsafe {
+                let hidden = self.hidden(condition.0);
+                if *chosen_by { hidden } else { LLVMBuildNot(self.builder, hidden, NONE) }
+            }
+        };
+        // SAFETY: as above.
+        conditions.iter().map(one).reduce(|one, other| unsafe { LLVMBuildAnd(self.builder, one, other, NONE) })
+    }
+
+    /// Computes an expression again where the builder stands, its risky arguments replaced where the conditions do not have these values.
+    unsafe fn guarded(&self, all: &[Value], conditions: &[(Value, bool)]) -> LLVMValueRef {
         // SAFETY: by the caller's promise all operands dominate the builder's place.
         unsafe {
-            let hidden = condition.map(|(condition, chosen_by)| (self.hidden(condition.0), chosen_by));
+            let chosen = self.chosen(conditions);
             let mut copies: HashMap<Value, LLVMValueRef> = HashMap::new();
             let mut last = std::ptr::null_mut();
             for i in all {
@@ -225,12 +279,11 @@ impl Guard<'_, '_> {
                         LLVMSetOperand(copy, number, *known);
                     }
                 }
-                if let (Some((number, safe)), Some((chosen, chosen_by))) = (safe_argument(*i), hidden) {
+                if let (Some((number, safe)), Some(chosen)) = (safe_argument(*i), chosen) {
                     let given = LLVMGetOperand(copy, number);
                     let ty = LLVMTypeOf(given);
                     let safe = LLVMBuildFAdd(self.builder, self.zero(ty), LLVMConstReal(ty, safe), NONE);
-                    let (yes, no) = if chosen_by { (given, safe) } else { (safe, given) };
-                    LLVMSetOperand(copy, number, LLVMBuildSelect(self.builder, chosen, yes, no, NONE));
+                    LLVMSetOperand(copy, number, LLVMBuildSelect(self.builder, chosen, given, safe, NONE));
                 }
                 LLVMInsertIntoBuilder(self.builder, copy);
                 copies.insert(*i, copy);

@@ -4,6 +4,7 @@
 
 pub mod caught;
 pub mod checkpoint;
+pub mod clamped_arguments;
 pub mod closures;
 pub mod cuda_threads;
 pub mod dead_ends;
