@@ -71,7 +71,12 @@ fn no_such_file(spec: &Spec, source: &Path) -> Error {
         (Err(error), false) if error.kind() == ErrorKind::PermissionDenied => return unreadable(spec, source, &error),
         (Err(_), false) => (format!("there is no file `{shown}`"), false),
     };
-    let diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
+    let mut diagnosis = Diagnosis::new("no-such-file", &spec.function, headline);
+    // The command takes any number of files before the function's name, so a signature behind it makes a file of that.
+    if spec.function.contains("->") {
+        let signature = &spec.function;
+        diagnosis = diagnosis.advise(format!("A signature is given as an option: FUNCTION --signature \"{signature}\"."));
+    }
     Error::compile(if is_there { diagnosis } else { with_closest(diagnosis, source) })
 }
 

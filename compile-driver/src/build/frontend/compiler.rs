@@ -109,6 +109,11 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
              --flag=-std=c++20.",
         );
     }
+    if message.contains("overloaded function type") && spec.function.contains('<') {
+        diagnosis.code = "no-such-function".to_owned();
+        diagnosis.headline = format!("`{}` is not one function: an argument of the template is missing", spec.function);
+        diagnosis = diagnosis.advise("Name all that do not follow from others, and types too: `f<3, double>`.");
+    }
     diagnosis.location = location;
     let shown: Vec<&str> = stderr.lines().take(20).collect();
     Error::compile(diagnosis.quote(shown.join("\n")))
