@@ -138,6 +138,10 @@ struct Probe<'a> {
     last: (Numbers, Numbers),
     /// What was run when an input was first found changed, and which.
     written: Cell<Option<(Entry, usize)>>,
+    /// Whether no derivative has run yet.
+    is_first: bool,
+    /// What is wrong with gradients of one point that differ.
+    unsteady: Option<String>,
     /// What a forward and a reverse sweep took in the first sample.
     pair: Duration,
     allowed: Allowed,
@@ -166,6 +170,8 @@ impl<'a> Probe<'a> {
             random: Random(seed),
             last: Default::default(),
             written: Cell::default(),
+            is_first: true,
+            unsteady: None,
             pair: Duration::ZERO,
             allowed: Allowed::ALL,
             place: Cell::new(Place::Given),
@@ -205,6 +211,11 @@ impl<'a> Probe<'a> {
         self.tells_unsolved.set(self.artifact.ranks.is_none());
         let here = self.sample(&values)?;
         self.tells_unsolved.set(false);
+        let unsteady = self.unsteady.take();
+        if self.artifact.ranks.map_or(unsteady.is_some(), |ranks| !ranks.all(unsteady.is_none())) {
+            let text = unsteady.unwrap_or_else(|| "another rank's gradients differ".to_owned());
+            return Ok(Outcome::Wrong(here.record(&self.tolerance), text));
+        }
         // The point of all other comparisons: where first derivatives are informative.
         let (first, point) = match here.is_informative() {
             true => (self.judge(&values, here)?, values.clone()),
@@ -287,10 +298,13 @@ impl<'a> Probe<'a> {
         let cotangent = self.random_cotangent();
         let sum = inward.map(|inward| differences::added(tangent, inward));
         let whole = sum.as_ref().unwrap_or(tangent);
+        // The first derivative of all: later ones find what it has left.
+        let early = if std::mem::take(&mut self.is_first) { Some(self.vjp(point, &cotangent)?) } else { None };
         let started = Instant::now();
         let outputs = self.jvp(point, whole)?;
         let gradients = self.vjp(point, &cotangent)?;
         self.pair = started.elapsed();
+        self.unsteady = early.and_then(|early| repeatable::compare(&early, &gradients, self.tolerance.identity));
         let (forward, size_forward) = self.dot(&cotangent, &outputs);
         let (reverse, size_reverse) = self.dot(&gradients, whole);
         let mut sample = Sample::of(forward, reverse, size_forward.max(size_reverse));

@@ -4,7 +4,7 @@
 //! are, and the function's own memory is elsewhere in each call; the C library's vector functions round otherwise.
 
 use crate::error::{Error, Result};
-use crate::verify::sample::{Point, root_mean_square};
+use crate::verify::sample::{Numbers, Point, root_mean_square};
 use crate::verify::{Probe, clock, stage};
 use core_ad::diagnostics::Diagnosis;
 use std::time::Instant;
@@ -50,6 +50,20 @@ pub(super) fn check(probe: &Probe<'_>, point: &Point) -> Result<()> {
     Err(Error::Differentiation(Box::new(diagnosis)))
 }
 
+/// Compares the gradients of the first and of a later call at one point: a derivative that leaves something for the next one (memory that a
+/// global container keeps) must not be used. `None`: they agree.
+pub(super) fn compare(first: &Numbers, later: &Numbers, tolerance: f64) -> Option<String> {
+    let apart = |(one, other): (&Vec<f64>, &Vec<f64>)| {
+        let largest = one.iter().filter(|x| x.is_finite()).fold(0.0_f64, |most, x| most.max(x.abs()));
+        let differ = |x: &f64, y: &f64| !(x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * largest);
+        one.iter().zip(other).find(|(x, y)| differ(x, y)).map(|(x, y)| (*x, *y))
+    };
+    let (one, other) = first.iter().zip(later).find_map(apart)?;
+    Some(format!(
+        "two calls with the same arguments give {one:.6e} and {other:.6e} for the same number of the gradient"
+    ))
+}
+
 /// Whether two results differ by no more than some units in the last place of the largest number.
 fn differ_by_rounding(one: &[f64], other: &[f64], epsilon: f64) -> bool {
     let largest = one.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
@@ -58,8 +72,17 @@ fn differ_by_rounding(one: &[f64], other: &[f64], epsilon: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::differ_by_rounding;
+    use super::{compare, differ_by_rounding};
     const EPSILON: f64 = f64::EPSILON;
+
+    #[test]
+    fn gradients_that_a_later_call_does_not_give_again_are_told() {
+        let first = vec![vec![1.0, f64::NAN], vec![2.0]];
+        assert_eq!(compare(&first, &vec![vec![1.0 + 1e-9, f64::NAN], vec![2.0]], 1e-7), None);
+        let text = compare(&first, &vec![vec![1.0, f64::NAN], vec![f64::NAN]], 1e-7);
+        let expected = "two calls with the same arguments give 2.000000e0 and NaN for the same number of the gradient";
+        assert_eq!(text.as_deref(), Some(expected));
+    }
 
     #[test]
     fn some_units_in_the_last_place_of_the_largest_number_are_rounding() {

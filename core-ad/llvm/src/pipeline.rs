@@ -124,13 +124,13 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "own-blas", run: |m, job| infallible!(own_blas::run(m, job.parts_of_rules)), ..ALWAYS },
     // Before what stops the program, or prints, becomes more than a call.
     Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },
-    Pass { name: "static-locals", run: |m, _| static_locals::run(m), ..ALWAYS },
+    Pass { name: "static-locals", run: |m, job| static_locals::run(m, job.one_thread), ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values: their types name the members.
     Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
-    Pass { name: "written-globals", run: |m, _| written_globals::run(m), ..ALWAYS },
+    Pass { name: "written-globals", run: |m, job| written_globals::run(m, job.one_thread), ..ALWAYS },
     Pass { name: "variable-types", run: |m, _| infallible!(variable_types::run(m)), ..ALWAYS },
     Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },
     Pass { name: "copy-elements", run: |m, _| infallible!(copy_types::note(m)), ..ALWAYS },

@@ -2,6 +2,7 @@
 //! paths that a derivative takes, and what ends the program; solvers that have not solved; roots and
 //! quotients that are not chosen.
 
+pub mod call_objects;
 pub mod caught;
 pub mod checkpoint;
 pub mod clamped_arguments;

@@ -11,11 +11,13 @@
 //!   br i1 %go, label %init, label %done                   ; init ... call @__cxa_guard_release(ptr @guard), br label %done
 //! ```
 //!
-//! The guard goes along: acquired a second time, in a reverse sweep, it throws.
+//! The guard goes along: acquired a second time, in a reverse sweep, it throws. Variables that the function goes on writing to are another matter
+//! (`call_objects.rs`).
 
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::STATIC_LOCAL;
 use crate::ir::{Block, Op, Result, Value, blocks, functions, is_argument};
+use crate::lowering::call_objects;
 use crate::lowering::caught::build::Edit;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -38,12 +40,21 @@ struct Initialisation {
     variables: Vec<Value>,
 }
 
-/// Moves them.
+/// Moves them. `one_thread`: no other thread knows the variables of a call, so that those that it changes may begin anew in each.
 ///
 /// # Errors
 ///
-/// None; the signature is the pass table's.
-pub fn run(module: &Module<'_>) -> Result<()> {
+/// LLVM's own.
+pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
+    if one_thread {
+        call_objects::run(module)?;
+    }
+    outline_all(module);
+    Ok(())
+}
+
+/// Moves all of them.
+pub fn outline_all(module: &Module<'_>) {
     let edit = Edit::of(module);
     for function in functions(module) {
         let all = blocks(function).into_iter().flat_map(|b| b.instructions());
@@ -55,7 +66,6 @@ pub fn run(module: &Module<'_>) -> Result<()> {
             }
         }
     }
-    Ok(())
 }
 
 /// Whether the variable of a guard has addresses in it (Itanium C++ ABI, 5.1.4.5: the guard's name is the variable's behind `GV`).

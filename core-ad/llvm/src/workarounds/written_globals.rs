@@ -32,6 +32,7 @@ use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::state_marker;
 use crate::ir::{Op, Result, Value, blocks};
+use crate::lowering::call_objects;
 use crate::workarounds::closed_functions;
 use inkwell::AddressSpace;
 use inkwell::module::Module;
@@ -46,6 +47,16 @@ use std::collections::{BTreeMap, HashSet};
 /// The wrapper that all derivatives are of.
 const ROOT: &str = "ffgrad.wrap";
 
+/// The intrinsic that gives the address of a thread-local variable.
+const THREAD_ADDRESS: &str = "llvm.threadlocal.address";
+
+/// Streams of the C and C++ libraries.
+const STREAMS: [&str; 8] =
+    ["stdout", "stderr", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"];
+
+/// How the names of tables of virtual functions and of types begin.
+const CLASSES: [&[u8]; 4] = [b"_ZTV", b"_ZTT", b"_ZTI", b"_ZTS"];
+
 /// Larger objects are allocated on the heap.
 const MOST_ON_STACK: u64 = 1 << 16;
 
@@ -59,12 +70,12 @@ struct Locals {
     keeps_state: bool,
 }
 
-/// Makes them local. To be called before LLVM's pipeline, when calls are direct.
+/// Makes them local. To be called before LLVM's pipeline, when calls are direct. `one_thread`: thread-local ones, too.
 ///
 /// # Errors
 ///
 /// LLVM's own.
-pub fn run(module: &Module<'_>) -> Result<()> {
+pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
     let Some(root) = module.get_function(ROOT) else { return Ok(()) };
     if has_barriers(module) {
         return Ok(());
@@ -73,30 +84,59 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     let inside = unsafe { reachable(&[root]) };
     let functions: Vec<FunctionValue<'_>> =
         module.get_functions().filter(|f| f.count_basic_blocks() > 0 && inside.contains(&f.as_value_ref())).collect();
-    let locals = find(module, &functions, &inside);
+    let locals = find(module, &functions, &inside, one_thread);
+    keep_what_stays(root, &locals.globals);
     if locals.globals.is_empty() {
         return Ok(());
     }
+    locals.globals.iter().for_each(|global| use_directly(*global));
     let moved = parameters::add(module, &functions, &locals);
     let addresses = begin(module, root, &locals);
     parameters::replace(module, root, &moved, &addresses, &locals);
     Ok(())
 }
 
+/// Leaves objects that stay global as they are: only variables of a call are destroyed at its end.
+fn keep_what_stays(root: FunctionValue<'_>, local: &[Value]) {
+    for call in blocks(root).into_iter().flat_map(|b| b.instructions()) {
+        if call.callee().is_some_and(|name| name.starts_with(call_objects::END)) && !local.contains(&call.operand(0)) {
+            call.erase();
+        }
+    }
+}
+
+/// The address of a thread-local variable is asked for by an intrinsic, which takes no other.
+fn use_directly(global: Value) {
+    for user in global.users() {
+        if user.callee().is_some_and(|name| name.starts_with(THREAD_ADDRESS)) {
+            // SAFETY: a live call of the variable's address, which is replaced.
+            unsafe { LLVMReplaceAllUsesWith(user.0, global.0) };
+            user.erase();
+        }
+    }
+}
+
 /// The globals that are written, and who needs them.
-fn find(module: &Module<'_>, functions: &[FunctionValue<'_>], inside: &HashSet<LLVMValueRef>) -> Locals {
+fn find(
+    module: &Module<'_>,
+    functions: &[FunctionValue<'_>],
+    inside: &HashSet<LLVMValueRef>,
+    one_thread: bool,
+) -> Locals {
     // What closed functions keep to themselves Enzyme does not see.
     let is_written = |g: LLVMValueRef| {
-        !closed_functions::owns(Value(g)) && !is_only_read(Value(g), inside, constant_objects::is_one(Value(g)))
+        !closed_functions::owns(Value(g))
+            && (is_used_by_thread(Value(g)) || !is_only_read(Value(g), inside, constant_objects::is_one(Value(g))))
     };
     let written: Vec<Value> = module
         .get_globals()
-        .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && is_written(g.as_value_ref()))
+        .filter(|g| !g.is_constant() && !is_ours(g.get_name().to_bytes()) && !is_of_library(g.get_name().to_bytes()))
+        .filter(|g| is_written(g.as_value_ref()))
         .map(|g| Value(g.as_value_ref()))
         .collect();
     let calls = uses::Calls::of(functions);
     let mut globals = Vec::new();
-    for &global in written.iter().filter(|g| can_be_copied(**g) && uses::are_plain(**g)) {
+    for &global in written.iter().filter(|g| can_be_copied(**g, one_thread) && uses::are_plain(**g)) {
         if uses::needing(&[global], functions, &calls).keys().all(|f| calls.can_move(functions[*f])) {
             globals.push(global);
         }
@@ -118,12 +158,24 @@ fn has_numbers_only(global: Value) -> bool {
     unsafe { holds_numbers_only(LLVMGlobalGetValueType(global.0)) }
 }
 
+/// Whether a function here asks for the address of a thread-local variable: Enzyme knows no shadow of that.
+fn is_used_by_thread(global: Value) -> bool {
+    // SAFETY: a live global.
+    let is_thread_local = unsafe { LLVMIsThreadLocal(global.0) != 0 && LLVMIsDeclaration(global.0) == 0 };
+    is_thread_local && global.users().iter().any(|u| u.callee().is_some_and(|name| name.starts_with(THREAD_ADDRESS)))
+}
+
+/// Whether it is one of the library's streams, from which what is written there does not come back, or describes a class.
+fn is_of_library(name: &[u8]) -> bool {
+    STREAMS.iter().any(|stream| stream.as_bytes() == name) || CLASSES.iter().any(|start| name.starts_with(start))
+}
+
 /// Whether a global is defined here, the same for all threads, and can begin in each call as it does at load.
-fn can_be_copied(global: Value) -> bool {
+fn can_be_copied(global: Value, one_thread: bool) -> bool {
     // SAFETY: a live global variable, and its type.
     unsafe {
         LLVMIsDeclaration(global.0) == 0
-            && LLVMIsThreadLocal(global.0) == 0
+            && (one_thread || LLVMIsThreadLocal(global.0) == 0)
             && LLVMGetPointerAddressSpace(global.ty()) == 0
             && (has_numbers_only(global) || !uses::is_used_at_load(global))
     }
