@@ -130,7 +130,7 @@ pub const PASSES: [PassInfo; 63] = [
     PassInfo {
         name: "static-locals",
         file: "lowering/static_locals.rs",
-        why: "Enzyme fills the shadow of a static local variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive",
+        why: "Enzyme fills the shadow of a static variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive, or, where the function changes the variable, has it begin anew in each call",
         test: "cases/cpp/static_local_table.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND

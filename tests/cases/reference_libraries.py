@@ -261,6 +261,28 @@ def locked_sum(x: Array) -> Array:
     return np.sum(np.array([0.5, 1.5, 2.5])[np.arange(len(x)) % 3] * np.sin(x))
 
 
+def cached_tables(x: Array) -> Array:
+    counts = [1 + i % 3 for i in range(len(x))]
+    return np.array([sum(np.sin(np.cos((j + 0.5) / c) * v) for j in range(c)) for c, v in zip(counts, x, strict=True)])
+
+
+def registered_classes(x: Array) -> Array:
+    leaky = [v if v.real > 0 else 0.25 * v for v in x]
+    return np.array([leaky[i] if i % 2 else v / (1 + v * v) for i, v in enumerate(x)]) * x[0]
+
+
+def work_arrays(x: Array) -> Array:
+    total = np.zeros_like(x)
+    for _ in range(3):
+        x = x + 0.25 * x * np.roll(x, -1)
+        total = total + x
+    return total
+
+
+def recorded_evaluations(x: Array) -> Array:
+    return np.cumsum(x * x) * x[0]
+
+
 def static_local_table(x: Array) -> Array:
     result = 0.0
     for i, v in enumerate(x):

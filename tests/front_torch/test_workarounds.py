@@ -34,7 +34,7 @@ NEEDED = {
     "closed-functions": ("machine_constants",),
     "own-blas": ("blas_from_source",),
     "overlapping-moves": ("queue_front",),
-    "static-locals": ("static_local_table",),
+    "static-locals": ("static_local_table", "cached_tables"),
     "lower-exceptions": ("caught_number", "caught_message", "rethrown", "retried", "library_throws"),
     "stable-tanh": ("saturated_tanh_generated", "limited_tanh_generated"),
     "extend-lifetimes": ("rule_recursion",),

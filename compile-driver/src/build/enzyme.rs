@@ -93,6 +93,9 @@ pub trait Engine {
                 Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => {
                     return Err(Error::Differentiation(d));
                 }
+                Err(Error::Differentiation(d)) if AT_ANY_WIDTH.contains(&d.code.as_str()) => {
+                    return Err(Error::Differentiation(d));
+                }
                 Err(Error::Differentiation(_)) if job.may_give_up => {
                     return self.run(&Job { timeout: share, limit, ..*job });
                 }
@@ -120,6 +123,9 @@ const SHARED_LIMIT: Duration = Duration::from_secs(40);
 /// Option of Enzyme: how many bytes of a structure type analysis looks at; and how many where it takes too long.
 const OFFSET: &str = "enzyme-max-type-offset";
 const FIRST_BYTES: u32 = 64;
+
+/// Refusals that do not depend on how much of a structure type analysis looks at: a second run would take as long, and say the same.
+const AT_ANY_WIDTH: [&str; 3] = ["realloc", "missing-derivative", "inline-assembly"];
 
 /// Bytes of IR from which a module counts as large: some three thousand lines.
 const LARGE: u64 = 250_000;

@@ -18,8 +18,10 @@ const FINAL: [&str; 7] = [
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
 
-/// Problems of type analysis. The pipeline that gives it least to do comes next.
-const OF_TYPES: [&str; 5] = ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", enzyme::TIMED_OUT];
+/// Problems of type analysis, and `realloc`, which only the pipeline without them replaces. That pipeline, which gives type analysis least to do,
+/// comes next.
+const FOR_APART: [&str; 6] =
+    ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", enzyme::TIMED_OUT];
 
 /// The pipelines of a search, in the order in which they are tried.
 pub(crate) struct Queue {
@@ -65,7 +67,7 @@ impl Queue {
 
     /// Whether a refusal ends the search. One by type analysis has the pipeline come next that gives it least to do.
     pub fn ends_with(&mut self, code: &str) -> bool {
-        if OF_TYPES.contains(&code)
+        if FOR_APART.contains(&code)
             && let Some(at) = self.waiting.iter().position(|pipeline| *pipeline == Pipeline::Apart)
         {
             self.waiting.rotate_left(at);
@@ -92,6 +94,9 @@ mod tests {
         assert!(!queue.ends_with("type-conflict"));
         let rest: Vec<&str> = std::iter::from_fn(|| queue.next()).map(Pipeline::name).collect();
         assert_eq!(rest, ["apart", "o1", "o2", "outlined", "typed", "serial", "loose"]);
+        let mut queue = super::tests::queue();
+        assert!(!queue.ends_with("realloc"));
+        assert_eq!(queue.next(), Some(Pipeline::Apart));
     }
 
     #[test]

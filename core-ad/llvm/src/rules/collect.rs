@@ -85,6 +85,12 @@ fn named<'ctx>(module: &Module<'ctx>, derivative: &Derivative) -> std::result::R
 }
 
 /// Reads the marker variables and empties them, so that they hold nothing alive.
+/// Whether the sources declare rules, or inactive functions.
+pub fn are_declared(module: &Module<'_>) -> bool {
+    let mut names = module.get_globals().map(|global| text(global.get_name()));
+    names.any(|name| name.contains(MARKER) || name.contains(MARKER_INACTIVE))
+}
+
 fn take_markers<'ctx>(module: &Module<'ctx>) -> (Vec<Rule<'ctx>>, Vec<String>) {
     let (mut rules, mut inactive) = (Vec::new(), Vec::new());
     for global in module.get_globals() {

@@ -27,7 +27,7 @@ pub mod inactive;
 pub mod lifetimes;
 pub mod solvers;
 
-pub use collect::{collect, forget, parts};
+pub use collect::{are_declared, collect, forget, parts};
 pub use refusals::no_arena;
 pub use rule::{Rule, text};
 pub use shim::{Installed, finish, install, keep, targets};

@@ -7,11 +7,15 @@ use crate::llvm::{debug_info, linkage, pipelines};
 use crate::lowering::{checkpoint, cuda_threads};
 use crate::rules;
 use core_ad::cuda::UNSET_CONSTANT;
-use core_ad::metadata;
+use core_ad::{adapter, metadata};
 use core_ad::protocol::{Derivative, Response};
+use inkwell::values::AnyValue;
 
 impl Session<'_> {
     pub(super) fn check_rules(&mut self, derivatives: &[Derivative], inactive: &[String]) -> Result<Response> {
+        if derivatives.is_empty() && inactive.is_empty() && !rules::are_declared(self.module()?) {
+            return Ok(Response::Checked { rules: Vec::new() });
+        }
         let module = self.module()?.clone();
         let (rules, _) = self.collect_rules(&module, derivatives)?;
         if let Err(refusal) = rules::inactive::check(&module, inactive) {
@@ -32,12 +36,19 @@ impl Session<'_> {
         linkage::keep_only_symbol(&module, symbol)?;
         let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
         debug_info::strip(&module);
+        let (number, nodes) = description.unwrap_or_default();
+        let declaration = module.get_function(symbol).map(|f| f.print_to_string().to_string()).unwrap_or_default();
+        if let Ok(prototype) = metadata::discover(&declaration, &number, &nodes, symbol, function)
+            && adapter::is_needed(&prototype)
+        {
+            // What is done with objects does not matter: it is the adapter that is looked at.
+            return Ok(Response::Described { prototype, single_precision: false });
+        }
         pipelines::drop_unused(&module)?;
         pipelines::infer_attributes(&module)?;
         let unset = cuda_threads::unset_constant(&module);
         unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
         let text = module.print_to_string().to_string();
-        let (number, nodes) = description.unwrap_or_default();
         let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
         let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
         Ok(Response::Described { prototype, single_precision })

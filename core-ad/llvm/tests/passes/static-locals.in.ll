@@ -38,3 +38,41 @@ filled:
 end:
   ret ptr @_ZZ7weightsE1w
 }
+
+; One that the function changes begins anew in each call: its guard is a flag, and its destructor runs at the end.
+@_ZZ5cachevE1c = internal global { ptr, ptr } zeroinitializer
+@_ZGVZ5cachevE1c = internal global i64 0
+@__dso_handle = external global i8
+
+declare i32 @__cxa_atexit(ptr, ptr, ptr)
+
+define internal void @destroy(ptr %c) {
+  ret void
+}
+
+define internal ptr @cache() {
+entry:
+  %0 = load atomic i8, ptr @_ZGVZ5cachevE1c acquire, align 8
+  %uninitialised = icmp eq i8 %0, 0
+  br i1 %uninitialised, label %check, label %end
+
+check:
+  %1 = call i32 @__cxa_guard_acquire(ptr @_ZGVZ5cachevE1c)
+  %go = icmp ne i32 %1, 0
+  br i1 %go, label %init, label %end
+
+init:
+  call void @fill(ptr @_ZZ5cachevE1c, ptr null)
+  %2 = call i32 @__cxa_atexit(ptr @destroy, ptr @_ZZ5cachevE1c, ptr @__dso_handle)
+  call void @__cxa_guard_release(ptr @_ZGVZ5cachevE1c)
+  br label %end
+
+end:
+  ret ptr @_ZZ5cachevE1c
+}
+
+define void @ffgrad.wrap(ptr %x) {
+  %c = call ptr @cache()
+  store ptr %x, ptr %c
+  ret void
+}
