@@ -7,8 +7,8 @@ use crate::llvm::{debug_info, linkage, pipelines};
 use crate::lowering::{checkpoint, cuda_threads};
 use crate::rules;
 use core_ad::cuda::UNSET_CONSTANT;
-use core_ad::{adapter, metadata};
 use core_ad::protocol::{Derivative, Response};
+use core_ad::{adapter, metadata};
 use inkwell::values::AnyValue;
 
 impl Session<'_> {
