@@ -6,7 +6,7 @@ use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
-use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals};
+use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals};
 use crate::optimize::{
     dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
 };
@@ -124,7 +124,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "own-blas", run: |m, job| infallible!(own_blas::run(m, job.parts_of_rules)), ..ALWAYS },
     // Before what stops the program, or prints, becomes more than a call.
     Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },
-    Pass { name: "static-locals", run: |m, job| static_locals::run(m, job.one_thread), ..ALWAYS },
+    Pass { name: "static-locals", run: begin_statics, ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values: their types name the members.
@@ -355,6 +355,15 @@ pub fn run_alone(name: &str, context: &Context, path: &Path) -> Result<String> {
     (pass.run)(&module, &Job { entries: &entries, ..Job::after_enzyme(&codegen) })?;
     module.verify().map_err(|e| format!("invalid IR after `{name}`: {}", e.to_string()))?;
     Ok(module.print_to_string().to_string())
+}
+
+/// Variables that a call changes begin anew in each, where no other thread knows them; others are filled once, without a derivative.
+fn begin_statics(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    if job.one_thread {
+        call_objects::run(module)?;
+    }
+    static_locals::run(module);
+    Ok(())
 }
 
 /// Whether second derivatives are wanted.

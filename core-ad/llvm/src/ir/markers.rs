@@ -14,6 +14,9 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
+/// How the names of functions begin that destroy an object at the end of a call. Their first argument is the object.
+pub const END_OF_CALL: &std::ffi::CStr = c"ffgrad.end";
+
 /// Name of the wrapper around the user's function.
 pub const WRAPPER: &str = "ffgrad.wrap";
 

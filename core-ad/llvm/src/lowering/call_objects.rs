@@ -10,7 +10,7 @@
 //! left in it is no function of the inputs (`verify/repeatable.rs` refuses functions whose results show it). So the code that makes the object
 //! becomes ordinary code: guards are plain flags, nothing is registered to run at exit, and a constructor that runs at load is called first in the wrapper.
 //! `written-globals` then makes local variables of the object and of its flag. Its destructor runs where the wrapper returns, by a function whose name
-//! begins with [`END`].
+//! begins with [`END_OF_CALL`].
 //!
 //! Left alone are objects that are only read, that code at load fills, and streams of the library, which have no bodies here.
 
@@ -18,6 +18,7 @@ use crate::analysis::constant_objects;
 use crate::analysis::global_uses::is_only_read;
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
+use crate::ir::markers::END_OF_CALL;
 use crate::ir::{Op, Result, Value, blocks, functions};
 use crate::llvm::{linkage, pipelines};
 use crate::lowering::caught::build::Edit;
@@ -32,9 +33,6 @@ use std::collections::HashSet;
 
 /// The wrapper that all derivatives are of.
 const ROOT: &str = "ffgrad.wrap";
-
-/// How the names of functions begin that destroy an object at the end of a call. Their first argument is the object.
-pub const END: &str = "ffgrad.end";
 
 /// What registers destructors: for the program's exit, and for a thread's.
 const REGISTER: [&str; 2] = ["__cxa_atexit", "__cxa_thread_atexit"];
@@ -130,7 +128,7 @@ fn name(global: Value) -> String {
 /// The names of those that the function writes to, once they are made. Asked of a copy of the module, in which variables are values.
 fn written(module: &Module<'_>, objects: &[Object<'_>]) -> Result<HashSet<String>> {
     let copy = module.clone();
-    static_locals::outline_all(&copy);
+    static_locals::run(&copy);
     pipelines::simplify_exceptions(&copy)?;
     let Some(root) = copy.get_function(ROOT) else { return Ok(HashSet::new()) };
     // SAFETY: a live function of the copy.
@@ -257,7 +255,7 @@ fn end(edit: &Edit, root: FunctionValue<'_>, object: &Object<'_>, guard: Option<
         let mut types = [edit.ptr, edit.ptr];
         let given: Vec<LLVMValueRef> = [Some(object.variable), guard].into_iter().flatten().map(|v| v.0).collect();
         let ty = LLVMFunctionType(edit.void, types.as_mut_ptr(), given.len() as u32, 0);
-        let function = LLVMAddFunction(edit.module, c"ffgrad.end".as_ptr(), ty);
+        let function = LLVMAddFunction(edit.module, END_OF_CALL.as_ptr(), ty);
         LLVMSetLinkage(function, LLVMInternalLinkage);
         let start = edit.block_in(function);
         let (destroy, done) = (edit.block_in(function), edit.block_in(function));

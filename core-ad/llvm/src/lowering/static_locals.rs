@@ -16,8 +16,7 @@
 
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::STATIC_LOCAL;
-use crate::ir::{Block, Op, Result, Value, blocks, functions, is_argument};
-use crate::lowering::call_objects;
+use crate::ir::{Block, Op, Value, blocks, functions, is_argument};
 use crate::lowering::caught::build::Edit;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -40,21 +39,8 @@ struct Initialisation {
     variables: Vec<Value>,
 }
 
-/// Moves them. `one_thread`: no other thread knows the variables of a call, so that those that it changes may begin anew in each.
-///
-/// # Errors
-///
-/// LLVM's own.
-pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
-    if one_thread {
-        call_objects::run(module)?;
-    }
-    outline_all(module);
-    Ok(())
-}
-
-/// Moves all of them.
-pub fn outline_all(module: &Module<'_>) {
+/// Moves them.
+pub fn run(module: &Module<'_>) {
     let edit = Edit::of(module);
     for function in functions(module) {
         let all = blocks(function).into_iter().flat_map(|b| b.instructions());

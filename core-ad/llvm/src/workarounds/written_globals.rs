@@ -30,9 +30,8 @@ use crate::analysis::constant_objects;
 use crate::analysis::global_uses::{is_only_read, is_ours};
 use crate::analysis::memory_objects::holds_numbers_only;
 use crate::analysis::reachable::reachable;
-use crate::ir::markers::state_marker;
+use crate::ir::markers::{END_OF_CALL, state_marker};
 use crate::ir::{Op, Result, Value, blocks};
-use crate::lowering::call_objects;
 use crate::workarounds::closed_functions;
 use inkwell::AddressSpace;
 use inkwell::module::Module;
@@ -99,7 +98,8 @@ pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
 /// Leaves objects that stay global as they are: only variables of a call are destroyed at its end.
 fn keep_what_stays(root: FunctionValue<'_>, local: &[Value]) {
     for call in blocks(root).into_iter().flat_map(|b| b.instructions()) {
-        if call.callee().is_some_and(|name| name.starts_with(call_objects::END)) && !local.contains(&call.operand(0)) {
+        let ends = call.callee().is_some_and(|name| name.as_bytes().starts_with(END_OF_CALL.to_bytes()));
+        if ends && !local.contains(&call.operand(0)) {
             call.erase();
         }
     }
