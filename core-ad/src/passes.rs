@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 63] = [
+pub const PASSES: [PassInfo; 66] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -562,6 +562,12 @@ pub const PASSES: [PassInfo; 63] = [
         ..OPTIMIZATION
     },
     PassInfo {
+        name: "split-scatters",
+        file: "optimize/split_scatters.rs",
+        why: "an adjoint loop that adds to several rows of an array becomes one for each row, which vectorise",
+        ..OPTIMIZATION
+    },
+    PassInfo {
         name: "reverse-loops",
         aliases: &["forward-loops"],
         file: "optimize/reverse_loop.rs",
@@ -574,6 +580,20 @@ pub const PASSES: [PassInfo; 63] = [
         file: "optimize/scatter_to_gather.rs",
         why: "scattering adjoint loops of stencils gather with loop-carried values, and vectorise",
         after: &["reverse-loops"],
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "fuse-loops",
+        file: "optimize/fuse_loops/mod.rs",
+        why: "the adjoint loops of a step and of the copy back of its result become one, without the memory between them",
+        after: &["scatter-to-gather"],
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "zero-memory",
+        file: "optimize/zero_memory.rs",
+        why: "memory that only zeros are stored to reads as zero: shadows that are zero again whenever they are read",
+        after: &["fuse-loops"],
         ..OPTIMIZATION
     },
     PassInfo {

@@ -8,7 +8,8 @@ use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals};
 use crate::optimize::{
-    dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+    dead_stores, fast_math, fuse_loops, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+    split_scatters, zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -276,8 +277,11 @@ pub const OPTIMIZE: &[Pass] = &[
     },
     Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible!(fast_math::reorder_sums(m)), ..ALWAYS },
     Pass { name: "dead-stores", run: |m, _| infallible!(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
+    Pass { name: "split-scatters", run: |m, _| split_scatters::run(m), ..ALWAYS },
     Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
     Pass { name: "scatter-to-gather", run: |m, _| scatter_to_gather::run(m), ..ALWAYS },
+    Pass { name: "fuse-loops", run: |m, _| fuse_loops::run(m), ..ALWAYS },
+    Pass { name: "zero-memory", run: |m, _| infallible!(zero_memory::run(m)), ..ALWAYS },
 ];
 
 /// For the target machine, just before LLVM's pipeline; undone after it.

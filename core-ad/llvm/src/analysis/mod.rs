@@ -7,6 +7,7 @@ pub mod affine_iv;
 pub mod barriers;
 pub mod cfg;
 pub mod constant_objects;
+pub mod counted_loop;
 pub mod foreign_calls;
 pub mod global_uses;
 pub mod inactive_parts;

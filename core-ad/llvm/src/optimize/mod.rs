@@ -2,11 +2,14 @@
 
 pub mod dead_stores;
 pub mod fast_math;
+pub mod fuse_loops;
 pub mod iterations;
 pub mod keep_calls;
 pub mod keep_results;
 pub mod libmvec;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
+pub mod split_scatters;
+pub mod zero_memory;
 
 mod inner_loops;
