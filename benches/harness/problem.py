@@ -112,7 +112,9 @@ def rng(name: str) -> np.random.Generator:
 
 def all_problems(quick: bool) -> Iterator[Problem | Skipped]:
     """Yield the rows of every workload, in the order of the table."""
-    order = "elementwise matvec_tanh nbody heat_linear heat_nonlinear heat_2d heat_3d lstm gmm bundle normalise monte_carlo"
+    order = (
+        "elementwise matvec_tanh nbody heat_linear heat_nonlinear heat_2d heat_3d lstm gmm bundle normalise monte_carlo"
+    )
     order += " soft_histogram deposit cloth black_scholes_pde conjugate_gradient"
     names = order.split()
     found = sorted(path.parent.name for path in WORKLOADS.glob("*/bench.py"))

@@ -44,7 +44,12 @@ def _torch() -> Function:
         right, up = x - i, y - j
         cell = j * M + i
         density = torch.zeros(M * M, dtype=position.dtype)
-        for shift, weight in ((0, (1 - right) * (1 - up)), (1, right * (1 - up)), (M, (1 - right) * up), (M + 1, right * up)):
+        for shift, weight in (
+            (0, (1 - right) * (1 - up)),
+            (1, right * (1 - up)),
+            (M, (1 - right) * up),
+            (M + 1, right * up),
+        ):
             density = density.index_add(0, cell + shift, charge * weight)
         return density.reshape(M, M)
 
@@ -60,7 +65,12 @@ def _jax() -> Function:
         right, up = x - i, y - j
         cell = j * M + i
         density = jnp.zeros(M * M)
-        for shift, weight in ((0, (1 - right) * (1 - up)), (1, right * (1 - up)), (M, (1 - right) * up), (M + 1, right * up)):
+        for shift, weight in (
+            (0, (1 - right) * (1 - up)),
+            (1, right * (1 - up)),
+            (M, (1 - right) * up),
+            (M + 1, right * up),
+        ):
             density = density.at[cell + shift].add(charge * weight)
         return density.reshape(M, M)
 
