@@ -2,7 +2,7 @@
 //!
 //! The reverse sweep counts down. Vectorised, a count-down loop reverses every vector it loads or stores: one shuffle each.
 //! Where iterations only add (sums, cells that are added to) or each uses a cell of its own, they can run in increasing
-//! order.
+//! order. (Where the source counted down, the adjoint's addresses go up already, and it is left alone.)
 //!
 //! But the caches still hold what the forward sweep read last, and the reverse sweep reads the tape and the user's arrays
 //! backwards as one stream, which inner loops that count up would interrupt. So only loops are reversed that visit the
@@ -25,6 +25,7 @@ pub fn run(module: &Module<'_>) -> Result<()> {
         if let Some(counter) = Countdown::of(one)
             && has_any_order(one, &counter, objects, layout)
             && revisits_same_cells(one, layout)
+            && descends(one, layout)
         {
             counter.reverse(one);
         }
@@ -83,15 +84,26 @@ impl Countdown {
 /// Whether the loop is nested in another, each iteration of which visits the same cells.
 fn revisits_same_cells(one: &Loop, layout: &TargetData) -> bool {
     let fixed = |v: &Value| !v.is_instruction() || v.stands_in(one.block) || !is_repeated(v.parent());
+    let same = |p: Value| {
+        affine::address(p, layout).is_some_and(|(base, distance)| fixed(&base) && distance.terms.keys().all(fixed))
+    };
+    is_repeated(one.before) && pointers(one).into_iter().all(same)
+}
+
+/// The pointers of the loop's loads and stores.
+fn pointers(one: &Loop) -> Vec<Value> {
     let pointer = |i: Value| match i.op()? {
         Op::LLVMLoad => Some(i.operand(0)),
         Op::LLVMStore => Some(i.operand(1)),
         _ => None,
     };
-    let same = |p: Value| {
-        affine::address(p, layout).is_some_and(|(base, distance)| fixed(&base) && distance.terms.keys().all(fixed))
-    };
-    is_repeated(one.before) && one.block.instructions().into_iter().filter_map(pointer).all(same)
+    one.block.instructions().into_iter().filter_map(pointer).collect()
+}
+
+/// Whether addresses mostly go down with the counter. Those of a loop that counted down in the source go up in the adjoint already.
+fn descends(one: &Loop, layout: &TargetData) -> bool {
+    let strides = pointers(one).into_iter().filter_map(|p| affine::address(p, layout)?.1.stride(one.block));
+    strides.map(i64::signum).sum::<i64>() <= 0
 }
 
 /// Whether a block can reach itself.
