@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 63] = [
+pub const PASSES: [PassInfo; 64] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -223,6 +223,14 @@ pub const PASSES: [PassInfo; 63] = [
         why: "keeps small functions that call exp and its like as calls: Enzyme caches their results instead of recomputing",
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "sweeps",
+        file: "lowering/sweeps/mod.rs",
+        why: "keeps what a loop nest in a time loop reads, instead of what it computes, and runs it again just before its reverse",
+        when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
+        stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
     },
     PassInfo {

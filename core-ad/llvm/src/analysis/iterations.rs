@@ -14,6 +14,8 @@ mod callee;
 mod flow;
 mod shape;
 
+pub use flow::is_needed;
+
 use crate::analysis::cfg::{Cfg, Dominators, NaturalLoop};
 use crate::analysis::memory_objects::Objects;
 use crate::ir::identity::is_identity;
@@ -228,12 +230,12 @@ impl Candidate<'_> {
 }
 
 /// How often something runs in an iteration, in so many loops of it.
-fn weight(loops: usize) -> u64 {
+pub fn weight(loops: usize) -> u64 {
     8_u64.pow(u32::try_from(loops).unwrap_or(8).min(8))
 }
 
 /// Whether a call only computes, or is a statement for the compiler, a marker, or an identity function of Enzyme's alone.
-fn is_harmless(call: Value, name: &str) -> bool {
+pub fn is_harmless(call: Value, name: &str) -> bool {
     let statements = ["llvm.experimental.noalias.scope.decl", "llvm.assume", PATH, CHOICE];
     statements.contains(&name) || is_type_marker(name) || is_identity(name) || call.only_computes()
 }
@@ -248,7 +250,7 @@ fn is_addend(call: Value, value: Value) -> bool {
 }
 
 /// Whether a pointer leads into a constant.
-fn is_constant(pointer: Value) -> bool {
+pub fn is_constant(pointer: Value) -> bool {
     let mut base = pointer;
     loop {
         // SAFETY: asked of live values; only a global variable is asked whether it is constant. A constant expression has the operands of the
@@ -268,7 +270,7 @@ fn is_constant(pointer: Value) -> bool {
 }
 
 /// Whether it is arithmetic with floating-point numbers.
-fn computes(i: Value) -> bool {
+pub fn computes(i: Value) -> bool {
     match i.op() {
         Some(Op::LLVMCall) => !i.callee().is_some_and(|name| is_identity(&name)),
         Some(op) => matches!(op, Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul | Op::LLVMFDiv | Op::LLVMFNeg),
@@ -277,7 +279,7 @@ fn computes(i: Value) -> bool {
 }
 
 /// Whether an instruction has no effect and touches no memory.
-fn is_plain(op: Op) -> bool {
+pub fn is_plain(op: Op) -> bool {
     use Op::*;
     matches!(
         op,
