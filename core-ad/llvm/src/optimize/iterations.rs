@@ -28,6 +28,7 @@ use crate::ir::identity::is_identity;
 use crate::ir::{self, Op, Value, metadata};
 use crate::llvm::pipelines;
 use inkwell::module::Module;
+use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
 use std::collections::HashSet;
 
@@ -66,10 +67,11 @@ pub fn run(module: &Module<'_>, functions: &[(FunctionValue<'_>, bool)]) -> ir::
 
 /// Does so in one function, and returns how many loops there were; `first`: the number of the first one.
 fn run_in(module: &Module<'_>, function: FunctionValue<'_>, drops: bool, first: usize) -> ir::Result<usize> {
-    let found: Vec<Iteration> = iterations::independent(function).into_iter().filter(helps).collect();
+    let layout = TargetData::create(&module.get_data_layout().as_str().to_string_lossy());
+    let found: Vec<Iteration> = iterations::independent(function, drops.then_some(&layout)).into_iter().filter(helps).collect();
     let mut calls = HashSet::new();
     for (number, iteration) in found.iter().enumerate() {
-        let runs_forward = !drops || iteration.is_used;
+        let runs_forward = !drops || iteration.is_used || !iteration.is_outermost;
         calls.insert(outline::outline(module, function, iteration, first + number, runs_forward)?);
     }
     if calls.is_empty() {
