@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 64] = [
+pub const PASSES: [PassInfo; 65] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -223,6 +223,14 @@ pub const PASSES: [PassInfo; 64] = [
         why: "keeps small functions that call exp and its like as calls: Enzyme caches their results instead of recomputing",
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "borders",
+        file: "optimize/borders.rs",
+        why: "takes the cases at the borders out of the loops of stencils, so that their derivatives vectorise",
+        when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
+        stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
     },
     PassInfo {

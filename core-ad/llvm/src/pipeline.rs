@@ -8,7 +8,7 @@ use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
-    dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+    borders, dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -158,7 +158,8 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
-    // First, so that what follows sees its functions.
+    Pass { name: "borders", when: reverses_once, limited: true, run: |m, _| borders::run(m), ..ALWAYS },
+    // Before the others, so that they see its functions.
     Pass { name: "sweeps", when: reverses_once, limited: true, run: run_sweeps, ..ALWAYS },
     // Before what looks at loops.
     Pass { name: "two-entries", limited: true, run: |m, _| two_entries::run(m), ..ALWAYS },

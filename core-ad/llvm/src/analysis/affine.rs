@@ -19,7 +19,7 @@ pub struct Linear {
 
 impl Linear {
     /// An integer as a sum; a value that is no sum is a term.
-    fn of(value: Value, depth: u32) -> Linear {
+    pub fn of(value: Value, depth: u32) -> Linear {
         if let Some(constant) = value.constant() {
             return Linear { constant, ..Linear::default() };
         }
@@ -44,7 +44,8 @@ impl Linear {
         Linear { terms: HashMap::from([(value, 1)]), constant: 0 }
     }
 
-    fn plus(mut self, other: &Linear, factor: i64) -> Linear {
+    /// `self + factor * other`.
+    pub fn plus(mut self, other: &Linear, factor: i64) -> Linear {
         self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
         for (value, coefficient) in &other.terms {
             let sum = self.terms.entry(*value).or_default();

@@ -1,5 +1,6 @@
 //! Optimisations of the derivative beyond LLVM's pipeline, one file each.
 
+pub mod borders;
 pub mod dead_stores;
 pub mod fast_math;
 pub mod iterations;
