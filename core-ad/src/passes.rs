@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 65] = [
+pub const PASSES: [PassInfo; 66] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -567,6 +567,12 @@ pub const PASSES: [PassInfo; 65] = [
         file: "optimize/fast_math.rs",
         why: "lets plain sums of innermost loops, recomputed by the derivative, be added in any order",
         when: "math is `contract`",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "byte-flags",
+        file: "optimize/byte_flags.rs",
+        why: "conditions that Enzyme keeps are stored as bytes: LLVM does not vectorise loops with accesses of single bits",
         ..OPTIMIZATION
     },
     PassInfo {

@@ -8,7 +8,7 @@ use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
-    borders, dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+    borders, byte_flags, dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -282,6 +282,7 @@ pub const OPTIMIZE: &[Pass] = &[
         ..ALWAYS
     },
     Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible!(fast_math::reorder_sums(m)), ..ALWAYS },
+    Pass { name: "byte-flags", run: |m, _| infallible!(byte_flags::run(m)), ..ALWAYS },
     Pass { name: "dead-stores", run: |m, _| infallible!(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
     Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
     Pass { name: "scatter-to-gather", run: |m, _| scatter_to_gather::run(m), ..ALWAYS },

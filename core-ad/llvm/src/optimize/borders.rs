@@ -67,8 +67,18 @@ pub fn run(module: &Module<'_>) -> Result<()> {
 /// Whether an innermost loop loads on a condition that compares integers.
 fn has_border(function: FunctionValue<'_>) -> bool {
     let Some(nest) = LoopNest::of(function) else { return false };
-    let conditional = |block: &Block| Border::at(*block).is_some();
+    let chosen = |i: Value| {
+        let address = i.operands().into_iter().next().filter(|_| i.is(Op::LLVMLoad));
+        address.is_some_and(|a| a.operands().into_iter().skip(1).any(|index| leads_to_select(index)))
+    };
+    let conditional = |block: &Block| Border::at(*block).is_some() || block.instructions().into_iter().any(chosen);
     nest.blocks.iter().filter(|b| is_innermost(&nest, **b)).any(conditional)
+}
+
+/// Whether an index is chosen.
+fn leads_to_select(index: Value) -> bool {
+    let step = matches!(index.op(), Some(Op::LLVMAnd | Op::LLVMSExt | Op::LLVMZExt));
+    index.is(Op::LLVMSelect) || step && leads_to_select(index.operand(0))
 }
 
 fn is_innermost(nest: &LoopNest, block: Block) -> bool {

@@ -93,6 +93,13 @@ impl<'ctx> Rewriting<'_, 'ctx> {
         }
         let all = [given.clone(), sizes].concat();
         let whole = self.declare(&format!("{WHOLE}{number}"), &all);
+        // Other sweeps are found among the memory that this one is given.
+        for i in 0..pointers.len() {
+            self.flag(whole, i, "captures");
+            if sweep.places.get(i).is_none_or(|p| !p.is_written) {
+                self.flag(whole, i, "readonly");
+            }
+        }
         self.call(whole, &all);
         self.move_blocks(body, numbers);
         let integers = sweep.integers.iter().map(|i| i.ty()).collect();

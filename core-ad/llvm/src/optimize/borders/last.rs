@@ -97,8 +97,7 @@ impl Counted {
             return None;
         }
         let mut conditions = Vec::new();
-        for block in blocks.iter().filter(|b| **b != latch && b.successors().len() == 2) {
-            let condition = block.terminator().operand(0);
+        for condition in all.iter().copied().filter(|i| i.is(Op::LLVMICmp) && *i != exit) {
             if let Some(earlier) = decided(condition, next, bound) {
                 conditions.push((condition, earlier));
             }
@@ -107,8 +106,34 @@ impl Counted {
         (!found.conditions.is_empty()).then_some(found)
     }
 
+    /// Takes away masks of counters that are below a bound which was made wide: LLVM made them of a cast to a narrow integer.
+    fn drop_masks(&self) {
+        let phi = self.next.operand(0);
+        // SAFETY: an extension has one operand; an addition.
+        let (is_narrow, wraps) = unsafe {
+            let width = |v: Value| LLVMGetIntTypeWidth(v.ty());
+            (self.bound.is(Op::LLVMZExt) && width(self.bound.operand(0)) <= 32, LLVMGetNUW(self.next.0) == 0)
+        };
+        if !is_narrow || wraps {
+            return;
+        }
+        for i in self.blocks.iter().flat_map(|b| b.instructions()) {
+            let counts = |v: Value| v == phi || v == self.next;
+            let value = i.operands().into_iter().next();
+            let is_below = |v: Value| {
+                counts(v) || v.is(Op::LLVMSelect) && counts(v.operand(1)) && counts(v.operand(2))
+            };
+            if i.is(Op::LLVMAnd) && i.operand(1).constant() == Some(0xffff_ffff) && value.is_some_and(is_below) {
+                // SAFETY: both are live, of one type.
+                unsafe { LLVMReplaceAllUsesWith(i.0, i.operand(0).0) };
+                i.erase();
+            }
+        }
+    }
+
     /// A second loop body behind the first, which runs once.
     fn split(&self) {
+        self.drop_masks();
         let header = self.blocks[0];
         let copies: HashMap<Block, Block> = self.blocks.iter().map(|b| (*b, self.empty_copy(*b))).collect();
         let mut of: HashMap<Value, Value> = HashMap::new();
