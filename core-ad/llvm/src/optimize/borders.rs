@@ -64,7 +64,7 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether an innermost loop loads on a condition that compares integers.
+/// Whether an innermost loop that is not short loads on a condition that compares integers, or from a chosen place.
 fn has_border(function: FunctionValue<'_>) -> bool {
     let Some(nest) = LoopNest::of(function) else { return false };
     let chosen = |i: Value| {
@@ -72,7 +72,15 @@ fn has_border(function: FunctionValue<'_>) -> bool {
         address.is_some_and(|a| a.operands().into_iter().skip(1).any(|index| leads_to_select(index)))
     };
     let conditional = |block: &Block| Border::at(*block).is_some() || block.instructions().into_iter().any(chosen);
-    nest.blocks.iter().filter(|b| is_innermost(&nest, **b)).any(conditional)
+    let innermost = nest.loops.iter().filter(|l| !nest.loops.iter().any(|other| l.is_around(other)));
+    let mut long = innermost.filter(|l| l.latches.iter().all(|latch| !has_constant_bound(nest.blocks[*latch])));
+    long.any(|l| nest.blocks.iter().zip(&l.body).any(|(block, inside)| *inside && conditional(block)))
+}
+
+/// Whether a loop that ends in this block is one that LLVM unrolls.
+fn has_constant_bound(latch: Block) -> bool {
+    let condition = latch.terminator().operands().into_iter().next();
+    condition.is_some_and(|c| c.is(Op::LLVMICmp) && c.operand(1).constant().is_some())
 }
 
 /// Whether an index is chosen.

@@ -1,7 +1,7 @@
 //! Finds the sweeps of a function.
 
 use crate::analysis::cfg::{LoopNest, NaturalLoop};
-use crate::analysis::iterations::{computes, is_harmless, is_needed, weight};
+use crate::analysis::iterations::{computes, independent, is_harmless, is_needed, weight};
 use crate::analysis::memory_objects::{Objects, allocates};
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::checkpoint::extent_of;
@@ -64,15 +64,26 @@ pub struct Sweep {
 pub fn next(function: FunctionValue<'_>, plan: &CallPlan, mask: u64) -> Option<Sweep> {
     let nest = LoopNest::of(function)?;
     let objects = Objects::of(function);
+    // What stands in a loop of independent iterations is reversed with these.
+    let independent: HashSet<Block> = independent(function, None).into_iter().flat_map(|i| i.blocks).collect();
     let mut order: Vec<&NaturalLoop> = nest.loops.iter().collect();
     order.sort_by_key(|l| std::cmp::Reverse(l.body.iter().filter(|inside| **inside).count()));
     order.into_iter().find_map(|natural| {
         let around: Vec<&NaturalLoop> = nest.loops.iter().filter(|l| l.is_around(natural)).collect();
-        if around.is_empty() {
+        let header = nest.blocks[natural.header];
+        if around.is_empty() || independent.contains(&header) || is_short(&nest, natural) {
             return None;
         }
         let inner: Vec<&NaturalLoop> = nest.loops.iter().filter(|l| natural.is_around(l)).collect();
         Candidate { function, plan, mask, nest: &nest, objects: &objects, natural, around, inner }.examine()
+    })
+}
+
+/// Whether a loop has a constant number of iterations.
+fn is_short(nest: &LoopNest, natural: &NaturalLoop) -> bool {
+    natural.latches.iter().any(|latch| {
+        let condition = nest.blocks[*latch].terminator().operands().into_iter().next();
+        condition.is_some_and(|c| c.is(Op::LLVMICmp) && c.operand(1).constant().is_some())
     })
 }
 

@@ -12,7 +12,7 @@
 //!
 //! Sound for any code whose accesses are all known ([`find`]); it is done where it pays:
 //!
-//! * the nest stands in another loop, and reads all before it writes: a cell that is read and written has one address in the nest,
+//! * the nest stands in another loop, whose iterations are not independent, and reads all before it writes: a cell that is read and written has one address in the nest,
 //! * what is copied is what each run of the nest reads: no address in it, and no trip count, depends on the loops around the nest. A loop over a row of
 //!   a matrix does not copy the matrix,
 //! * Enzyme would keep much, and no function is called that costs more than the copy.

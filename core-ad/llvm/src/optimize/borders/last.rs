@@ -82,7 +82,8 @@ impl Counted {
         let expected = if leaves_if { LLVMIntEQ } else { LLVMIntNE };
         let fits = unsafe { LLVMGetICmpPredicate(exit.0) } == expected && !inside(&after);
         let (next, bound) = (exit.operand(0), exit.operand(1));
-        let is_fixed = !bound.is_instruction() || !inside(&bound.parent());
+        // Short loops are unrolled.
+        let is_fixed = bound.constant().is_none() && (!bound.is_instruction() || !inside(&bound.parent()));
         let counts = next.is(Op::LLVMAdd)
             && next.operand(1).constant() == Some(1)
             && next.operand(0).is(Op::LLVMPHI)

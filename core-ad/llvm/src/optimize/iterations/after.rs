@@ -1,7 +1,6 @@
 //! What becomes of the two calls of an iteration when Enzyme is done.
 
 use super::{BODY, ONCE, calls_of, number_in};
-use crate::analysis::cfg::LoopNest;
 use crate::ir::markers::{CHOICE, PATH};
 use crate::ir::{self, Block, Result, Value, metadata};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -11,9 +10,6 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use llvm_sys::prelude::LLVMValueRef;
 use std::collections::HashMap;
-
-/// Bytes of the stack that an iteration may take.
-const MOST_ON_STACK: u64 = 64 << 10;
 
 /// Whether a module has outlined iterations.
 pub fn any(module: &Module<'_>) -> bool {
@@ -73,7 +69,6 @@ pub fn resolve(module: &Module<'_>) -> Result<()> {
         }
         if name.starts_with("diffe") {
             forget_paths(function);
-            caches_to_stack(function);
         }
         function.remove_enum_attribute(AttributeLoc::Function, flag("noinline"));
         function.set_linkage(Linkage::Internal);
@@ -95,33 +90,6 @@ fn forward_calls(function: LLVMValueRef, number: usize) -> usize {
     let all = function.map(|f| ir::blocks(f)).unwrap_or_default().into_iter().flat_map(Block::instructions);
     let names = all.filter_map(Value::callee).filter(|name| number_in(name, BODY) == Some(number));
     names.filter(|name| !name.starts_with("diffe")).count()
-}
-
-/// What Enzyme keeps within an iteration, in memory of a constant size, is on the stack: LLVM then makes values of it.
-fn caches_to_stack(function: FunctionValue<'_>) {
-    let Some(nest) = LoopNest::of(function) else { return };
-    let mut left = MOST_ON_STACK;
-    for i in nest.blocks.iter().flat_map(|b| b.instructions()) {
-        let is_cache = i.callee().is_some_and(|name| name == "malloc") && !metadata::attached(i, c"enzyme_cache_alloc").is_null();
-        let size = if is_cache { i.operand(0).constant().and_then(|n| u64::try_from(n).ok()) } else { None };
-        let place = nest.cfg.number(i.parent());
-        let Some(size) = size.filter(|n| *n <= left && !nest.loops.iter().any(|l| l.body[place])) else { continue };
-        left -= size;
-        let frees = i.users().into_iter().filter(|user| user.callee().is_some_and(|name| name == "free"));
-        frees.for_each(Value::erase);
-        // SAFETY: at the beginning of a live function; the call has no use left when it is erased.
-        unsafe {
-            let context = LLVMGetTypeContext(i.ty());
-            let builder = LLVMCreateBuilderInContext(context);
-            LLVMPositionBuilderBefore(builder, nest.blocks[0].first_after_phis().0);
-            let ty = LLVMArrayType2(LLVMInt8TypeInContext(context), size);
-            let variable = LLVMBuildAlloca(builder, ty, c"kept".as_ptr());
-            LLVMSetAlignment(variable, 16);
-            LLVMReplaceAllUsesWith(i.0, variable);
-            LLVMDisposeBuilder(builder);
-        }
-        i.erase();
-    }
 }
 
 /// Paths are counted in the forward sweep.
