@@ -8,7 +8,8 @@ use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
-    borders, byte_flags, dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
+    borders, byte_flags, dead_stores, fast_math, iterations, keep_calls, keep_results, libmvec, reverse_loop,
+    scatter_to_gather,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -388,7 +389,10 @@ fn contracts(job: &Job<'_>) -> bool {
 fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
     let unseen = || phi_pointers::has_heap(module) || apart(module, job);
     let has_sweeps = !sweeps::functions(module).is_empty();
-    has_sweeps || !job.parts_of_rules.is_empty() || job.copies_allocatables || job.arena && unseen() && arena::may_serve(module)
+    has_sweeps
+        || !job.parts_of_rules.is_empty()
+        || job.copies_allocatables
+        || job.arena && unseen() && arena::may_serve(module)
 }
 
 fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {

@@ -188,8 +188,7 @@ impl Candidate<'_> {
         if is_constant(pointer) {
             return true;
         }
-        let steady =
-            |o: &usize| {
+        let steady = |o: &usize| {
             let is_own = || self.once.is_some_and(|layout| self.has_own_cells(*o, layout));
             private.contains(o) || !self.objects.get(*o).writes.iter().any(|write| self.is_later(*write)) || is_own()
         };

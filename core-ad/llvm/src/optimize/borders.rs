@@ -113,7 +113,8 @@ impl Border {
         let [yes, no] = block.successors()[..] else { return None };
         let condition = end.operands().into_iter().next().filter(|c| c.is(Op::LLVMICmp))?;
         // SAFETY: the operands of a comparison.
-        let is_integer = unsafe { LLVMGetTypeKind(condition.operand(0).ty()) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind };
+        let is_integer =
+            unsafe { LLVMGetTypeKind(condition.operand(0).ty()) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind };
         let leads = |side: Block, to: Block| side.predecessors() == [block] && side.successors() == [to];
         let (side, merge, is_true) = match (leads(yes, no), leads(no, yes)) {
             (true, false) => (yes, no, true),

@@ -68,7 +68,8 @@ pub fn run(module: &Module<'_>, functions: &[(FunctionValue<'_>, bool)]) -> ir::
 /// Does so in one function, and returns how many loops there were; `first`: the number of the first one.
 fn run_in(module: &Module<'_>, function: FunctionValue<'_>, drops: bool, first: usize) -> ir::Result<usize> {
     let layout = TargetData::create(&module.get_data_layout().as_str().to_string_lossy());
-    let found: Vec<Iteration> = iterations::independent(function, drops.then_some(&layout)).into_iter().filter(helps).collect();
+    let found: Vec<Iteration> =
+        iterations::independent(function, drops.then_some(&layout)).into_iter().filter(helps).collect();
     let mut calls = HashSet::new();
     for (number, iteration) in found.iter().enumerate() {
         let runs_forward = !drops || iteration.is_used || !iteration.is_outermost;

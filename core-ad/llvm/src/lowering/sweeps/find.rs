@@ -139,7 +139,8 @@ impl Candidate<'_, '_> {
         if before.successors().len() != 1 || !before.terminator().is(Op::LLVMBr) {
             return None;
         }
-        let mut after: Vec<Block> = inside.iter().flat_map(|b| b.successors()).filter(|b| !inside.contains(b)).collect();
+        let mut after: Vec<Block> =
+            inside.iter().flat_map(|b| b.successors()).filter(|b| !inside.contains(b)).collect();
         after.dedup();
         after.sort_by_key(|b| b.0);
         after.dedup();
@@ -236,9 +237,8 @@ impl Candidate<'_, '_> {
             return None;
         }
         let objects = if base.is(Op::LLVMPHI) { self.taken_by(base)? } else { vec![base] };
-        let is_object = |o: &Value| {
-            ir::is_argument(*o) || o.is(Op::LLVMAlloca) || o.callee().is_some_and(|name| allocates(&name))
-        };
+        let is_object =
+            |o: &Value| ir::is_argument(*o) || o.is(Op::LLVMAlloca) || o.callee().is_some_and(|name| allocates(&name));
         if !objects.iter().all(is_object) {
             return None;
         }
@@ -336,7 +336,8 @@ impl Candidate<'_, '_> {
             let mut addresses: Vec<Value> = self.addresses_in(place).collect();
             addresses.dedup();
             let is_given = |i: &Value| i.is(Op::LLVMCall) && i.operands().iter().any(|o| base_of(*o) == place.base);
-            !self.instructions().iter().any(is_given) && addresses.iter().all(|a| *a == addresses[0] || is_same_address(*a, addresses[0], 0))
+            !self.instructions().iter().any(is_given)
+                && addresses.iter().all(|a| *a == addresses[0] || is_same_address(*a, addresses[0], 0))
         })
     }
 

@@ -8,7 +8,7 @@
 //! Later steps overwrite what one reads. So Enzyme keeps, for each cell and step, each number that a derivative needs: what was loaded, or what was
 //! computed of it, kilobytes for an element of a mesh. The state itself is smaller. So such a nest, a *sweep*, becomes a function with a custom derivative
 //! (`rules/mod.rs`): its forward half copies what is read and overwritten later, its reverse half runs the nest again, on the copy, forward and back
-//! together. There nothing that is read is overwritten, so Enzyme loads it where it needs it, and [`iterations`](crate::optimize::iterations) apply.
+//! together. There nothing that is read is overwritten, so Enzyme loads it where it needs it, and its iterations may be independent.
 //!
 //! Sound for any code whose accesses are all known ([`find`]); it is done where it pays:
 //!

@@ -73,9 +73,8 @@ impl<'ctx> Rewriting<'_, 'ctx> {
         let mut given: Vec<LLVMValueRef> = sweep.places.iter().map(|p| p.base.0).chain(memory).collect();
         given.extend(sweep.integers.iter().map(|i| i.0));
         let mut sizes: Vec<LLVMValueRef> = sweep.places.iter().map(|p| self.bytes(p)).collect();
-        sizes.extend(memory.map(|_| unsafe {
-            LLVMBuildIntCast2(edit.builder, LLVMSizeOf(numbers), edit.i64, 0, NONE)
-        }));
+        sizes
+            .extend(memory.map(|_| unsafe { LLVMBuildIntCast2(edit.builder, LLVMSizeOf(numbers), edit.i64, 0, NONE) }));
         let mut pointers: Vec<Pointer> =
             sweep.places.iter().map(|p| Pointer { is_kept: p.is_kept, is_read: p.is_read, shadow: p.shadow }).collect();
         pointers.extend(memory.map(|_| Pointer { is_kept: true, is_read: true, shadow: Shadow::Open }));

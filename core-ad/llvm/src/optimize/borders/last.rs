@@ -90,9 +90,8 @@ impl Counted {
             && next.operand(0).parent() == header
             && next.operand(0).incoming().contains(&(next, latch));
         // What is used behind the loop is a phi there.
-        let stays = |i: &Value| {
-            i.users().into_iter().all(|u| inside(&u.parent()) || u.is(Op::LLVMPHI) && u.parent() == after)
-        };
+        let stays =
+            |i: &Value| i.users().into_iter().all(|u| inside(&u.parent()) || u.is(Op::LLVMPHI) && u.parent() == after);
         let all: Vec<Value> = blocks.iter().flat_map(|b| b.instructions()).collect();
         if !fits || !is_fixed || !counts || !all.iter().all(stays) {
             return None;
@@ -121,9 +120,7 @@ impl Counted {
         for i in self.blocks.iter().flat_map(|b| b.instructions()) {
             let counts = |v: Value| v == phi || v == self.next;
             let value = i.operands().into_iter().next();
-            let is_below = |v: Value| {
-                counts(v) || v.is(Op::LLVMSelect) && counts(v.operand(1)) && counts(v.operand(2))
-            };
+            let is_below = |v: Value| counts(v) || v.is(Op::LLVMSelect) && counts(v.operand(1)) && counts(v.operand(2));
             if i.is(Op::LLVMAnd) && i.operand(1).constant() == Some(0xffff_ffff) && value.is_some_and(is_below) {
                 // SAFETY: both are live, of one type.
                 unsafe { LLVMReplaceAllUsesWith(i.0, i.operand(0).0) };
