@@ -26,6 +26,7 @@ mod rule;
 
 use crate::ir::markers::{CHOICE, PATH};
 use crate::ir::{self, Block, Result};
+use crate::llvm::pipelines;
 use crate::rules::{self, Installed};
 use core_ad::CallPlan;
 use inkwell::module::Module;
@@ -47,6 +48,8 @@ const WHOLE: &str = "ffgrad.swept.";
 /// None but LLVM's.
 pub fn run(module: &Module<'_>, wrapper: &str, plan: &CallPlan, mask: u64) -> Result<()> {
     let Some(function) = module.get_function(wrapper).filter(|f| f.count_basic_blocks() > 0) else { return Ok(()) };
+    // A block before each loop, which leads nowhere else.
+    pipelines::on_function(function, c"loop-simplify")?;
     let mut all = Vec::new();
     // One by one: a nest that is moved away changes the blocks of the function.
     while let Some(sweep) = find::next(function, plan, mask) {
