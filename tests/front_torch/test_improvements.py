@@ -347,7 +347,7 @@ void least(const double *cost, int n, int m, double *best) {
     ("name", "signature", "needed"),
     [
         ("plane", "t[n,m], k[2], steps -> out[n,m]", ("borders", "scatter-to-gather")),
-        ("least", "cost[n,m] -> best[m]", ("borders", "byte-flags", "scatter-to-gather")),
+        ("least", "cost[n,m] -> best[m]", ("borders",)),
     ],
 )
 def test_the_reverse_of_a_stencil_with_borders_is_vectorised(

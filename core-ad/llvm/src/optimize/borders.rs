@@ -69,7 +69,7 @@ fn has_border(function: FunctionValue<'_>) -> bool {
     let Some(nest) = LoopNest::of(function) else { return false };
     let chosen = |i: Value| {
         let address = i.operands().into_iter().next().filter(|_| i.is(Op::LLVMLoad));
-        address.is_some_and(|a| a.operands().into_iter().skip(1).any(|index| leads_to_select(index)))
+        address.is_some_and(|a| a.operands().into_iter().skip(1).any(leads_to_select))
     };
     let conditional = |block: &Block| Border::at(*block).is_some() || block.instructions().into_iter().any(chosen);
     let innermost = nest.loops.iter().filter(|l| !nest.loops.iter().any(|other| l.is_around(other)));

@@ -78,7 +78,8 @@ pub fn forget_paths(module: &Module<'_>) {
     let again = format!("{GRADIENT}autodiff.");
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy().into_owned();
-        if !name.starts_with(&again) && !(name.starts_with("diffe") && name.contains(SWEEP)) {
+        let is_reverse = name.starts_with(&again) || name.starts_with("diffe") && name.contains(SWEEP);
+        if !is_reverse {
             continue;
         }
         for i in ir::blocks(function).into_iter().flat_map(Block::instructions) {

@@ -78,8 +78,8 @@ impl Counted {
         if !end.is(Op::LLVMBr) || !exit.is(Op::LLVMICmp) || exit.users() != [end] || before.successors() != [header] {
             return None;
         }
-        // SAFETY: asked of a comparison of integers.
         let expected = if leaves_if { LLVMIntEQ } else { LLVMIntNE };
+        // SAFETY: asked of a comparison of integers.
         let fits = unsafe { LLVMGetICmpPredicate(exit.0) } == expected && !inside(&after);
         let (next, bound) = (exit.operand(0), exit.operand(1));
         // Short loops are unrolled.
