@@ -75,7 +75,8 @@ fn no_such_file(spec: &Spec, source: &Path) -> Error {
     // The command takes any number of files before the function's name, so a signature behind it makes a file of that.
     if spec.function.contains("->") {
         let signature = &spec.function;
-        diagnosis = diagnosis.advise(format!("A signature is given as an option: FUNCTION --signature \"{signature}\"."));
+        diagnosis =
+            diagnosis.advise(format!("A signature is given as an option: FUNCTION --signature \"{signature}\"."));
     }
     Error::compile(if is_there { diagnosis } else { with_closest(diagnosis, source) })
 }

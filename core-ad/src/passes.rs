@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 66] = [
+pub const PASSES: [PassInfo; 69] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -223,6 +223,22 @@ pub const PASSES: [PassInfo; 66] = [
         why: "keeps small functions that call exp and its like as calls: Enzyme caches their results instead of recomputing",
         when: "pipeline `inlined`",
         stage: Stage::Prepare,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "borders",
+        file: "optimize/borders.rs",
+        why: "takes the cases at the borders out of the loops of stencils, so that their derivatives vectorise",
+        when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
+        stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "sweeps",
+        file: "lowering/sweeps/mod.rs",
+        why: "keeps what a loop nest in a time loop reads, instead of what it computes, and runs it again just before its reverse",
+        when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
+        stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
     },
     PassInfo {
@@ -551,6 +567,12 @@ pub const PASSES: [PassInfo; 66] = [
         file: "optimize/fast_math.rs",
         why: "lets plain sums of innermost loops, recomputed by the derivative, be added in any order",
         when: "math is `contract`",
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "byte-flags",
+        file: "optimize/byte_flags.rs",
+        why: "conditions that Enzyme keeps are stored as bytes: LLVM does not vectorise loops with accesses of single bits",
         ..OPTIMIZATION
     },
     PassInfo {

@@ -119,7 +119,7 @@ impl Arg {
 }
 
 /// How to call a foreign function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallPlan {
     /// Every argument in the order of the C parameters, then `return` if it is used.
     pub args: Vec<Arg>,

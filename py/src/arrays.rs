@@ -219,7 +219,9 @@ pub fn no_array(name: &str, found: &str) -> Error {
     let headline = format!("`{name}` must be an array, a tensor or a number, not {found}");
     let diagnosis = Diagnosis::new("dtype", "", headline);
     Error::Dtype(Box::new(match found {
-        "bytes" | "bytearray" => diagnosis.advise("A parameter for text takes a str, as an array of int8 does: \"abc\"."),
+        "bytes" | "bytearray" => {
+            diagnosis.advise("A parameter for text takes a str, as an array of int8 does: \"abc\".")
+        }
         "list" | "tuple" => diagnosis.advise("Convert it before the call: numpy.asarray(..), torch.tensor(..)."),
         _ => diagnosis,
     }))
@@ -256,8 +258,9 @@ fn scattered(object: &Bound<'_, PyAny>, name: &str, dtype: DType) -> Error {
 fn too_large(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String) -> PyErr {
     let digits: String = object.str().map_or_else(|_| String::new(), |s| s.to_string().chars().take(40).collect());
     let headline = format!("`{}` cannot hold {digits}", name());
-    let error =
-        Error::Dtype(Box::new(Diagnosis::new("value-range", "", headline).mismatch("a number that 64 bits hold", digits)));
+    let error = Error::Dtype(Box::new(
+        Diagnosis::new("value-range", "", headline).mismatch("a number that 64 bits hold", digits),
+    ));
     errors::to_python(object.py(), &error, None)
 }
 

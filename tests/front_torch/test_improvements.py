@@ -20,9 +20,12 @@ from ffgrad.torch import Enzyme, enzyme
 IMPROVEMENTS = (
     "defer-inlining",
     "keep-results",
+    "borders",
+    "sweeps",
     "iterations",
     "derivative-arithmetic",
     "sums",
+    "byte-flags",
     "dead-stores",
     "split-scatters",
     "reverse-loops",
@@ -302,6 +305,74 @@ def test_the_reverse_of_a_stencil_gathers(source: Path, tmp_path: Path) -> None:
     assert not is_gathered("without", without=["scatter-to-gather"])
     assert not is_gathered("strict", math="strict")
     assert "%carried" not in final_ir(source, "gap", tmp_path / "gap")
+
+
+# A stencil in two dimensions with borders; buffers that change places; another whose minimum is taken.
+PLANE = """
+#include <stdlib.h>
+#include <string.h>
+void plane(const double *t, const double *k, int n, int m, int steps, double *out) {
+  double *a = malloc(n * m * sizeof(double)), *b = malloc(n * m * sizeof(double));
+  memcpy(a, t, n * m * sizeof(double));
+  for (int s = 0; s < steps; s++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++) {
+        double mine = a[i * m + j];
+        double north = i > 0 ? a[(i - 1) * m + j] : mine, south = i + 1 < n ? a[(i + 1) * m + j] : mine;
+        double west = j > 0 ? a[i * m + j - 1] : mine, east = j + 1 < m ? a[i * m + j + 1] : mine;
+        b[i * m + j] = mine + k[0] * north * south + k[1] * west * east;
+      }
+    double *other = a;
+    a = b;
+    b = other;
+  }
+  memcpy(out, a, n * m * sizeof(double));
+  free(a);
+  free(b);
+}
+void least(const double *cost, int n, int m, double *best) {
+  double *next = malloc(m * sizeof(double));
+  memcpy(best, cost, m * sizeof(double));
+  for (int i = 1; i < n; i++) {
+    for (int j = 0; j < m; j++) {
+      double west = j > 0 ? best[j - 1] : best[j], east = j + 1 < m ? best[j + 1] : best[j];
+      double less = best[j] < west ? best[j] : west;
+      next[j] = cost[i * m + j] + (east < less ? east : less);
+    }
+    memcpy(best, next, m * sizeof(double));
+  }
+  free(next);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "signature", "needed"),
+    [
+        ("plane", "t[n,m], k[2], steps -> out[n,m]", ("borders", "scatter-to-gather")),
+        ("least", "cost[n,m] -> best[m]", ("borders",)),
+    ],
+)
+def test_the_reverse_of_a_stencil_with_borders_is_vectorised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, signature: str, needed: tuple[str, ...]
+) -> None:
+    path = tmp_path / "plane.c"
+    path.write_text(PLANE)
+    given = torch.rand(6, 7, dtype=torch.float64).requires_grad_()
+    others = (torch.tensor([0.1, 0.2], dtype=torch.float64), 3) if name == "plane" else ()
+
+    def is_vectorised(number: int, **options: Any) -> bool:
+        """Whether adjoints are carried from vector to vector."""
+        cache = tmp_path / f"cache{number}"
+        monkeypatch.setenv("FFGRAD_CACHE_DIR", str(cache))
+        f = enzyme(path, name, signature, cpu="x86-64-v3", verify="off", pipeline="inlined", **options)
+        f.apply(given, *others).sum().backward()
+        (ir,) = cache.glob("v*/entries/*/*/final.ll")
+        return "%vector.recur" in ir.read_text()
+
+    assert is_vectorised(0)
+    for number, left_out in enumerate(needed, start=1):
+        assert not is_vectorised(number, without=[left_out]), left_out
 
 
 def test_a_forward_sweep_that_nobody_needs_is_dropped(source: Path, tmp_path: Path) -> None:

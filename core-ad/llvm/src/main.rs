@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
     {
         return run_pass(pass, path);
     }
-    llvm::pipelines::keep_stores_apart();
+    llvm::pipelines::set_options();
     let context = Context::create();
     let mut session = Session::new(&context);
     let mut output = io::stdout().lock();

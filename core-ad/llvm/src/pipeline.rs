@@ -6,10 +6,10 @@ use crate::analysis::cfg::MAX_BLOCKS;
 use crate::entry;
 use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
-use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals};
+use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
-    dead_stores, fast_math, fuse_loops, iterations, keep_calls, keep_results, libmvec, reverse_loop, scatter_to_gather,
-    split_scatters, zero_memory,
+    borders, byte_flags, dead_stores, fast_math, fuse_loops, iterations, keep_calls, keep_results, libmvec,
+    reverse_loop, scatter_to_gather, split_scatters, zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -22,6 +22,7 @@ use crate::workarounds::{
     stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, undefined_phis, variable_types,
     wide_counters, written_globals, zero_stores,
 };
+use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -42,6 +43,8 @@ macro_rules! infallible {
 pub struct Job<'a> {
     /// The entry points.
     pub entries: &'a [Entry],
+    /// What the arguments are, and the inputs that have a shadow; none after differentiation.
+    pub plan: Option<(&'a CallPlan, u64)>,
     /// The pipeline variant before differentiation; none after it.
     pub pipeline: Option<Pipeline>,
     /// Names of the functions of custom derivatives, the differentiated ones among them.
@@ -65,6 +68,7 @@ impl<'a> Job<'a> {
     pub fn after_enzyme(codegen: &'a CodeGen) -> Job<'a> {
         Job {
             entries: &[],
+            plan: None,
             pipeline: None,
             parts_of_rules: &[],
             copies_allocatables: false,
@@ -155,6 +159,9 @@ pub const PREPARE: &[Pass] = &[
 
 /// Between that pipeline and Enzyme.
 pub const BEFORE_ENZYME: &[Pass] = &[
+    Pass { name: "borders", when: reverses_once, limited: true, run: |m, _| borders::run(m), ..ALWAYS },
+    // Before the others, so that they see its functions.
+    Pass { name: "sweeps", when: reverses_once, limited: true, run: run_sweeps, ..ALWAYS },
     // Before what looks at loops.
     Pass { name: "two-entries", limited: true, run: |m, _| two_entries::run(m), ..ALWAYS },
     Pass {
@@ -259,7 +266,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         undo: Some(dead_ends::drop_assumptions),
         ..ALWAYS
     },
-    Pass { name: "iterations", when: reverses_once, run: |m, _| iterations::run(m, entry::WRAPPER), ..ALWAYS },
+    Pass { name: "iterations", when: reverses_once, run: run_iterations, ..ALWAYS },
 ];
 
 /// First on Enzyme's output.
@@ -276,6 +283,7 @@ pub const OPTIMIZE: &[Pass] = &[
         ..ALWAYS
     },
     Pass { name: "sums", when: |_, job| contracts(job), run: |m, _| infallible!(fast_math::reorder_sums(m)), ..ALWAYS },
+    Pass { name: "byte-flags", run: |m, _| infallible!(byte_flags::run(m)), ..ALWAYS },
     Pass { name: "dead-stores", run: |m, _| infallible!(dead_stores::eliminate_dead_stores(m)), ..ALWAYS },
     Pass { name: "split-scatters", run: |m, _| split_scatters::run(m), ..ALWAYS },
     Pass { name: "reverse-loops", run: |m, _| reverse_loop::run(m), ..ALWAYS },
@@ -322,6 +330,7 @@ pub fn after_enzyme(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
     markers::define_markers(module)?;
     undo(BEFORE_ENZYME, module);
     undo(PREPARE, module);
+    sweeps::forget_paths(module);
     if iterations::any(module) {
         crash_trace::step("resolving iterations");
         iterations::resolve(module)?;
@@ -392,7 +401,11 @@ fn contracts(job: &Job<'_>) -> bool {
 /// where it is written through phis of pointers. Of an opaque address it does not know where the memory came from.
 fn needs_longer_lifetimes(module: &Module<'_>, job: &Job<'_>) -> bool {
     let unseen = || phi_pointers::has_heap(module) || apart(module, job);
-    !job.parts_of_rules.is_empty() || job.copies_allocatables || job.arena && unseen() && arena::may_serve(module)
+    let has_sweeps = !sweeps::functions(module).is_empty();
+    has_sweeps
+        || !job.parts_of_rules.is_empty()
+        || job.copies_allocatables
+        || job.arena && unseen() && arena::may_serve(module)
 }
 
 fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
@@ -401,7 +414,8 @@ fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
         // The two halves are two calls: the stack of the first one is gone in the second.
         keeps.retain(|f| f.get_name().to_bytes() != entry::WRAPPER.as_bytes());
     }
-    lifetimes::extend(module, &keeps, job.parts_of_rules);
+    let parts = [job.parts_of_rules, &sweeps::parts(module)].concat();
+    lifetimes::extend(module, &keeps, &parts);
     Ok(())
 }
 
@@ -409,6 +423,18 @@ fn extend_lifetimes(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
 fn reverses_once(_: &Module<'_>, job: &Job<'_>) -> bool {
     let simple = job.entries.iter().all(|e| matches!(e, Entry::Vjp | Entry::Jvp | Entry::Primal));
     simple && job.entries.contains(&Entry::Vjp) && job.one_thread && job.pipeline == Some(Pipeline::Inlined)
+}
+
+fn run_sweeps(module: &Module<'_>, job: &Job<'_>) -> Result<()> {
+    let none = CallPlan::default();
+    let (plan, mask) = job.plan.unwrap_or((&none, 0));
+    sweeps::run(module, entry::WRAPPER, plan, mask)
+}
+
+fn run_iterations(module: &Module<'_>, _: &Job<'_>) -> Result<()> {
+    let wrapper = module.get_function(entry::WRAPPER).filter(|f| f.count_basic_blocks() > 0);
+    let others = sweeps::functions(module).into_iter().map(|f| (f, true));
+    iterations::run(module, &wrapper.into_iter().map(|f| (f, false)).chain(others).collect::<Vec<_>>())
 }
 
 fn attach_vector_math(module: &Module<'_>, job: &Job<'_>) -> Result<()> {

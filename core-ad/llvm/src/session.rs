@@ -9,7 +9,7 @@ use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_counts,
+    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_counts, sweeps,
 };
 use crate::notes::Notes;
 use crate::optimize::fast_math;
@@ -149,6 +149,7 @@ impl<'ctx> Session<'ctx> {
                 let around = pipeline::Job::after_enzyme(&codegen);
                 pipeline::after_enzyme(&module, &around)?;
                 rules::finish(&module, &self.installed)?;
+                rules::finish(&module, &sweeps::installed(&module))?;
                 if let Some(runtime) = checkpoint.filter(|_| checkpoint::needs_runtime(&module)) {
                     crash_trace::step("linking what runs checkpointed loops");
                     checkpoint::link(&module, self.context, &runtime)?;
@@ -311,6 +312,7 @@ impl<'ctx> Session<'ctx> {
         let with_loops;
         let mut around = pipeline::Job {
             entries,
+            plan: Some((job.plan, job.mask)),
             pipeline: Some(job.pipeline),
             parts_of_rules: &parts_of_rules,
             copies_allocatables,

@@ -14,11 +14,15 @@ mod callee;
 mod flow;
 mod shape;
 
+pub use flow::is_needed;
+
+use crate::analysis::affine;
 use crate::analysis::cfg::{Cfg, Dominators, NaturalLoop};
 use crate::analysis::memory_objects::Objects;
 use crate::ir::identity::is_identity;
 use crate::ir::markers::{CHOICE, PATH, is_type_marker};
 use crate::ir::{self, Block, Op, Value};
+use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use std::collections::HashSet;
@@ -48,6 +52,8 @@ pub struct Iteration {
     pub operations: u64,
     /// Whether what the iterations write is read elsewhere, or a derivative needs a total.
     pub is_used: bool,
+    /// Whether it stands in no other loop.
+    pub is_outermost: bool,
 }
 
 /// A loop under examination.
@@ -59,10 +65,13 @@ struct Candidate<'a> {
     natural: &'a NaturalLoop,
     /// For each block whether it may run after an iteration has begun.
     later: Vec<bool>,
+    /// The memory layout, where each iteration runs once.
+    once: Option<&'a TargetData>,
 }
 
-/// The outermost loops of a function with independent iterations.
-pub fn independent(function: FunctionValue<'_>) -> Vec<Iteration> {
+/// The outermost loops of a function with independent iterations. `once`: where the function is reversed, each iteration of a loop that stands in no other
+/// one runs once, with its reverse. Then it may change cells of its own, such as `energy[e]` in the loop over `e`.
+pub fn independent(function: FunctionValue<'_>, once: Option<&TargetData>) -> Vec<Iteration> {
     let blocks = ir::blocks(function);
     if blocks.len() > super::cfg::MAX_BLOCKS {
         return Vec::new();
@@ -80,11 +89,13 @@ pub fn independent(function: FunctionValue<'_>) -> Vec<Iteration> {
             continue;
         }
         let later = cfg.reached_from(natural.header, |_| true);
+        let is_outermost = !loops.iter().any(|l| l.is_around(natural));
+        let once = once.filter(|_| is_outermost);
         let candidate =
-            Candidate { blocks: &blocks, cfg: &cfg, dominators: &dominators, objects: &objects, natural, later };
+            Candidate { blocks: &blocks, cfg: &cfg, dominators: &dominators, objects: &objects, natural, later, once };
         let inner: Vec<&NaturalLoop> = loops.iter().filter(|l| natural.is_around(l)).collect();
         if let Some(iteration) = candidate.examine(&inner) {
-            found.push((i, iteration));
+            found.push((i, Iteration { is_outermost, ..iteration }));
         }
     }
     found.into_iter().map(|(_, iteration)| iteration).collect()
@@ -177,9 +188,38 @@ impl Candidate<'_> {
         if is_constant(pointer) {
             return true;
         }
-        let steady =
-            |o: &usize| private.contains(o) || !self.objects.get(*o).writes.iter().any(|write| self.is_later(*write));
+        let steady = |o: &usize| {
+            let is_own = || self.once.is_some_and(|layout| self.has_own_cells(*o, layout));
+            private.contains(o) || !self.objects.get(*o).writes.iter().any(|write| self.is_later(*write)) || is_own()
+        };
         self.is_known(pointer) && self.objects.underlying(pointer).iter().all(steady)
+    }
+
+    /// Whether each iteration has a cell of its own in an object, and nothing behind the loop begins to change it.
+    fn has_own_cells(&self, object: usize, layout: &TargetData) -> bool {
+        let latch = self.blocks[self.natural.latches[0]];
+        let cell = |access: &Value| {
+            let (pointer, value) = match access.op()? {
+                Op::LLVMLoad => (access.operand(0), *access),
+                Op::LLVMStore => (access.operand(1), access.operand(0)),
+                _ => return None,
+            };
+            let (base, distance) = affine::address(pointer, layout)?;
+            let (mut moving, fixed): (Vec<_>, Vec<_>) =
+                distance.terms.iter().partition(|(value, _)| self.contains(**value));
+            let (counter, factor) = moving.pop().filter(|_| moving.is_empty())?;
+            let is_counter = counter.is(Op::LLVMPHI) && counter.parent() == self.blocks[self.natural.header];
+            let size = affine::size_of(value.ty(), layout);
+            let step = affine::step(*counter, latch).filter(|_| is_counter)?;
+            let is_apart = step.checked_mul(*factor)?.abs() >= size;
+            let is_fixed = !self.contains(base) && fixed.iter().all(|(value, _)| !self.contains(**value));
+            (is_apart && is_fixed).then_some((base, distance, size))
+        };
+        let object = self.objects.get(object);
+        let mut cells = object.reads.iter().chain(&object.writes).filter(|i| self.contains(**i)).map(cell);
+        let is_written_behind = object.writes.iter().any(|w| self.is_later(*w) && !self.contains(*w));
+        let Some(Some(first)) = cells.next() else { return false };
+        !is_written_behind && cells.all(|other| other.as_ref() == Some(&first))
     }
 
     fn is_allowed(&self, i: Value, private: &HashSet<usize>, iteration: &Iteration) -> bool {
@@ -228,12 +268,12 @@ impl Candidate<'_> {
 }
 
 /// How often something runs in an iteration, in so many loops of it.
-fn weight(loops: usize) -> u64 {
+pub fn weight(loops: usize) -> u64 {
     8_u64.pow(u32::try_from(loops).unwrap_or(8).min(8))
 }
 
 /// Whether a call only computes, or is a statement for the compiler, a marker, or an identity function of Enzyme's alone.
-fn is_harmless(call: Value, name: &str) -> bool {
+pub fn is_harmless(call: Value, name: &str) -> bool {
     let statements = ["llvm.experimental.noalias.scope.decl", "llvm.assume", PATH, CHOICE];
     statements.contains(&name) || is_type_marker(name) || is_identity(name) || call.only_computes()
 }
@@ -248,7 +288,7 @@ fn is_addend(call: Value, value: Value) -> bool {
 }
 
 /// Whether a pointer leads into a constant.
-fn is_constant(pointer: Value) -> bool {
+pub fn is_constant(pointer: Value) -> bool {
     let mut base = pointer;
     loop {
         // SAFETY: asked of live values; only a global variable is asked whether it is constant. A constant expression has the operands of the
@@ -268,7 +308,7 @@ fn is_constant(pointer: Value) -> bool {
 }
 
 /// Whether it is arithmetic with floating-point numbers.
-fn computes(i: Value) -> bool {
+pub fn computes(i: Value) -> bool {
     match i.op() {
         Some(Op::LLVMCall) => !i.callee().is_some_and(|name| is_identity(&name)),
         Some(op) => matches!(op, Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul | Op::LLVMFDiv | Op::LLVMFNeg),
@@ -277,7 +317,7 @@ fn computes(i: Value) -> bool {
 }
 
 /// Whether an instruction has no effect and touches no memory.
-fn is_plain(op: Op) -> bool {
+pub fn is_plain(op: Op) -> bool {
     use Op::*;
     matches!(
         op,

@@ -17,12 +17,19 @@ use llvm_sys::transforms::pass_builder::*;
 use std::collections::HashSet;
 use std::ffi::CStr;
 
-/// Keeps LLVM from sinking the last stores of two branches, in the whole process. Sunk they go through a phi of pointers, for which
-/// Enzyme's derivatives are wrong: see `workarounds/phi_pointers.rs`.
-pub fn keep_stores_apart() {
-    let arguments = [c"ffgrad-llvm".as_ptr(), c"-simplifycfg-sink-common=false".as_ptr()];
-    // SAFETY: two C strings; the overview may be null. Called once, before anything else of LLVM.
-    unsafe { llvm_sys::support::LLVMParseCommandLineOptions(2, arguments.as_ptr(), std::ptr::null()) };
+/// Sets what holds in the whole process.
+///
+/// LLVM does not sink the last stores of two branches. Sunk they go through a phi of pointers, for which Enzyme's derivatives are wrong: see
+/// `workarounds/phi_pointers.rs`.
+///
+/// Nor does it compare the memory of a vectorised loop once, before the loop around it. The adjoint of a stencil adds to several rows of an array: in
+/// one iteration of the outer loop they are apart, in all of them they are the same memory, so the comparison would always fail.
+pub fn set_options() {
+    let arguments =
+        [c"ffgrad-llvm", c"-simplifycfg-sink-common=false", c"-hoist-runtime-checks=false"].map(|text| text.as_ptr());
+    let count = arguments.len() as i32;
+    // SAFETY: so many C strings; the overview may be null. Called once, before anything else of LLVM.
+    unsafe { llvm_sys::support::LLVMParseCommandLineOptions(count, arguments.as_ptr(), std::ptr::null()) };
 }
 
 /// Optimises just enough for LLVM to infer `readonly` and `writeonly` on parameters.

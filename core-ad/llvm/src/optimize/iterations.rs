@@ -28,6 +28,8 @@ use crate::ir::identity::is_identity;
 use crate::ir::{self, Op, Value, metadata};
 use crate::llvm::pipelines;
 use inkwell::module::Module;
+use inkwell::targets::TargetData;
+use inkwell::values::FunctionValue;
 use std::collections::HashSet;
 
 /// Prefix of the names of functions of one iteration.
@@ -42,20 +44,39 @@ const SCOPE: &str = "ffgrad.iterations";
 /// Values that are some kilobytes together.
 const LARGE: u64 = 256;
 
-/// Outlines the iterations of such loops in the wrapper around the user's function: after it nothing runs that could overwrite what they read.
+/// Outlines the iterations of such loops in functions after which nothing runs that could overwrite what they read: the wrapper around the user's
+/// function, and what is reversed on copies. `drops`: of a function nothing needs what it writes, where it is reversed.
 ///
 /// # Errors
 ///
 /// None but LLVM's.
-pub fn run(module: &Module<'_>, wrapper: &str) -> ir::Result<()> {
-    let Some(function) = module.get_function(wrapper).filter(|f| f.count_basic_blocks() > 0) else { return Ok(()) };
-    let found: Vec<Iteration> = iterations::independent(function).into_iter().filter(helps).collect();
-    if found.is_empty() {
+pub fn run(module: &Module<'_>, functions: &[(FunctionValue<'_>, bool)]) -> ir::Result<()> {
+    let mut count = 0;
+    for (function, drops) in functions {
+        count += run_in(module, *function, *drops, count)?;
+    }
+    if count == 0 {
         return Ok(());
     }
+    // What an iteration calls then has parameters that do not alias.
+    let bodies = ir::functions(module).into_iter().filter(|f| f.get_name().to_string_lossy().starts_with(BODY));
+    let calls = bodies.flat_map(|f| ir::blocks(f)).flat_map(ir::Block::instructions).filter(|i| i.is(Op::LLVMCall));
+    calls.filter(|call| call.calls_a_body() && !is_kept(*call)).for_each(Value::inline_always);
+    pipelines::inline_marked(module)
+}
+
+/// Does so in one function, and returns how many loops there were; `first`: the number of the first one.
+fn run_in(module: &Module<'_>, function: FunctionValue<'_>, drops: bool, first: usize) -> ir::Result<usize> {
+    let layout = TargetData::create(&module.get_data_layout().as_str().to_string_lossy());
+    let found: Vec<Iteration> =
+        iterations::independent(function, drops.then_some(&layout)).into_iter().filter(helps).collect();
     let mut calls = HashSet::new();
     for (number, iteration) in found.iter().enumerate() {
-        calls.insert(outline::outline(module, function, iteration, number)?);
+        let runs_forward = !drops || iteration.is_used || !iteration.is_outermost;
+        calls.insert(outline::outline(module, function, iteration, first + number, runs_forward)?);
+    }
+    if calls.is_empty() {
+        return Ok(0);
     }
     for i in ir::blocks(function).into_iter().flat_map(ir::Block::instructions) {
         let touches = matches!(i.op(), Some(Op::LLVMLoad | Op::LLVMStore | Op::LLVMCall | Op::LLVMAtomicRMW));
@@ -66,11 +87,7 @@ pub fn run(module: &Module<'_>, wrapper: &str) -> ir::Result<()> {
             metadata::add_scope(i, c"noalias", SCOPE);
         }
     }
-    // What an iteration calls then has parameters that do not alias.
-    let bodies = ir::functions(module).into_iter().filter(|f| f.get_name().to_string_lossy().starts_with(BODY));
-    let calls = bodies.flat_map(|f| ir::blocks(f)).flat_map(ir::Block::instructions).filter(|i| i.is(Op::LLVMCall));
-    calls.filter(|call| call.calls_a_body() && !is_kept(*call)).for_each(Value::inline_always);
-    pipelines::inline_marked(module)
+    Ok(found.len())
 }
 
 /// Whether Enzyme would keep much of an iteration in arrays: at least 16 values, and one for 4 operations. Elsewhere its own ways are better: maps and

@@ -1,5 +1,7 @@
 //! Optimisations of the derivative beyond LLVM's pipeline, one file each.
 
+pub mod borders;
+pub mod byte_flags;
 pub mod dead_stores;
 pub mod fast_math;
 pub mod fuse_loops;

@@ -30,5 +30,5 @@ pub mod solvers;
 pub use collect::{are_declared, collect, forget, parts};
 pub use refusals::no_arena;
 pub use rule::{Rule, text};
-pub use shim::{Installed, finish, install, keep, targets};
+pub use shim::{Installed, finish, install, installed, keep, targets};
 pub use validate::given;

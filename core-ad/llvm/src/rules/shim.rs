@@ -61,6 +61,17 @@ fn type_integers<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) {
     }
 }
 
+/// What is left to do for the rules of functions whose names have this prefix, found again in Enzyme's output.
+pub fn installed<'ctx>(module: &Module<'ctx>, prefix: &str) -> Vec<Installed<'ctx>> {
+    let start = format!("{PRIMAL}{prefix}");
+    let named = |f: &FunctionValue<'ctx>| text(f.get_name()).starts_with(&start);
+    let found = module.get_functions().filter(named).map(|f| {
+        let target = text(f.get_name());
+        Installed { shim: format!("ffgrad.shim.{}", &target[PRIMAL.len()..]), ty: f.get_type(), target }
+    });
+    found.collect()
+}
+
 /// After Enzyme: the shims get their bodies, and its registrations go.
 pub fn finish<'ctx>(module: &Module<'ctx>, installed: &[Installed<'ctx>]) -> Result<()> {
     for rule in installed {

@@ -56,7 +56,7 @@ impl Candidate<'_> {
 
 /// Whether the derivative of what is computed of a value needs the value: it is multiplied, divided, or given to a function. Through memory it is not
 /// followed: what is loaded again is another value.
-pub(super) fn is_needed(value: Value) -> bool {
+pub fn is_needed(value: Value) -> bool {
     let (mut seen, mut open) = (HashSet::from([value]), vec![value]);
     while let Some(part) = open.pop() {
         for user in part.users() {

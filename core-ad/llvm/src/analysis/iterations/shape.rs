@@ -48,6 +48,7 @@ impl Candidate<'_> {
             kept: 0,
             operations: 0,
             is_used: false,
+            is_outermost: false,
         };
         self.collect_control(&mut iteration)?;
         self.only_sums_are_used_outside(&iteration).then_some(iteration)

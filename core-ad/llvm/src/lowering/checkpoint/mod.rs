@@ -32,6 +32,7 @@ mod target;
 
 pub use anchor::{anchor, forget, is_used, within};
 pub use rule::{link, needs_runtime};
+pub(super) use sizes::{extent, extent_of, size_of_allocation};
 
 use crate::ir::markers::WRAPPER;
 use crate::ir::{self, Result};

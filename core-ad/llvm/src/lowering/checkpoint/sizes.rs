@@ -3,10 +3,14 @@
 use super::regions::Finder;
 use super::{Refusal, refusal};
 use crate::ir::{self, Op, Value};
+use crate::lowering::caught::build::Edit;
 use core_ad::plan::Dim;
-use core_ad::{Arg, Role};
+use core_ad::{Arg, CallPlan, Role};
+use inkwell::module::Module;
 use inkwell::targets::TargetData;
+use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target::LLVMABISizeOfType;
 use std::collections::HashMap;
 
@@ -52,31 +56,15 @@ impl Finder<'_, '_> {
 
     /// The size of an object in bytes, computed where the builder stands.
     pub(super) fn size(&self, base: Value, access: Value) -> Result<Value, Refusal> {
-        let edit = self.edit;
-        // SAFETY: the builder stands behind what makes the object.
-        unsafe {
-            if base.is(Op::LLVMAlloca) {
-                let layout = TargetData::create(&self.module.get_data_layout().as_str().to_string_lossy());
-                let one = LLVMABISizeOfType(layout.as_mut_ptr(), LLVMGetAllocatedType(base.0));
-                let count = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
-                return Ok(Value(LLVMBuildMul(edit.builder, edit.number(one), count, c"".as_ptr())));
-            }
-            if let Some(name) = base.callee() {
-                if reallocates(&name) {
-                    return Ok(Value(LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr())));
-                }
-                let first = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
-                if !name.contains("calloc") {
-                    return Ok(Value(first));
-                }
-                let second = LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr());
-                return Ok(Value(LLVMBuildMul(edit.builder, first, second, c"".as_ptr())));
-            }
+        if let Some(size) = size_of_allocation(self.module, self.edit, base) {
+            return Ok(Value(size));
         }
+        let edit = self.edit;
         let Some(arg) = self.argument(base) else { return Err(refusal::unknown_memory(self.target, access, base)) };
         let mut bytes = edit.number(arg.dtype.size() as u64);
         for dim in arg.shape.iter().filter(|_| arg.role != Role::Return) {
-            let extent = self.extent(dim).ok_or_else(|| self.no_extent(arg, access))?;
+            let extent =
+                extent(edit, self.plan, self.target.function, dim).ok_or_else(|| self.no_extent(arg, access))?;
             // SAFETY: as above.
             bytes = unsafe { LLVMBuildMul(edit.builder, bytes, extent, c"".as_ptr()) };
         }
@@ -89,27 +77,70 @@ impl Finder<'_, '_> {
             "Give its size by numbers and integer parameters of the function: \"u[n]\" for a function that takes n.";
         refusal::of(self.target, access, &what, advice)
     }
+}
 
-    /// A dimension as a number of 64 bits.
-    fn extent(&self, dim: &Dim) -> Option<llvm_sys::prelude::LLVMValueRef> {
-        let builder = self.edit.builder;
-        let both = |a: &Dim, b: &Dim| Some((self.extent(a)?, self.extent(b)?));
-        // SAFETY: as in `size`.
-        unsafe {
-            Some(match dim {
-                Dim::Int(n) => self.edit.number(*n as u64),
-                Dim::Sym(name) => {
-                    let is_it =
-                        |a: &Arg| a.role == Role::Size && matches!(&a.shape[..], [Dim::Sym(own)] if own == name);
-                    let number = self.plan.args.iter().position(is_it)?;
-                    let value = *ir::arguments(self.target.function).get(number)?;
-                    LLVMBuildIntCast2(builder, value.0, self.edit.i64, 1, c"".as_ptr())
-                }
-                Dim::Add(a, b) => both(a, b).map(|(a, b)| LLVMBuildAdd(builder, a, b, c"".as_ptr()))?,
-                Dim::Sub(a, b) => both(a, b).map(|(a, b)| LLVMBuildSub(builder, a, b, c"".as_ptr()))?,
-                Dim::Mul(a, b) => both(a, b).map(|(a, b)| LLVMBuildMul(builder, a, b, c"".as_ptr()))?,
-                Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| LLVMBuildSDiv(builder, a, b, c"".as_ptr()))?,
-            })
+/// The size of a variable, or of what an allocation returns, in bytes, computed where the builder stands: behind it.
+pub(in crate::lowering) fn size_of_allocation(module: &Module<'_>, edit: &Edit, base: Value) -> Option<LLVMValueRef> {
+    // SAFETY: the builder stands behind what makes the object.
+    unsafe {
+        if base.is(Op::LLVMAlloca) {
+            let layout = TargetData::create(&module.get_data_layout().as_str().to_string_lossy());
+            let one = LLVMABISizeOfType(layout.as_mut_ptr(), LLVMGetAllocatedType(base.0));
+            let count = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
+            return Some(LLVMBuildMul(edit.builder, edit.number(one), count, c"".as_ptr()));
         }
+        let name = base.callee()?;
+        if reallocates(&name) {
+            return Some(LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr()));
+        }
+        let first = LLVMBuildIntCast2(edit.builder, base.operand(0).0, edit.i64, 0, c"".as_ptr());
+        if !name.contains("calloc") {
+            return Some(first);
+        }
+        let second = LLVMBuildIntCast2(edit.builder, base.operand(1).0, edit.i64, 0, c"".as_ptr());
+        Some(LLVMBuildMul(edit.builder, first, second, c"".as_ptr()))
+    }
+}
+
+/// The parameter of a function that has a dimension's value.
+fn parameter_of(plan: &CallPlan, function: FunctionValue<'_>, name: &str) -> Option<Value> {
+    let is_it = |a: &Arg| a.role == Role::Size && matches!(&a.shape[..], [Dim::Sym(own)] if own == name);
+    let number = plan.args.iter().position(is_it)?;
+    ir::arguments(function).get(number).copied()
+}
+
+/// Whether a dimension is known to a function.
+pub(in crate::lowering) fn extent_of(plan: &CallPlan, function: FunctionValue<'_>, dim: &Dim) -> bool {
+    match dim {
+        Dim::Int(_) => true,
+        Dim::Sym(name) => parameter_of(plan, function, name).is_some(),
+        Dim::Add(a, b) | Dim::Sub(a, b) | Dim::Mul(a, b) | Dim::FloorDiv(a, b) => {
+            extent_of(plan, function, a) && extent_of(plan, function, b)
+        }
+    }
+}
+
+/// A dimension as a number of 64 bits, computed where the builder stands.
+pub(in crate::lowering) fn extent(
+    edit: &Edit,
+    plan: &CallPlan,
+    function: FunctionValue<'_>,
+    dim: &Dim,
+) -> Option<LLVMValueRef> {
+    let builder = edit.builder;
+    let both = |a: &Dim, b: &Dim| Some((extent(edit, plan, function, a)?, extent(edit, plan, function, b)?));
+    // SAFETY: parameters of the function in which the builder stands.
+    unsafe {
+        Some(match dim {
+            Dim::Int(n) => edit.number(*n as u64),
+            Dim::Sym(name) => {
+                let value = parameter_of(plan, function, name)?;
+                LLVMBuildIntCast2(builder, value.0, edit.i64, 1, c"".as_ptr())
+            }
+            Dim::Add(a, b) => both(a, b).map(|(a, b)| LLVMBuildAdd(builder, a, b, c"".as_ptr()))?,
+            Dim::Sub(a, b) => both(a, b).map(|(a, b)| LLVMBuildSub(builder, a, b, c"".as_ptr()))?,
+            Dim::Mul(a, b) => both(a, b).map(|(a, b)| LLVMBuildMul(builder, a, b, c"".as_ptr()))?,
+            Dim::FloorDiv(a, b) => both(a, b).map(|(a, b)| LLVMBuildSDiv(builder, a, b, c"".as_ptr()))?,
+        })
     }
 }

@@ -31,12 +31,13 @@ struct Given {
     alone: bool,
 }
 
-/// Outlines an iteration and returns the call that Enzyme differentiates.
+/// Outlines an iteration and returns the call that Enzyme differentiates. `runs_forward`: the forward sweep runs it, too.
 pub fn outline(
     module: &Module<'_>,
     function: FunctionValue<'_>,
     iteration: &Iteration,
     number: usize,
+    runs_forward: bool,
 ) -> Result<Value> {
     // SAFETY: the context of a live module; the builder is disposed of below.
     let (context, builder) = unsafe {
@@ -53,7 +54,8 @@ pub fn outline(
     let (Some(body), Some(once)) = (body, once) else { return Err("no function of one iteration".to_owned()) };
     describe(module, once, &given, false);
     describe(module, body, &given, true);
-    let call = this.call_both(head, line, &given, [once, body]);
+    let functions = if runs_forward { vec![once, body] } else { vec![body] };
+    let call = this.call_all(head, line, &given, &functions);
     this.move_blocks(body, &given);
     // SAFETY: the builder made above; nothing uses it any more.
     unsafe { LLVMDisposeBuilder(builder) };
@@ -243,8 +245,8 @@ impl Rewriting<'_> {
         self.iteration.blocks.iter().flat_map(|block| block.instructions())
     }
 
-    /// Calls both functions at the end of the loop's block; returns the last call.
-    fn call_both(&self, head: Block, line: Value, given: &[Given], functions: [FunctionValue<'_>; 2]) -> Value {
+    /// Calls functions at the end of the loop's block; returns the last call.
+    fn call_all(&self, head: Block, line: Value, given: &[Given], functions: &[FunctionValue<'_>]) -> Value {
         let mut last = line;
         for function in functions {
             let mut arguments: Vec<_> = given.iter().map(|g| g.value.0).collect();
