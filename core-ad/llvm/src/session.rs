@@ -334,9 +334,7 @@ impl<'ctx> Session<'ctx> {
         if team == Team::Many {
             pipelines::before_differentiation(&module, Pipeline::O1)?;
             notes.remarks.extend(openmp::regions(&module)?);
-            if !job.lines {
-                debug_info::strip(&module);
-            }
+            debug_info::strip_unless(job.lines, &module);
         }
         pipelines::inline(&module, job.pipeline)?;
         if job.codegen.runs(zero_stores::NAME) {
@@ -350,9 +348,7 @@ impl<'ctx> Session<'ctx> {
         }
         let by_values = notes.add_paths(value_paths::record(&module));
         around.counts_paths &= by_values || zero_roots::any(&module, pipeline::second_order(&module, &around));
-        if !job.lines {
-            debug_info::strip(&module);
-        }
+        debug_info::strip_unless(job.lines, &module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         notes.skipped.extend(around.skipped.notes());
         Ok(module)

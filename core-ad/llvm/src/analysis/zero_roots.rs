@@ -94,7 +94,7 @@ fn sign_of_constant(value: Value) -> Sign {
     };
     match number {
         n if n > 0.0 => Sign::Positive,
-        n if n == 0.0 => Sign::Squares,
+        0.0 => Sign::Squares,
         _ => Sign::Unknown,
     }
 }

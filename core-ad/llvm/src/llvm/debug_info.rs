@@ -11,6 +11,13 @@ use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 
+/// Removes it, unless messages need the lines.
+pub fn strip_unless(is_needed: bool, module: &Module<'_>) {
+    if !is_needed {
+        strip(module);
+    }
+}
+
 /// Takes all debug information out.
 pub fn strip(module: &Module<'_>) {
     // SAFETY: a live module; nothing holds on to its debug information.
