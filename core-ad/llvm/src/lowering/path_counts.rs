@@ -174,6 +174,8 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
             LLVMPositionBuilderBefore(builder, start);
             let last = self.register(builder, if self.is_exact() { self.edges * self.edges } else { 0 });
             let map = self.address(builder);
+            // The first instruction may be a marker, which does not stay.
+            let start = map;
             let mut choices = Vec::new();
             for marker in markers {
                 LLVMPositionBuilderBefore(builder, marker.call.0);
