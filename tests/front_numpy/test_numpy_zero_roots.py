@@ -19,6 +19,7 @@ double mixed(const double* x) { return 3 * x[1] + sqrt(x[0]); }
 double upper(double x) { return sqrt(1 - x); }
 double many(const double* x, int n) { double s = 0; for (int i = 0; i < n; i++) s += sqrt(x[i]); return s; }
 float single(float v) { float s = sqrtf(v); return s * s; }
+double steep(double v) { double s = sqrt(v); return 0.01 * s * s + 1e5 * v * v * v; }
 double smooth(double x) { return x * sqrt(x); }
 double added(double x) { return x + x * sqrt(x); }
 double norm(const double* x) { return sqrt(x[0] * x[0] + x[1] * x[1]); }
@@ -31,6 +32,7 @@ double cube(const double* x) { double r = sqrt(x[0] * x[0] + x[1] * x[1]); retur
 TOLD = [
     ("half", 0.7, 0.0),
     ("plain", 0.7, 0.0),
+    ("steep", 0.7, 0.0),
     ("upper", 0.7, 1.0),
     ("mixed", np.array([1.0, 2.0]), np.array([0.0, 2.0])),
     ("many", np.array([1.0, 1.0, 2.0]), np.array([0.0, 1.0, 0.0])),

@@ -64,6 +64,11 @@ impl Sample {
             || (self.differences - self.forward).abs() <= tolerance.differences * scale + self.noise + self.rounding
     }
 
+    /// Whether the derivative is not that of the only side on which the function is defined.
+    pub fn is_apart_on_one_side(&self) -> bool {
+        matches!(self.one_side, OneSide::Apart(_))
+    }
+
     /// Whether finite differences see no derivative either.
     pub fn differences_vanish(&self, tolerance: &Tolerance) -> bool {
         self.differences.abs() <= self.rounding / tolerance.steps[0]

@@ -21,7 +21,7 @@ pub(super) fn central(along: Along<'_>, h: f64) -> Result<(f64, f64)> {
 }
 
 /// The same from one side, of the same order.
-fn one_sided(along: Along<'_>, h: f64) -> Result<(f64, f64)> {
+pub(super) fn one_sided(along: Along<'_>, h: f64) -> Result<(f64, f64)> {
     let (plus, size) = along(h)?;
     Ok((4.0 * plus - along(2.0 * h)?.0 - 3.0 * along(0.0)?.0, 4.0 * size))
 }

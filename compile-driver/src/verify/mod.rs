@@ -39,7 +39,7 @@ use crate::call::arguments::Call;
 use crate::error::Result;
 use crate::load::artifact::Artifact;
 use crate::verify::compared::{Sample, disagreement_text, identity_text};
-use crate::verify::one_side::{OneSide, Slope};
+use crate::verify::one_side::Slope;
 pub use crate::verify::outcome::{Allowed, Checked, Moved, Outcome};
 use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place};
 use crate::verify::sample::{Numbers, Point, Random, dot};
@@ -338,7 +338,7 @@ impl<'a> Probe<'a> {
                 Ok(Outcome::Suspect(sample.record(&self.tolerance), NO_DIFFERENCES.to_owned()))
             }
             // What is so at an end of the function's domain need not be so anywhere else.
-            false if matches!(sample.one_side, OneSide::Apart(_)) => {
+            false if sample.is_apart_on_one_side() => {
                 Ok(Outcome::Suspect(sample.record(&self.tolerance), disagreement_text(&sample)))
             }
             false => self.judge_disagreement(point, sample),
@@ -386,10 +386,10 @@ impl<'a> Probe<'a> {
                 Outcome::Inconclusive(format!("{reason} at these arguments; near them the gradient is right"))
             }
             // A branch for this value alone, or a kink.
-            Outcome::Passed(_) if here.converged && here.differences.abs() > self.tolerance.differences * scale => {
-                Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
-            }
-            Outcome::Passed(_) if matches!(here.one_side, OneSide::Apart(_)) => {
+            Outcome::Passed(_)
+                if here.is_apart_on_one_side()
+                    || here.converged && here.differences.abs() > self.tolerance.differences * scale =>
+            {
                 Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
             }
             other => other,

@@ -5,13 +5,14 @@
 //! derivative closes as the step falls.
 
 use crate::error::Result;
+use crate::verify::differences::one_sided;
 use crate::verify::sample::Numbers;
 use crate::verify::{Moved, Place, Probe, Sample};
 
 /// Steps, largest first, relative to the size of each array.
 const DOUBLE: [f64; 3] = [1e-3, 1e-5, 1e-7];
 const SINGLE: [f64; 3] = [1e-1, 1e-2, 1e-3];
-/// A gap that falls to less than this part of itself from the first step to the last is closing.
+/// A gap that falls to less than this part of itself with the last step is closing. Curvature makes a large one of the first step.
 const CLOSING: f64 = 0.5;
 /// Functions of more numbers have the directions with equal signs only.
 const MOST: usize = 64;
@@ -71,17 +72,17 @@ fn compare(probe: &Probe<'_>, tangent: &Numbers, slope: &Slope<'_>) -> Result<On
     let (derivative, mut size) = (slope.derivative)(probe, &along)?;
     let (mut gaps, mut last, mut rounding) = (Vec::new(), 0.0, 0.0);
     for h in steps {
-        let ((one, terms), (two, _)) = ((slope.value)(probe, &along, h)?, (slope.value)(probe, &along, 2.0 * h)?);
-        last = (4.0 * one - two - 3.0 * here) / (2.0 * h);
+        let (difference, terms) = one_sided(&|h| (slope.value)(probe, &along, h), h)?;
+        last = difference / (2.0 * h);
         size = size.max(last.abs());
-        rounding = 64.0 * probe.tolerance.epsilon * terms / h;
+        rounding = 16.0 * probe.tolerance.epsilon * terms / h;
         gaps.push((last - derivative).abs());
     }
-    let (first, end) = (gaps[0], gaps[gaps.len() - 1]);
+    let [first, middle, end] = gaps[..] else { return Ok(OneSide::Unknown) };
     if !(end.is_finite() && derivative.is_finite()) {
         return Ok(OneSide::Unknown);
     }
-    if end <= probe.tolerance.differences * size + rounding || end <= CLOSING * first {
+    if end <= probe.tolerance.differences * size + rounding || end <= CLOSING * middle {
         return Ok(OneSide::Agrees);
     }
     // A slope that grows with each smaller step has no limit.

@@ -56,13 +56,14 @@ fn judge(probe: &mut Probe<'_>, point: &Point, first: Outcome, entry: Entry) -> 
     let near = probe.nearby(point);
     let sample = probe.sample_second_elsewhere(&near, entry)?;
     if sample.is_informative() {
-        let outcome = judge_sample(probe, &near, sample.clone(), first, entry)?;
+        let scale = sample.scale;
+        let outcome = judge_sample(probe, &near, sample, first, entry)?;
         return Ok(match outcome {
             Outcome::Passed(_) | Outcome::Suspect(..) | Outcome::AllZero if !here.is_finite() => {
                 Outcome::Inconclusive("second derivatives are not finite at these arguments".to_owned())
             }
             // Zero here, right nearby, and the gradient changes: of `exp(-r * r)` with `r = sqrt(x * x + y * y)` at the origin.
-            Outcome::Passed(_) | Outcome::AllZero if misses_a_change(&here, &sample, &tolerance) => {
+            Outcome::Passed(_) | Outcome::AllZero if misses_a_change(&here, scale, &tolerance) => {
                 Outcome::Suspect(here.record(&tolerance), text_of_differences(&here))
             }
             other => other,
@@ -93,7 +94,7 @@ fn judge_sample(probe: &mut Probe<'_>, point: &Point, sample: Sample, first: Out
     if let Some(text) = aliased_direction::check_second(probe, point, entry, sample.scale)? {
         return Ok(Outcome::Wrong(record, text));
     }
-    if matches!(sample.one_side, OneSide::Apart(_)) {
+    if sample.is_apart_on_one_side() {
         return Ok(Outcome::Suspect(record, text_of_differences(&sample)));
     }
     if sample.differences_agree(&tolerance) || !sample.converged {
@@ -114,10 +115,10 @@ fn judge_sample(probe: &mut Probe<'_>, point: &Point, sample: Sample, first: Out
     Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")))
 }
 
-/// Whether second derivatives are zero where those of a point nearby are not, and the gradient changes there.
-fn misses_a_change(here: &Sample, near: &Sample, tolerance: &Tolerance) -> bool {
+/// Whether second derivatives are zero where those of a point nearby, of size `scale`, are not, and the gradient changes.
+fn misses_a_change(here: &Sample, scale: f64, tolerance: &Tolerance) -> bool {
     match here.one_side {
-        OneSide::Unknown => here.converged && here.differences.abs() > tolerance.differences * near.scale,
+        OneSide::Unknown => here.converged && here.differences.abs() > tolerance.differences * scale,
         OneSide::Agrees => false,
         OneSide::Apart(_) => true,
     }
