@@ -72,6 +72,24 @@ impl Edit {
         unsafe { LLVMStructTypeInContext(self.context, fields.as_mut_ptr(), fields.len() as u32, 0) }
     }
 
+    /// A new function of this module alone, without a body, which throws nothing.
+    pub fn function(&self, name: &str, result: LLVMTypeRef, parameters: &[LLVMTypeRef]) -> LLVMValueRef {
+        let name = CString::new(name).unwrap_or_default();
+        let mut parameters = parameters.to_vec();
+        unsafe {
+            let ty = LLVMFunctionType(result, parameters.as_mut_ptr(), parameters.len() as u32, 0);
+            let function = LLVMAddFunction(self.module, name.as_ptr(), ty);
+            LLVMSetLinkage(function, llvm_sys::LLVMLinkage::LLVMInternalLinkage);
+            self.attribute(function, "nounwind", 0);
+            function
+        }
+    }
+
+    /// The parameters of a function.
+    pub fn parameters(&self, function: LLVMValueRef) -> Vec<LLVMValueRef> {
+        (0..unsafe { LLVMCountParams(function) }).map(|i| unsafe { LLVMGetParam(function, i) }).collect()
+    }
+
     /// A constant of 64 bits.
     pub fn number(&self, n: u64) -> LLVMValueRef {
         unsafe { LLVMConstInt(self.i64, n, 0) }

@@ -9,7 +9,6 @@ use crate::rules::Rule;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use llvm_sys::LLVMLinkage;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use std::ffi::CString;
@@ -101,23 +100,11 @@ impl Builder<'_> {
     }
 
     fn function(&self, name: &str, result: LLVMTypeRef, parameters: &[LLVMTypeRef]) -> LLVMValueRef {
-        let name = CString::new(format!("ffgrad.loop.{name}.{}", self.number)).unwrap_or_default();
-        let mut parameters = parameters.to_vec();
-        unsafe {
-            let ty = LLVMFunctionType(result, parameters.as_mut_ptr(), parameters.len() as u32, 0);
-            let function = LLVMAddFunction(self.edit.module, name.as_ptr(), ty);
-            LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
-            self.edit.attribute(function, "nounwind", 0);
-            function
-        }
+        self.edit.function(&format!("ffgrad.loop.{name}.{}", self.number), result, parameters)
     }
 
     fn begin(&self, function: LLVMValueRef) {
         self.edit.at_end(self.edit.block_in(function));
-    }
-
-    fn parameters(function: LLVMValueRef) -> Vec<LLVMValueRef> {
-        (0..unsafe { LLVMCountParams(function) }).map(|i| unsafe { LLVMGetParam(function, i) }).collect()
     }
 
     fn field(&self, ty: LLVMTypeRef, base: LLVMValueRef, i: usize) -> LLVMValueRef {
@@ -155,7 +142,7 @@ impl Builder<'_> {
     fn call_step(&self) -> LLVMValueRef {
         let function = self.function("step", self.edit.void, &[self.edit.ptr]);
         self.begin(function);
-        let given = self.unpack(Self::parameters(function)[0]).concat();
+        let given = self.unpack(self.edit.parameters(function)[0]).concat();
         self.edit.call(self.outlined.step, &given);
         unsafe { LLVMBuildRetVoid(self.edit.builder) };
         function
@@ -178,7 +165,7 @@ impl Builder<'_> {
         let edit = self.edit;
         let function = self.function(mode, edit.void, &[edit.ptr, edit.ptr]);
         self.begin(function);
-        let [memory, shadows] = Self::parameters(function)[..] else { return function };
+        let [memory, shadows] = self.edit.parameters(function)[..] else { return function };
         let [pointers, carried, others] = self.unpack(memory);
         let mut given = vec![self.outlined.step, self.word("enzyme_const"), pointers[0]];
         let rest = pointers[1..].iter().chain(&carried).enumerate();
@@ -216,7 +203,7 @@ impl Builder<'_> {
 
     /// The same for the values.
     fn given(&self, function: LLVMValueRef, shadows: bool) -> Given {
-        let all = Self::parameters(function);
+        let all = self.edit.parameters(function);
         if !shadows {
             return Given { arguments: all, shadows: Vec::new() };
         }
@@ -334,7 +321,7 @@ impl Builder<'_> {
         let function = self.function("reverse", self.edit.void, &types);
         self.begin(function);
         let described = self.describe(&self.given(function, true), step, Some(vjp));
-        let saved = Self::parameters(function)[types.len() - 1];
+        let saved = self.edit.parameters(function)[types.len() - 1];
         self.runtime("reverse", self.edit.void, &[described, saved]);
         unsafe { LLVMBuildRetVoid(self.edit.builder) };
         function

@@ -16,7 +16,6 @@ use crate::lowering::caught::build::Edit;
 use crate::rules::Rule;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use llvm_sys::LLVMLinkage;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use std::ffi::CString;
@@ -66,25 +65,15 @@ impl Builder<'_> {
         self.outlined.integers.len()
     }
 
+    /// A new function, at whose start the builder stands.
     fn function(&self, name: &str, result: LLVMTypeRef, parameters: &[LLVMTypeRef]) -> LLVMValueRef {
-        let name = CString::new(name).unwrap_or_default();
-        let mut parameters = parameters.to_vec();
-        unsafe {
-            let ty = LLVMFunctionType(result, parameters.as_mut_ptr(), parameters.len() as u32, 0);
-            let function = LLVMAddFunction(self.edit.module, name.as_ptr(), ty);
-            LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
-            self.edit.attribute(function, "nounwind", 0);
-            self.edit.at_end(self.edit.block_in(function));
-            function
-        }
+        let function = self.edit.function(name, result, parameters);
+        self.edit.at_end(self.edit.block_in(function));
+        function
     }
 
-    fn parameters(function: LLVMValueRef) -> Vec<LLVMValueRef> {
-        (0..unsafe { LLVMCountParams(function) }).map(|i| unsafe { LLVMGetParam(function, i) }).collect()
-    }
-
-    fn types(function: LLVMValueRef) -> Vec<LLVMTypeRef> {
-        Self::parameters(function).into_iter().map(|p| unsafe { LLVMTypeOf(p) }).collect()
+    fn types(&self, function: LLVMValueRef) -> Vec<LLVMTypeRef> {
+        self.edit.parameters(function).into_iter().map(|p| unsafe { LLVMTypeOf(p) }).collect()
     }
 
     /// What the function of the nest takes of the parameters of the whole.
@@ -94,7 +83,7 @@ impl Builder<'_> {
 
     fn body(&self) {
         self.edit.at_end(self.edit.block_in(self.outlined.whole));
-        let given = Self::parameters(self.outlined.whole);
+        let given = self.edit.parameters(self.outlined.whole);
         self.edit.call(self.outlined.sweep, &given[..self.own()]);
         unsafe { LLVMBuildRetVoid(self.edit.builder) };
     }
@@ -144,8 +133,8 @@ impl Builder<'_> {
     /// `ptr save(pointers, integers, sizes)`.
     fn save(&self) -> LLVMValueRef {
         let name = format!("ffgrad.keep.{WHOLE}{}", self.number);
-        let function = self.function(&name, self.edit.ptr, &Self::types(self.outlined.whole));
-        let given = Self::parameters(function);
+        let function = self.function(&name, self.edit.ptr, &self.types(self.outlined.whole));
+        let given = self.edit.parameters(function);
         let sizes = &given[self.own()..];
         let (places, total) = self.layout(sizes);
         let tape = self.library(c"malloc", self.edit.ptr, &[total]);
@@ -163,14 +152,14 @@ impl Builder<'_> {
         let edit = self.edit;
         let (pointers, own) = (self.pointers(), self.own());
         let mut types = vec![edit.ptr; 2 * pointers];
-        types.extend(&Self::types(self.outlined.whole)[pointers..]);
+        types.extend(&self.types(self.outlined.whole)[pointers..]);
         if reverses {
             types.push(edit.ptr);
         }
         let gradient = self.gradient(reverses);
         let name = format!("ffgrad.{}.{WHOLE}{}", if reverses { "back" } else { "along" }, self.number);
         let function = self.function(&name, edit.void, &types);
-        let given = Self::parameters(function);
+        let given = self.edit.parameters(function);
         let sizes = &given[pointers + own..];
         let (places, _) = self.layout(sizes);
         let mut arguments = Vec::new();
@@ -220,7 +209,7 @@ impl Builder<'_> {
         types.extend(&self.outlined.integers);
         let function = self.function(&format!("{GRADIENT}{mode}.{}", self.number), edit.void, &types);
         edit.attribute(function, "noinline", 0);
-        let given = Self::parameters(function);
+        let given = self.edit.parameters(function);
         for i in 0..self.pointers() + shadows {
             unsafe {
                 let kind = LLVMGetEnumAttributeKindForName(c"noalias".as_ptr(), 7);
