@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.problem import Function, Problem, rng
+from harness.time_loop import compiled, looped
 
 HERE = Path(__file__).resolve().parent
 M, N, STEPS = 100, 120, 200
@@ -27,8 +28,8 @@ def problems(quick: bool) -> Iterator[Problem]:
         dims={"m": M, "n": N, "steps": STEPS},
         primal="u k m n steps u_out",
         gradient="u k m n steps du_out du",
-        torch=lambda: _looped(_torch_step),
-        compiled=_compiled,
+        torch=lambda: looped(_torch_step, STEPS),
+        compiled=lambda: compiled(_torch_step, STEPS),
         jax=_jax,
         options={"sizes": {"steps": STEPS}},
     )
@@ -42,21 +43,6 @@ def _torch_step(u: Any, k: Any) -> Any:
     import torch
 
     return u + k * torch.nn.functional.pad(_laplace(u), (1, 1, 1, 1))
-
-
-def _looped(step: Callable[[Any, Any], Any]) -> Function:
-    def heat(u: Any, k: Any) -> Any:
-        for _ in range(STEPS):
-            u = step(u, k)
-        return u
-
-    return heat
-
-
-def _compiled() -> Function:
-    import torch
-
-    return _looped(torch.compile(_torch_step, dynamic=False, fullgraph=True))
 
 
 def _jax() -> Function:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from harness.problem import Function, Problem, rng
+from harness.time_loop import compiled, looped
 
 HERE = Path(__file__).resolve().parent
 N, STEPS = 1000, 1000
@@ -28,8 +29,8 @@ def problems(quick: bool) -> Iterator[Problem]:
         dims={"n": N, "steps": STEPS},
         primal="u k n steps u_out",
         gradient="u k n steps du_out du dk",
-        torch=lambda: _looped(_torch_step),
-        compiled=_compiled,
+        torch=lambda: looped(_torch_step, STEPS),
+        compiled=lambda: compiled(_torch_step, STEPS),
         jax=_jax,
         options={"sizes": {"steps": STEPS}},
     )
@@ -45,21 +46,6 @@ def _torch_step(u: Any, k: Any) -> Any:
 
     flux = _flux(u)
     return torch.cat([u[:1], u[1:-1] + k * (flux[1:] - flux[:-1]), u[-1:]])
-
-
-def _looped(step: Callable[[Any, Any], Any]) -> Function:
-    def heat(u: Any, k: Any) -> Any:
-        for _ in range(STEPS):
-            u = step(u, k)
-        return u
-
-    return heat
-
-
-def _compiled() -> Function:
-    import torch
-
-    return _looped(torch.compile(_torch_step, dynamic=False, fullgraph=True))
 
 
 def _jax() -> Function:
