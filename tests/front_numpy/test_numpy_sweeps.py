@@ -113,7 +113,7 @@ def test_random_time_loops_have_the_gradient_that_they_have_without_sweeps(tmp_p
 
 
 @pytest.mark.parametrize("real", ["float", "double"])
-def test_random_time_loops_pass_the_check_and_have_second_derivatives(tmp_path: Path, real: str) -> None:
+def test_both_modes_of_random_time_loops_agree(tmp_path: Path, real: str) -> None:
     for seed in (20, 21):
         path = tmp_path / f"run{seed}.c"
         path.write_text(program(seed, real))
