@@ -131,7 +131,7 @@ pub const PASSES: [PassInfo; 69] = [
         name: "static-locals",
         file: "lowering/static_locals.rs",
         why: "Enzyme fills the shadow of a static variable in the first call only, and later calls read memory that is gone; makes its initialisation inactive, or, where the function changes the variable, has it begin anew in each call",
-        test: "cases/cpp/static_local_table.cpp",
+        test: "cases/cpp/kept_objects.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },
