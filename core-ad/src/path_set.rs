@@ -18,6 +18,18 @@ pub const fn range(count: u32) -> u8 {
     }
 }
 
+/// The ranges of counts below four.
+const FEW: u8 = 0b111;
+
+/// Whether a count of zero is a path of its own, where verified ones were in these ranges: a loop that ran four times and more, and ends at once now.
+/// What replaces one turn of a branch has a counter by itself.
+pub const fn zero_is_new(ranges: u8) -> bool {
+    ranges != 0 && ranges & FEW == 0
+}
+
+/// What records that a count of zero was verified.
+pub const ZERO: u8 = 1;
+
 /// A set of pairs of a counter and a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -47,14 +59,30 @@ impl PathSet {
         }
     }
 
-    /// Adds all of another set.
+    /// The ranges of a counter; none where it was always 0.
+    pub fn ranges(&self, counter: u16) -> u8 {
+        self.0.get(&counter).copied().unwrap_or(0)
+    }
+
+    /// Adds all of another set, and the zeros of either.
     pub fn merge(&mut self, other: &PathSet) {
+        let zeros: Vec<u16> = match self.is_empty() || other.is_empty() {
+            true => Vec::new(),
+            false => self.ended_at_once(other).chain(other.ended_at_once(self)).collect(),
+        };
         other.iter().for_each(|(counter, ranges)| self.insert(counter, ranges));
+        zeros.into_iter().for_each(|counter| self.insert(counter, ZERO));
+    }
+
+    /// The counters of loops that never end at once here, and do in another set.
+    fn ended_at_once(&self, other: &PathSet) -> impl Iterator<Item = u16> {
+        self.iter().filter(|(counter, ranges)| zero_is_new(*ranges) && other.ranges(*counter) == 0).map(|found| found.0)
     }
 
     /// Whether all of another set is in it.
     pub fn contains(&self, other: &PathSet) -> bool {
-        other.iter().all(|(counter, ranges)| ranges & !self.0.get(&counter).copied().unwrap_or(0) == 0)
+        let is_known = |(counter, ranges): (u16, u8)| ranges & !self.ranges(counter) == 0;
+        other.iter().all(is_known) && self.ended_at_once(other).next().is_none()
     }
 }
 
@@ -78,10 +106,18 @@ mod tests {
     #[test]
     fn a_set_contains_what_was_merged_and_no_other_range() {
         let mut set = PathSet::of(&[0, 1, 5]);
-        assert!(set.contains(&PathSet::of(&[0, 1, 7])) && set.contains(&PathSet::default()));
+        assert!(set.contains(&PathSet::of(&[0, 1, 7])) && set.contains(&PathSet::of(&[0, 0, 4])));
         assert!(!set.contains(&PathSet::of(&[0, 2, 5])) && !set.contains(&PathSet::of(&[1])));
         set.merge(&PathSet::of(&[1, 2]));
         assert!(set.contains(&PathSet::of(&[1, 2, 4])) && set.contains(&PathSet::of(&[1, 1])));
+    }
+
+    #[test]
+    fn a_loop_that_ends_at_once_is_new_until_it_was_merged() {
+        let mut set = PathSet::of(&[1, 5]);
+        assert!(!set.contains(&PathSet::of(&[1])));
+        set.merge(&PathSet::of(&[1]));
+        assert!(set.contains(&PathSet::of(&[1])) && set.contains(&PathSet::of(&[1, 5])));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::verify::{Moved, Place, Probe, Sample};
 /// A value of the function at a step along a direction, and the sum of its terms' magnitudes.
 pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
 
+/// Steps whose estimates are apart by no more than this part of their gap to the derivative agree on another number.
+const AGREED: f64 = 0.25;
+
 /// The estimate of a derivative with one step, and the rounding of the function's values behind it.
 struct Difference {
     step: f64,
@@ -69,7 +72,10 @@ impl Probe<'_> {
     }
 
     /// Whether differences with steps so small agree that larger ones step over cells of a table. Rounding may have no part in it.
-    fn finer_differences(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<bool> {
+    fn finer_differences(&self, estimate: Along<'_>, by_step: &[Difference], sample: &mut Sample) -> Result<bool> {
+        if contradict(by_step, sample.forward) {
+            return Ok(false);
+        }
         for &h in self.tolerance.finer {
             let (difference, size) = estimate(h)?;
             sample.differences = difference / (2.0 * h);
@@ -87,8 +93,7 @@ impl Probe<'_> {
     /// Whether differences agree once their leading error, which falls with the square of the step, is extrapolated to zero
     /// (Richardson). At the minimum of a fit the gradient is small beside that error with any step, and beside rounding with a shorter one.
     /// A jump or a kink has no such error, and stays.
-    fn extrapolated_differences(&self, by_step: &mut [Difference], sample: &mut Sample) -> bool {
-        by_step.sort_by(|a, b| b.step.total_cmp(&a.step));
+    fn extrapolated_differences(&self, by_step: &[Difference], sample: &mut Sample) -> bool {
         let before = sample.rounding;
         sample.extrapolated.clear();
         for pair in by_step.windows(2) {
@@ -108,27 +113,24 @@ impl Probe<'_> {
     }
 
     fn differences(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<()> {
-        let mut estimates: Vec<f64> = Vec::new();
         let mut by_step: Vec<Difference> = Vec::new();
         for &h in self.tolerance.steps {
             let (difference, size) = estimate(h)?;
             sample.differences = difference / (2.0 * h);
             sample.rounding = 16.0 * self.tolerance.epsilon * size;
             sample.noise = sample.rounding / h;
-            if sample.is_finite() && sample.noise <= 0.1 * sample.scale && sample.differences_agree(&self.tolerance) {
+            let is_near = sample.is_finite() && sample.noise <= 0.1 * sample.scale;
+            let larger = by_step.partition_point(|larger| larger.step > h);
+            if is_near && sample.differences_agree(&self.tolerance) && !contradict(&by_step[..larger], sample.forward) {
                 sample.converged = true;
                 return Ok(());
             }
-            estimates.push(sample.differences);
-            by_step.push(Difference { step: h, value: sample.differences, rounding: sample.rounding });
+            by_step.insert(larger, Difference { step: h, value: sample.differences, rounding: sample.rounding });
         }
-        if self.extrapolated_differences(&mut by_step, sample) {
+        if self.extrapolated_differences(&by_step, sample) || self.finer_differences(estimate, &by_step, sample)? {
             return Ok(());
         }
-        if self.finer_differences(estimate, sample)? {
-            return Ok(());
-        }
-        let pairs = estimates.windows(2).map(|p| ((p[0] - p[1]).abs(), p[0]));
+        let pairs = by_step.windows(2).map(|pair| ((pair[0].value - pair[1].value).abs(), pair[0].value));
         let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
         sample.noise = 0.0;
         if let Some((gap, estimate)) = best {
@@ -137,4 +139,14 @@ impl Probe<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether three steps, largest first, agree with each other on another number than the derivative. That a smaller one does not may be the rounding of
+/// a quotient of small numbers (`x / (exp(x) - 1)`), or a branch for these arguments alone.
+fn contradict(by_step: &[Difference], derivative: f64) -> bool {
+    by_step.windows(3).any(|three| {
+        let [coarse, middle, fine] = three else { return false };
+        let limit = AGREED * (middle.value - derivative).abs();
+        (coarse.value - middle.value).abs() < limit && (middle.value - fine.value).abs() < limit
+    })
 }

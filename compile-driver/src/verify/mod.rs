@@ -67,10 +67,15 @@ impl Tolerance {
         Tolerance { identity: 10.0 * self.identity, differences: 2.0 * self.differences, ..self }
     }
 
+    /// The step of a single one-sided difference: the largest of the usual ones but one, above the rounding of quotients of small numbers.
+    fn one_sided_step(self) -> f64 {
+        if self.epsilon > f64::EPSILON { 3e-2 } else { 1e-4 }
+    }
+
     const DOUBLE: Tolerance = Tolerance {
         identity: 1e-7,
         differences: 1e-3,
-        steps: &[1e-5, 1e-6, 1e-4, 1e-7, 1e-3],
+        steps: &[1e-5, 1e-6, 1e-4, 1e-3, 1e-7],
         finer: &[1e-8, 1e-9, 1e-10],
         epsilon: f64::EPSILON,
     };
@@ -217,7 +222,7 @@ impl<'a> Probe<'a> {
             return Ok(Outcome::Wrong(here.record(&self.tolerance), text));
         }
         // The point of all other comparisons: where first derivatives are informative.
-        let (first, point) = match here.is_informative() {
+        let (mut first, point) = match here.is_informative() {
             true => (self.judge(&values, here)?, values.clone()),
             false => self.sample_nearby(&values, &here)?,
         };
@@ -225,8 +230,10 @@ impl<'a> Probe<'a> {
             if let Some(wrong) = components::check(self, &point)? {
                 return Ok(wrong);
             }
-            if let Some(wrong) = part_differences::check(self, &point)? {
-                return Ok(wrong);
+            match part_differences::check(self, &point)? {
+                Some(Outcome::Suspect(record, text)) if first.is_right() => first = Outcome::Suspect(record, text),
+                Some(Outcome::Suspect(..)) | None => {}
+                Some(wrong) => return Ok(wrong),
             }
             if let Some(wrong) = further::check(self, &values)? {
                 return Ok(wrong);

@@ -3,8 +3,13 @@
 //! Differences of the whole are dominated by what has the largest derivative. So each argument is moved by itself, and then the elements whose
 //! derivatives are faint beside the others: Enzyme's usual mistake that both modes have in common is a derivative that is
 //! taken for zero. A disagreement counts where the differences converge, and stays at two generic points nearby: no kink, and no rounding.
+//!
+//! Programs have branches for zeros and other whole numbers (`x == 0 ? 1 : x / (exp(x) - 1)`). One such element among thousands is lost in a
+//! difference of the whole, and no point nearby has it. So these are moved by themselves, and count where both one-sided differences agree with
+//! each other: there is no kink, and the derivative is another.
 
 use crate::error::{Error, Result};
+use crate::verify::differences::one_sided;
 use crate::verify::sample::{Numbers, Point, root_mean_square};
 use crate::verify::{Moved, Outcome, Place, Probe, Sample, disagreement_text};
 use std::time::Instant;
@@ -15,13 +20,21 @@ const MOST_ARGUMENTS: usize = 8;
 /// A derivative is faint where it changes the result by less than this part of what the strongest one does.
 const FAINT: f64 = 1e-3;
 
+/// Above this, numbers are whole by their size.
+const MOST_WHOLE: f64 = 1e6;
+
 /// Generic points at which a disagreement has to stay.
 const POINTS: usize = 2;
+
+/// How many times as far as each other one-sided differences have to be from the derivative.
+const APART: f64 = 4.0;
 
 /// Which elements are moved, for each argument, and how to call them.
 struct Moving {
     elements: Vec<Vec<bool>>,
     name: String,
+    /// Whether these values are special: points nearby say nothing.
+    is_special: bool,
 }
 
 /// What is wrong in a part, at a point where the whole passed; `None` if nothing is.
@@ -43,6 +56,12 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
         if !disagrees(probe, &sample) {
             continue;
         }
+        if moving.is_special {
+            if let Some(text) = smooth_text(probe, point, &moving, &sample)? {
+                return Ok(Some(Outcome::Suspect(sample.record(&probe.tolerance), text)));
+            }
+            continue;
+        }
         let stays = probe.at(Place::Other, |probe| stays_nearby(probe, point, &moving));
         match stays {
             Ok(true) => {
@@ -56,7 +75,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
     Ok(None)
 }
 
-/// Each argument, where there are several, and the faint elements.
+/// Each argument, where there are several, the faint elements, and special ones.
 fn parts(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
     let all: Vec<usize> = (0..point.len()).filter(|&arg| probe.moves(arg)).collect();
     let strength = strengths(probe, point);
@@ -67,16 +86,61 @@ fn parts(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
         let elements: Vec<Vec<bool>> = strength.iter().map(|all| all.iter().map(is_faint).collect()).collect();
         if elements.iter().flatten().any(|faint| *faint) {
             let name = "the elements with the smallest derivatives".to_owned();
-            parts.push(Moving { elements, name });
+            parts.push(Moving { elements, name, is_special: false });
         }
     }
+    parts.extend(special(probe, point));
     if all.len() > 1 {
         parts.extend(all.iter().take(MOST_ARGUMENTS).map(|&only| Moving {
             elements: strength.iter().enumerate().map(|(arg, s)| vec![arg == only; s.len()]).collect(),
             name: format!("`{}`", probe.call.plan.args[only].name),
+            is_special: false,
         }));
     }
     parts
+}
+
+/// The zeros, and the other whole numbers, where most elements are neither.
+fn special(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
+    let values: Numbers = (0..point.len())
+        .map(|arg| if probe.moves(arg) { probe.input_values(point, arg) } else { Vec::new() })
+        .collect();
+    let count: usize = values.iter().map(Vec::len).sum();
+    let is_whole = |x: &f64| *x != 0.0 && x.abs() < MOST_WHOLE && x.fract() == 0.0;
+    let kinds: [(&str, &dyn Fn(&f64) -> bool); 2] = [("zeros", &|x| *x == 0.0), ("whole numbers", &is_whole)];
+    let of_kind = |(name, is_one): (&str, &dyn Fn(&f64) -> bool)| {
+        let elements: Vec<Vec<bool>> = values.iter().map(|all| all.iter().map(is_one).collect()).collect();
+        let found = elements.iter().flatten().filter(|one| **one).count();
+        (found > 0 && 2 * found < count).then(|| Moving {
+            elements,
+            name: format!("the elements that are {name}"),
+            is_special: true,
+        })
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+/// What to say where the function is smooth along a part, and its slope another than the derivative.
+fn smooth_text(probe: &mut Probe<'_>, point: &Point, moving: &Moving, sample: &Sample) -> Result<Option<String>> {
+    let cotangent = probe.last.0.clone();
+    let direction = masked(probe.random_tangent(point), moving);
+    let derivative = probe.dot(&cotangent, &probe.jvp(point, &direction)?).0;
+    let place = probe.place.replace(Place::Moved);
+    let slopes = one_sided_slopes(probe, point, &cotangent, &direction);
+    probe.place.set(place);
+    let (forward, backward) = slopes?;
+    let gap = (forward - derivative).abs().min((backward - derivative).abs());
+    let is_smooth = APART * (forward - backward).abs() < gap;
+    Ok(is_smooth.then(|| format!("{} along {}", disagreement_text(sample), moving.name)))
+}
+
+/// The slopes on both sides of a point along a direction.
+fn one_sided_slopes(probe: &Probe<'_>, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<(f64, f64)> {
+    let value = |h: f64| Ok(probe.dot(cotangent, &probe.primal(&probe.moved(point, direction, h))?));
+    let step = probe.tolerance.one_sided_step();
+    let forward = one_sided(&value, step)?.0 / (2.0 * step);
+    let backward = -one_sided(&|h| value(-h), step)?.0 / (2.0 * step);
+    Ok((forward, backward))
 }
 
 /// By how much each element changes the last sample's number, moved by the size of its array.

@@ -68,14 +68,17 @@ impl KnownPaths {
     /// Whether all of a path has been met by verified calls.
     pub fn have(&self, counts: &[u32]) -> bool {
         let known = |(seen, count): (&AtomicU8, &u32)| {
-            *count == 0 || path_set::range(*count) & !seen.load(Ordering::Relaxed) == 0
+            let seen = seen.load(Ordering::Relaxed);
+            path_set::range(*count) & !seen == 0 && !(*count == 0 && path_set::zero_is_new(seen))
         };
         self.seen.iter().zip(counts).all(known)
     }
 
     /// Counts these as verified.
     pub fn add(&self, more: &PathSet) {
-        for (counter, ranges) in more.iter() {
+        let mut all = self.kept();
+        all.merge(more);
+        for (counter, ranges) in all.iter() {
             if let Some(seen) = self.seen.get(usize::from(counter)) {
                 seen.fetch_or(ranges, Ordering::Relaxed);
             }
@@ -146,7 +149,7 @@ mod tests {
     #[test]
     fn a_path_is_known_once_each_of_its_ranges_was_verified() {
         let known = KnownPaths::with(3, &PathSet::of(&[1, 0, 5]));
-        assert!(known.have(&[1, 0, 7]) && known.have(&[0, 0, 4]) && known.have(&[0, 0, 0]));
+        assert!(known.have(&[1, 0, 7]) && known.have(&[0, 0, 4]));
         assert!(!known.have(&[2, 0, 5]) && !known.have(&[1, 1, 5]));
         known.add(&PathSet::of(&[2, 1, 0]));
         assert!(known.have(&[2, 1, 6]) && !known.have(&[3, 1, 6]));
@@ -154,6 +157,14 @@ mod tests {
         // A record of another artifact can have more counters.
         known.add(&PathSet::of(&[0, 0, 0, 9]));
         assert_eq!(known.kept().iter().count(), 3);
+    }
+
+    #[test]
+    fn a_loop_that_ends_at_once_is_a_path_of_its_own_until_it_was_verified() {
+        let known = KnownPaths::with(2, &PathSet::of(&[1, 5]));
+        assert!(known.have(&[0, 5]) && !known.have(&[1, 0]));
+        known.add(&PathSet::of(&[1, 0]));
+        assert!(known.have(&[1, 0]) && known.have(&[1, 6]));
     }
 
     #[test]
