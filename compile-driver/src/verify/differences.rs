@@ -7,7 +7,7 @@ use crate::verify::{Moved, Place, Probe, Sample};
 /// A value of the function at a step along a direction, and the sum of its terms' magnitudes.
 pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
 
-/// Steps whose estimates are apart by no more than this part of their gap to the derivative agree on another number.
+/// Steps whose estimates are apart by no more than this part of themselves, and of their gap to the derivative, agree on another number.
 const AGREED: f64 = 0.25;
 
 /// The estimate of a derivative with one step, and the rounding of the function's values behind it.
@@ -146,7 +146,7 @@ impl Probe<'_> {
 fn contradict(by_step: &[Difference], derivative: f64) -> bool {
     by_step.windows(3).any(|three| {
         let [coarse, middle, fine] = three else { return false };
-        let limit = AGREED * (middle.value - derivative).abs();
+        let limit = AGREED * (middle.value - derivative).abs().min(middle.value.abs());
         (coarse.value - middle.value).abs() < limit && (middle.value - fine.value).abs() < limit
     })
 }

@@ -107,8 +107,7 @@ fn special(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
         .collect();
     let count: usize = values.iter().map(Vec::len).sum();
     let is_whole = |x: &f64| *x != 0.0 && x.abs() < MOST_WHOLE && x.fract() == 0.0;
-    let kinds: [(&str, &dyn Fn(&f64) -> bool); 2] = [("zeros", &|x| *x == 0.0), ("whole numbers", &is_whole)];
-    let of_kind = |(name, is_one): (&str, &dyn Fn(&f64) -> bool)| {
+    let of_kind = |name: &str, is_one: &dyn Fn(&f64) -> bool| {
         let elements: Vec<Vec<bool>> = values.iter().map(|all| all.iter().map(is_one).collect()).collect();
         let found = elements.iter().flatten().filter(|one| **one).count();
         (found > 0 && 2 * found < count).then(|| Moving {
@@ -117,7 +116,7 @@ fn special(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
             is_special: true,
         })
     };
-    kinds.into_iter().filter_map(of_kind).collect()
+    [of_kind("zeros", &|x| *x == 0.0), of_kind("whole numbers", &is_whole)].into_iter().flatten().collect()
 }
 
 /// What to say where the function is smooth along a part, and its slope another than the derivative.
