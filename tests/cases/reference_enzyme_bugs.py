@@ -103,6 +103,20 @@ def jump_into_loop(x: Array) -> Array:
     return s * x
 
 
+def series_by_pointer(x: Array) -> Array:
+    tables = (
+        ((1.5, 0.3, 0.7), (0.2, 1.1, 2.3)),
+        ((0.4, 0.9, 1.9),),
+        ((0.8, 0.1, 0.5), (0.6, 1.3, 2.9), (0.25, 0.45, 0.65)),
+    )
+    y = []
+    for i, t in enumerate(x):
+        table = tables[i % 3]
+        value = sum(a * np.cos(b + c * t) for a, b, c in table)
+        y.append(value * sum(-a * c * np.sin(b + c * t) for a, b, c in table))
+    return np.array(y)
+
+
 def loops_of_branches(x: Array) -> Array:
     n, s = len(x), 0.0
     p = [x[i % n] for i in range(64)]

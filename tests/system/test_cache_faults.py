@@ -174,3 +174,12 @@ def test_the_command_names_the_line_that_enzyme_refuses(cache: Path) -> None:
     shown = ffgrad_command("show", source, "running_sums", "-s", "x[n] -> y[n]", "--ir", "after")
     assert shown.returncode == 1 and not shown.stdout
     assert "growing.c:5" in shown.stderr and "realloc" in shown.stderr
+
+
+def test_a_table_of_pointers_keeps_its_addresses(cache: Path) -> None:
+    """LLVM would make it a table of offsets from its own address, on which Enzyme crashed in the first pipeline."""
+    source = str(ROOT / "tests" / "cases" / "enzyme_bugs" / "series_by_pointer.c")
+    at_first = ("show", source, "place", "-s", "x[n] -> y[n]", "--pipeline", "inlined", "--ir")
+    shown = ffgrad_command(*at_first, "before")
+    assert "@tables" in shown.stdout and "load.relative" not in shown.stdout
+    assert ffgrad_command(*at_first, "after").returncode == 0

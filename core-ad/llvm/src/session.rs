@@ -377,7 +377,7 @@ impl<'ctx> Session<'ctx> {
             for path in library {
                 each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
             }
-            linkage::trim_arguments(each, renamed)?;
+            linkage::trim_arguments(each);
             lowering::trampolines::run(each);
         }
         (self.module, self.plain, self.has_lines) = (Some(module), plain, true);
@@ -401,7 +401,7 @@ impl<'ctx> Session<'ctx> {
     fn read(&self, path: &Path) -> Result<Module<'ctx>> {
         if path.extension().is_some_and(|e| e == "ll") {
             let module = self.read_ir(path)?;
-            codegen::lay_out(&module, &codegen::target_machine("generic")?);
+            codegen::lay_out(&module, &codegen::generic_machine()?);
             return Ok(module);
         }
         Module::parse_bitcode_from_path(path, self.context)

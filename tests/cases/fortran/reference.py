@@ -319,6 +319,11 @@ def cleared_rows(x: Array) -> Array:
     return np.array(y)
 
 
+def hollerith_message(x: Array) -> Array:
+    rate = 0.5 + 0.1 * x[0]
+    return x * np.exp(-rate * x)
+
+
 def status_sums(x: Array) -> Array:
     return np.cbrt(2 + x)
 

@@ -12,6 +12,17 @@ use std::sync::Once;
 
 /// A target machine for a CPU as [`core_ad::cpu`] names it; `native` is this machine with all its features.
 pub fn target_machine(cpu: &str) -> Result<TargetMachine> {
+    machine(cpu, CodeModel::Default)
+}
+
+/// The machine of passes before differentiation, which generates no code. In the medium code model LLVM does not turn tables of
+/// pointers into tables of 32-bit offsets from the table itself: Enzyme's type analysis recurses without end on an initialiser that
+/// has its own address in it.
+pub fn generic_machine() -> Result<TargetMachine> {
+    machine("generic", CodeModel::Medium)
+}
+
+fn machine(cpu: &str, model: CodeModel) -> Result<TargetMachine> {
     initialise_targets();
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
@@ -29,7 +40,7 @@ pub fn target_machine(cpu: &str) -> Result<TargetMachine> {
         .set_cpu(&cpu)
         .set_features(&features)
         .set_reloc_mode(RelocMode::PIC)
-        .set_code_model(CodeModel::Default)
+        .set_code_model(model)
         .set_level(OptimizationLevel::Aggressive);
     target
         .create_target_machine_from_options(&triple, options)

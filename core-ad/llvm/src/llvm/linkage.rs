@@ -143,11 +143,11 @@ pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
     }
 }
 
-/// Calls that pass more than the body takes (Fortran's hidden lengths of character arguments) lose the rest, so
-/// that they fit and can be inlined.
-pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Result<()> {
+/// Calls that pass more than the body takes (Fortran's hidden lengths of character arguments, where the routine has the text as
+/// integers) lose the rest, so that they fit, can be inlined, and take the arguments that passes add.
+pub fn trim_arguments(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
-    for function in renamed.iter().filter_map(|(_, new)| module.get_function(new)) {
+    for function in module.get_functions().filter(|f| !f.get_type().is_var_arg()) {
         let ty = function.get_type();
         let count = ty.count_param_types();
         // SAFETY: iterates over the uses of a live function; a call is erased only after its replacement stands.
@@ -164,6 +164,10 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
                     continue;
                 }
                 let mut arguments: Vec<_> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
+                let fits = |(i, &given)| LLVMTypeOf(given) == LLVMTypeOf(LLVMGetParam(raw, i));
+                if LLVMTypeOf(call) != LLVMGetReturnType(ty.as_type_ref()) || !(0..).zip(&arguments).all(fits) {
+                    continue;
+                }
                 LLVMPositionBuilderBefore(builder.as_mut_ptr(), call);
                 let (values, ty) = (arguments.as_mut_ptr(), ty.as_type_ref());
                 let new = LLVMBuildCall2(builder.as_mut_ptr(), ty, raw, values, count, c"".as_ptr());
@@ -173,7 +177,6 @@ pub fn trim_arguments(module: &Module<'_>, renamed: &[(String, String)]) -> Resu
             }
         }
     }
-    Ok(())
 }
 
 /// Where MPI's handles are integers (MPICH), Enzyme declares its functions with pointer attributes, which LLVM

@@ -34,12 +34,12 @@ pub fn set_options() {
 
 /// Optimises just enough for LLVM to infer `readonly` and `writeonly` on parameters.
 pub fn infer_attributes(module: &Module<'_>) -> Result<()> {
-    run(module, "default<O1>", &codegen::target_machine("generic")?, scalar_only())
+    run(module, "default<O1>", &codegen::generic_machine()?, scalar_only())
 }
 
 /// Drops functions and variables that nothing visible uses.
 pub fn drop_unused(module: &Module<'_>) -> Result<()> {
-    run(module, "globaldce", &codegen::target_machine("generic")?, scalar_only())
+    run(module, "globaldce", &codegen::generic_machine()?, scalar_only())
 }
 
 /// Brings functions into the form in which exceptions are lowered: values instead of variables, and no records about variables, which would
@@ -52,7 +52,7 @@ pub fn simplify_exceptions(module: &Module<'_>) -> Result<()> {
         unsafe { llvm_sys::core::LLVMGlobalEraseMetadata(function.as_value_ref(), line_tables) };
     }
     let passes = "strip-nonlinetable-debuginfo,globaldce,function(sroa,early-cse,simplifycfg)";
-    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+    run(module, passes, &codegen::generic_machine()?, scalar_only())
 }
 
 /// Drops what a function and the parts of rules do not reach, before anything else is spent on it. Returns the names of inactive
@@ -73,7 +73,7 @@ pub fn drop_unreachable(
 
 /// Drops debug information but for lines.
 pub fn keep_lines(module: &Module<'_>) -> Result<()> {
-    run(module, "strip-nonlinetable-debuginfo", &codegen::target_machine("generic")?, scalar_only())
+    run(module, "strip-nonlinetable-debuginfo", &codegen::generic_machine()?, scalar_only())
 }
 
 /// Splits coroutines at their suspension points. Before anything else sees them: a coroutine that is not split yet
@@ -81,7 +81,7 @@ pub fn keep_lines(module: &Module<'_>) -> Result<()> {
 pub fn split_coroutines(module: &Module<'_>) -> Result<()> {
     let passes = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),\
                   coro-early,cgscc(coro-split),coro-cleanup,globaldce";
-    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+    run(module, passes, &codegen::generic_machine()?, scalar_only())
 }
 
 /// `-O1` inlines next to nothing, and what Enzyme differentiates as a function of its own it treats worse: it
@@ -95,7 +95,7 @@ pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
     if !matches!(variant, Pipeline::Inlined | Pipeline::Guarded | Pipeline::Apart) {
         return Ok(());
     }
-    run(module, INLINE, &codegen::target_machine("generic")?, scalar_only())
+    run(module, INLINE, &codegen::generic_machine()?, scalar_only())
 }
 
 /// Brings loops that are to be checkpointed into the form in which they are outlined: variables as values, one entry and one latch each, and
@@ -103,7 +103,7 @@ pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
 pub fn before_checkpoints(module: &Module<'_>) -> Result<()> {
     let passes = "globaldce,function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,\
                   loop-mssa(loop-rotate,licm),early-cse<memssa>,sroa,simplifycfg,loop-simplify,lcssa)";
-    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+    run(module, passes, &codegen::generic_machine()?, scalar_only())
 }
 
 /// Passes that join no stores and copies: what they make has no type.
@@ -113,7 +113,7 @@ const KEEP_TYPES: &str = "function(loop-simplify,loop-mssa(loop-rotate,licm),ear
 
 /// LLVM passes before differentiation, for each pipeline variant, behind [`inline`].
 pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<()> {
-    let machine = codegen::target_machine("generic")?;
+    let machine = codegen::generic_machine()?;
     let pipeline = match variant {
         Pipeline::O2 => "default<O2>",
         Pipeline::Apart => KEEP_TYPES,
@@ -138,18 +138,18 @@ pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
     let unroll = "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,loop(loop-rotate,loop-unroll-full))";
     let fold = "function(sroa,early-cse<memssa>,gvn,sccp,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
     let passes = format!("always-inline,{unroll},{fold},{fold},globaldce");
-    run(module, &passes, &codegen::target_machine("generic")?, scalar_only())
+    run(module, &passes, &codegen::generic_machine()?, scalar_only())
 }
 
 /// Simplifies Enzyme's output (`x + 0.0`), so that the loop passes recognise loops.
 pub fn clean_up(module: &Module<'_>) -> Result<()> {
     let passes = "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-simplify)";
-    run(module, passes, &codegen::target_machine("generic")?, scalar_only())
+    run(module, passes, &codegen::generic_machine()?, scalar_only())
 }
 
 /// Inlines what is marked so.
 pub fn inline_marked(module: &Module<'_>) -> Result<()> {
-    run(module, "always-inline", &codegen::target_machine("generic")?, scalar_only())
+    run(module, "always-inline", &codegen::generic_machine()?, scalar_only())
 }
 
 /// The full pipeline for the real target.
@@ -187,7 +187,7 @@ fn outline_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<()> {
 
 /// Runs passes on one function.
 pub fn on_function(function: FunctionValue<'_>, passes: &CStr) -> Result<()> {
-    let machine = codegen::target_machine("generic")?;
+    let machine = codegen::generic_machine()?;
     // SAFETY: a live function, and options that live as long as the call.
     let error: LLVMErrorRef = unsafe {
         let options = LLVMCreatePassBuilderOptions();
