@@ -1,6 +1,6 @@
 //! Code generation: target machines, CPU attributes, static constructors, the object file.
 
-use crate::ir::{Result, set_string_attribute};
+use crate::ir::{self, Result, set_string_attribute};
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
@@ -118,8 +118,37 @@ fn keep<'ctx>(module: &Module<'ctx>, globals: &[PointerValue<'ctx>]) -> Result<(
     Ok(())
 }
 
+/// Instructions from which a module counts as large.
+const LARGE: usize = 20_000;
+
+/// Has LLVM leave instructions in the order that they have after register allocation, from here on. Its scheduler takes a third of the time that
+/// code generation takes where functions hand over hundreds of values, as the two halves of a large derivative do; processors that run
+/// instructions out of order have no use for it.
+fn skip_last_scheduling() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let arguments = [c"ffgrad-llvm", c"-disable-post-ra"].map(|text| text.as_ptr());
+        // SAFETY: so many C strings; the overview may be null. LLVM reads the option where it makes its passes, on this thread.
+        unsafe {
+            llvm_sys::support::LLVMParseCommandLineOptions(
+                arguments.len() as i32,
+                arguments.as_ptr(),
+                std::ptr::null(),
+            );
+        }
+    });
+}
+
+fn is_large(module: &Module<'_>) -> bool {
+    let blocks = ir::functions(module).into_iter().flat_map(ir::blocks);
+    blocks.flat_map(ir::Block::instructions).nth(LARGE).is_some()
+}
+
 /// Writes the object file.
 pub fn object(module: &Module<'_>, machine: &TargetMachine, path: &Path) -> Result<()> {
     place_constructors(module)?;
+    if is_large(module) {
+        skip_last_scheduling();
+    }
     machine.write_to_file(module, FileType::Object, path).map_err(|e| e.to_string())
 }
