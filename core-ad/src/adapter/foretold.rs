@@ -324,9 +324,9 @@ impl<'t, 's> Names<'t, 's> {
             ("vector", [_]) => Some(instance("std::vector", &[&element, &instance("std::allocator", &[&element])])),
             ("array", [_, [count]]) => {
                 let count: u64 = count.parse().ok()?;
-                Some(instance("std::array", &[&element, &format!("{count}ul")]))
+                Some(instance("std::array", &[&element, &unsigned(count)]))
             }
-            ("span", [_]) => Some(instance("std::span", &[&element, &format!("{}ul", u64::MAX)])),
+            ("span", [_]) => Some(instance("std::span", &[&element, &unsigned(u64::MAX)])),
             _ => None,
         }
     }
@@ -355,6 +355,11 @@ impl<'t, 's> Names<'t, 's> {
             _ => None,
         }
     }
+}
+
+/// A number that is an argument of a template, as the demangler spells it.
+fn unsigned(count: u64) -> String {
+    format!("(unsigned long){count}")
 }
 
 /// `MatrixXd`, `RowVector3f`

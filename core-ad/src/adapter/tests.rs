@@ -252,7 +252,8 @@ fn plain_declarations_foretell_what_the_compiler_will_say() {
     assert_eq!(foretold(ridge, "ridge"), expected("fit::ridge", params));
     let rows =
         "double f(const std::vector<std::array<double, 3>>& p, const double *w, size_t n) noexcept\n{ return 0; }";
-    let nested = "std::vector<std::array<double, 3ul>, std::allocator<std::array<double, 3ul> > >";
+    let nested =
+        "std::vector<std::array<double, (unsigned long)3>, std::allocator<std::array<double, (unsigned long)3> > >";
     let params =
         vec![param("p", reference(nested)), param("w", same("const double *")), param("n", same("unsigned long"))];
     assert_eq!(foretold(rows, "f"), expected("f", params));
