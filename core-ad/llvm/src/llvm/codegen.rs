@@ -152,3 +152,35 @@ pub fn object(module: &Module<'_>, machine: &TargetMachine, path: &Path) -> Resu
     }
     machine.write_to_file(module, FileType::Object, path).map_err(|e| e.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+
+    /// A module with a function of so many sums.
+    fn sums(context: &Context, count: usize) -> Module<'_> {
+        let (module, builder) = (context.create_module("sums"), context.create_builder());
+        let number = context.f64_type();
+        let function = module.add_function("sums", number.fn_type(&[number.into()], false), None);
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let given = function.get_first_param().unwrap().into_float_value();
+        let sum = (0..count).fold(given, |sum, _| builder.build_float_add(sum, given, "").unwrap());
+        builder.build_return(Some(&sum)).unwrap();
+        module
+    }
+
+    #[test]
+    fn a_large_module_becomes_an_object_file_as_a_small_one_does() {
+        let context = Context::create();
+        let machine = target_machine("generic").unwrap();
+        for (count, large) in [(10, false), (LARGE + 1, true)] {
+            let module = sums(&context, count);
+            assert_eq!(is_large(&module), large);
+            let path = std::env::temp_dir().join(format!("ffgrad-sums-{}.o", std::process::id()));
+            object(&module, &machine, &path).unwrap();
+            assert!(std::fs::metadata(&path).unwrap().len() > 0);
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
