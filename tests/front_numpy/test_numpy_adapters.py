@@ -12,6 +12,7 @@ import pytest
 from ffgrad.numpy import enzyme
 from numpy.typing import NDArray
 from support.loader import FOLDER
+from torture.faults.failing_tools import tools
 
 SOURCES = FOLDER / "adapters"
 CPP20 = ["-std=c++20"]
@@ -287,3 +288,43 @@ def test_a_container_of_another_size_after_the_call_is_an_exception() -> None:
 def test_a_name_of_a_later_standard_comes_with_the_flag() -> None:
     with pytest.raises(ffgrad.CompileError, match="-std=c\\+\\+20"):
         enzyme(SOURCES / "spans.cpp", "entropy", "p[n] -> return")
+
+
+SQUARES = "double s = 0; for (auto v : x) s += v * v; return s; }\n"
+FORETOLD: dict[str, tuple[str, list[str], int]] = {
+    "containers": ("double f(const std::vector<double>& x) { " + SQUARES, [], 1),
+    "aliases and namespaces": (
+        "using namespace std; using Vec = vector<double>;\nnamespace model { double f(const Vec &x) { " + SQUARES + "}\n",
+        [],
+        1,
+    ),
+    "spans": ("#include <span>\ndouble f(std::span<const double> x) { " + SQUARES, CPP20, 1),
+    "nested": ("double f(std::vector<std::array<double, 1>> y) { std::vector<double> x; for (auto& v : y) "
+               "x.push_back(v[0]); " + SQUARES, [], 1),
+    "macro": ("#define VECTOR std::vector<double>\ndouble f(const VECTOR& x) { " + SQUARES, [], 2),
+    "another branch of the preprocessor": (
+        "#ifdef SINGLE\nusing real = float;\n#else\nusing real = double;\n#endif\n#ifndef SINGLE\n#else\n"
+        "using real = float;\n#endif\ndouble f(const std::vector<real>& x) { " + SQUARES,
+        [],
+        # The first is refused; clang says why once more, without the list of folders.
+        4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORETOLD)
+def test_a_plain_declaration_is_compiled_once(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the adapter that it foretells; what it foretells wrongly counts for nothing."""
+    text, flags, runs = FORETOLD[case]
+    source, log, compiler = tmp_path / "f.cpp", tmp_path / "log", tmp_path / "clang++"
+    source.write_text("#include <array>\n#include <vector>\n" + text)
+    clang = tools()["FFGRAD_CLANG"]
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *emit-llvm*) echo run >> {log};; esac\nexec {clang}++ "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("FFGRAD_CLANG", clang)
+    monkeypatch.setenv("FFGRAD_CLANGXX", str(compiler))
+    signature = "y[n,1] -> return" if case == "nested" else "x[n] -> return"
+    op = enzyme(source, "model::f" if "namespace model" in text else "f", signature, flags=flags)
+    x = normal(4, 1) if case == "nested" else normal(4)
+    assert log.read_text().count("run") == runs
+    np.testing.assert_allclose(op.grad(x), 2 * x, rtol=1e-12)

@@ -6,7 +6,7 @@ use crate::build::frontend::language::{self, Compiled};
 use crate::build::implicit::{self, Program};
 use crate::build::link::libraries;
 use crate::build::refusal::crash::Scene;
-use crate::build::rules::bundled;
+use crate::build::rules::{Prepared, bundled};
 use crate::build::worker::Worker;
 use crate::build::{checkpoint, folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
 use crate::cache::{self, Lock, Staging, entry};
@@ -17,7 +17,7 @@ use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::{FORMAT, Manifest};
 use core_ad::names::{self, Lookup};
-use core_ad::protocol::{OpenMp, Request, Response};
+use core_ad::protocol::{OpenMp, Request, Response, Solver};
 use core_ad::{Prototype, signature};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -105,55 +105,8 @@ fn described(
 ) -> Result<(Manifest, Option<Vec<PathBuf>>)> {
     let Context { spec, tools, cache } = *context;
     let headers = bundled::include_folder(cache)?;
-    let step = Step::begin("compiling the source".to_owned());
-    let mut compiled = compile(context, staging, &headers, false, None)?;
-    drop(step);
-    let _step = Step::begin("finding out the prototype".to_owned());
-    let openmp = openmp::around_engine(context)?;
-    let mut loaded =
-        load(context, worker, &compiled.modules, openmp.clone()).map_err(|e| link::defined_twice(spec, e))?;
-    let mut all_declarations = false;
-    let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
-    if compiled.procedures.is_empty() && missing() {
-        // An inline or static function that nothing uses is emitted on request only.
-        if let Ok(all) = compile(context, staging, &headers, true, None) {
-            compiled = all;
-            all_declarations = true;
-            loaded = load(context, worker, &compiled.modules, openmp.clone())?;
-        }
-    }
-    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions, &compiled.dependencies)?;
-    frontend::cuda::needs_no_host_code(spec, &compiled, &symbol)?;
-    frontend::cuda::check_names(spec, &compiled)?;
-    let programs =
-        implicit::compile(context, worker, &loaded.functions, &compiled.procedures, &headers, staging.path())?;
-    let mut solvers = Vec::new();
-    if !programs.is_empty() {
-        loaded = add_programs(context, worker, &mut compiled, &programs)?;
-        compiled.commands.extend(programs.iter().map(|program| program.command.clone()));
-        solvers.extend(programs.iter().map(|program| program.solver.clone()));
-    }
-    let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
-    let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
-    if let Some(adapter) = frontend::adapter::write(spec, &prototype, staging.path())? {
-        let step = Step::begin("compiling the adapter".to_owned());
-        compiled = compile(context, staging, &headers, all_declarations, Some(&adapter))
-            .map_err(|e| frontend::adapter::rejected(spec, &prototype, e))?;
-        drop(step);
-        loaded = match programs.is_empty() {
-            true => load(context, worker, &compiled.modules, openmp)?,
-            false => add_programs(context, worker, &mut compiled, &programs)?,
-        };
-        rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
-        let found;
-        (found, single_precision) = describe(worker, spec, core_ad::adapter::SYMBOL)?;
-        let adapted = core_ad::adapter::prototype(&prototype, &found).map_err(|e| undescribed(spec, e))?;
-        prototype = Prototype { adapter: Some(adapter.text), ..adapted };
-    }
-    let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
-        Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
-        None => prototype,
-    };
+    let Discovered { compiled, prototype, single_precision, rules, solvers } =
+        discovered(context, staging, worker, &headers)?;
     let plan = signature::plan(&prototype, spec.signature.as_deref(), &spec.options.sizes)?;
     if plan.inputs.len() > 64 {
         let headline = format!("`{}` has {} inputs; 64 is the most", spec.function, plan.inputs.len());
@@ -197,6 +150,122 @@ fn described(
     };
     cache::write_json(&staging.path().join("manifest.json"), &manifest)?;
     Ok((manifest, absent))
+}
+
+/// What the sources turn out to be.
+struct Discovered {
+    compiled: Compiled,
+    prototype: Prototype,
+    single_precision: bool,
+    rules: Prepared,
+    solvers: Vec<Solver>,
+}
+
+/// Compiles the sources and finds out the function's prototype. A function that most likely needs an adapter is compiled together with the
+/// adapter that its text foretells, which saves compiling it twice; from the start again where that is not the adapter that it needs.
+fn discovered(context: &Context<'_>, staging: &Staging, worker: &mut Worker, headers: &Path) -> Result<Discovered> {
+    let Context { spec, tools, .. } = *context;
+    if let Some(adapter) = frontend::adapter::foretold(spec, staging.path())? {
+        let step = Step::begin("compiling the source".to_owned());
+        // What is wrong with the source is said of the source alone.
+        let compiled = compile(context, staging, headers, false, Some(&adapter));
+        drop(step);
+        let unit = adapter.unit.clone();
+        let found = compiled.and_then(|compiled| attempt(context, staging, worker, headers, Some((adapter, compiled))));
+        match found {
+            Ok(Some(discovered)) => return Ok(discovered),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // It is an adapter's again, or nothing's.
+            Ok(None) | Err(_) => std::fs::remove_file(&unit).map_err(cache::io("remove", &unit))?,
+        }
+        *worker = Worker::start(tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+    }
+    let found = attempt(context, staging, worker, headers, None)?;
+    found.ok_or_else(|| undescribed(spec, "it has no adapter".to_owned()))
+}
+
+/// The same, with or without an adapter that is compiled `early`; `None` where that is not the right one.
+fn attempt(
+    context: &Context<'_>,
+    staging: &Staging,
+    worker: &mut Worker,
+    headers: &Path,
+    early: Option<(Adapter, Compiled)>,
+) -> Result<Option<Discovered>> {
+    let spec = context.spec;
+    let step = Step::begin("compiling the source".to_owned());
+    let (early, mut compiled) = match early {
+        Some((adapter, compiled)) => (Some(adapter), compiled),
+        None => (None, compile(context, staging, headers, false, None)?),
+    };
+    drop(step);
+    let _step = Step::begin("finding out the prototype".to_owned());
+    let mut loaded = load(context, worker, &compiled.modules, openmp::around_engine(context)?)
+        .map_err(|e| link::defined_twice(spec, e))?;
+    let mut all_declarations = false;
+    let missing = || matches!(names::find(&spec.function, &loaded.functions), Lookup::Missing { .. });
+    if compiled.procedures.is_empty() && missing() {
+        if early.is_some() {
+            return Ok(None);
+        }
+        // An inline or static function that nothing uses is emitted on request only.
+        if let Ok(all) = compile(context, staging, headers, true, None) {
+            compiled = all;
+            all_declarations = true;
+            loaded = load(context, worker, &compiled.modules, openmp::around_engine(context)?)?;
+        }
+    }
+    let symbol = symbol::find(spec, &compiled.procedures, &loaded.functions, &compiled.dependencies)?;
+    frontend::cuda::needs_no_host_code(spec, &compiled, &symbol)?;
+    frontend::cuda::check_names(spec, &compiled)?;
+    let programs =
+        implicit::compile(context, worker, &loaded.functions, &compiled.procedures, headers, staging.path())?;
+    let mut solvers = Vec::new();
+    if !programs.is_empty() {
+        loaded = add_programs(context, worker, &mut compiled, &programs)?;
+        compiled.commands.extend(programs.iter().map(|program| program.command.clone()));
+        solvers.extend(programs.iter().map(|program| program.solver.clone()));
+    }
+    let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+    let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
+    let adapter = frontend::adapter::write(spec, &prototype, staging.path())?;
+    if early.is_some() && early != adapter {
+        return Ok(None);
+    }
+    if let Some(adapter) = adapter {
+        if early.is_none() {
+            let _step = Step::begin("compiling the adapter".to_owned());
+            compiled = compile(context, staging, headers, all_declarations, Some(&adapter))
+                .map_err(|e| frontend::adapter::rejected(spec, &prototype, e))?;
+            rules = loaded_anew(context, staging, worker, &mut compiled, &programs)?;
+        }
+        let found;
+        (found, single_precision) = describe(worker, spec, core_ad::adapter::SYMBOL)?;
+        let adapted = core_ad::adapter::prototype(&prototype, &found).map_err(|e| undescribed(spec, e))?;
+        prototype = Prototype { adapter: Some(adapter.text), ..adapted };
+    }
+    let prototype = match compiled.procedures.iter().find(|p| p.symbol == symbol) {
+        Some(procedure) => core_ad::fortran::prototype(prototype, procedure).map_err(|e| undescribed(spec, e))?,
+        None => prototype,
+    };
+    Ok(Some(Discovered { compiled, prototype, single_precision, rules, solvers }))
+}
+
+/// Loads what was compiled with an adapter. A worker that has loaded nothing else can be kept for the first build.
+fn loaded_anew(
+    context: &Context<'_>,
+    staging: &Staging,
+    worker: &mut Worker,
+    compiled: &mut Compiled,
+    programs: &[Program],
+) -> Result<Prepared> {
+    let spec = context.spec;
+    *worker = Worker::start(context.tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+    let loaded = match programs.is_empty() {
+        true => load(context, worker, &compiled.modules, openmp::around_engine(context)?)?,
+        false => add_programs(context, worker, compiled, programs)?,
+    };
+    rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())
 }
 
 /// Compiles the sources, those of a folder from what the search for them has left.

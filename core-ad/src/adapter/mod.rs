@@ -3,9 +3,10 @@
 //! In: a prototype of which some parameters are [`Object`]s (containers, views, Eigen's matrices, rows of a matrix). Out: the adapter's
 //! source, and the prototype that a signature is about: the same parameters, with pointers in place of objects, and after each pointer
 //! the sizes that the object needs, which follow from the shape of the argument. `class` reads the names of classes, `text` writes
-//! the source.
+//! the source, `foretold` reads plain declarations ahead of the compiler.
 
 mod class;
+pub mod foretold;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -224,3 +224,72 @@ proptest! {
         let _ = Object::of_class(&class, true);
     }
 }
+
+/// The adapter that a source foretells.
+fn foretold(text: &str, name: &str) -> Option<String> {
+    let (prototype, callee) = foretold::prototype(text, name)?;
+    Some(source(&prototype, &callee, "/m.cpp", true))
+}
+
+#[test]
+fn plain_declarations_foretell_what_the_compiler_will_say() {
+    let matrix = |rows, columns| format!("Eigen::Matrix<double, {rows}, {columns}, 0, {rows}, {columns}>");
+    let reference =
+        |class: &str| Adapted::Object(Object { by: By::Reference, ..Object::of_class(class, true).unwrap() });
+    let same = |exact: &str| Adapted::Same { exact: exact.to_owned() };
+    let value = ReturnType::Value { dtype: DType::F64 };
+    let expected =
+        |callee: &str, params: Vec<Param>| Some(source(&function(value.clone(), params), callee, "/m.cpp", true));
+    let ridge = "// double ridge(int);\n#include <Eigen/Dense>\n#define F(x) \\\n double ridge(x) {}\n\
+        using namespace Eigen; using M = MatrixXd;\nnamespace fit { struct S { int ridge(S s) { return 0; } };\n\
+        inline double ridge(const M& x, Eigen::VectorXd const &y, const double lambda = 0.5) { return '{'; } }";
+    let params = vec![
+        param("x", reference(&matrix(-1, -1))),
+        param("y", reference(&matrix(-1, 1))),
+        param("lambda", same("double")),
+    ];
+    assert_eq!(foretold(ridge, "fit::ridge"), expected("fit::ridge", params.clone()));
+    assert_eq!(foretold(ridge, "ridge"), expected("fit::ridge", params));
+    let rows =
+        "double f(const std::vector<std::array<double, 3>>& p, const double *w, size_t n) noexcept\n{ return 0; }";
+    let nested =
+        "std::vector<std::array<double, (unsigned long)3>, std::allocator<std::array<double, (unsigned long)3> > >";
+    let params =
+        vec![param("p", reference(nested)), param("w", same("const double *")), param("n", same("unsigned long"))];
+    assert_eq!(foretold(rows, "f"), expected("f", params));
+}
+
+#[test]
+fn what_is_not_plain_is_left_to_the_compiler() {
+    let refused = [
+        "double f(const double *x, int n) { return 0; }",
+        "double f(const std::vector<double>& x);",
+        "struct S { double a; }; double f(const S& s, const std::vector<double>& x) { return 0; }",
+        "double f(const std::vector<double>& x) { return 0; } double f(std::vector<float> x) { return 0; }",
+        "template <class T> double f(const std::vector<T>& x) { return 0; }",
+        "struct S { double f(const std::vector<double>& x) { return 0; } };",
+        "double S::f(const std::vector<double>& x) { return 0; }",
+        "auto f(const std::vector<double>& x) -> double { return 0; }",
+        "double f(const std::map<int, double>& x) { return 0; }",
+        "double g(const std::vector<double>& x) { return f(x); }",
+        "const char *t = R\"(a)\"; double f(const std::vector<double>& x) { return 0; }",
+    ];
+    for text in refused {
+        assert_eq!(foretold(text, "f"), None, "{text}");
+    }
+    assert!(foretold("double f(const std::vector<double>& x) { return 0; }", "f").is_some());
+    assert_eq!(foretold("double f(const std::vector<double>& x) { return 0; }", "f<double>"), None);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_to_its_end(text in ".{0,200}") {
+        let _ = foretold(&text, "f");
+    }
+
+    #[test]
+    fn any_tokens_are_read_to_their_end(parts in prop::collection::vec("[a-z]{1,3}|f|[(){}<>;,&*=#\"'/:]|const|using|namespace|double", 0..40)) {
+        let _ = foretold(&parts.join(" "), "f");
+        let _ = foretold(&parts.concat(), "f");
+    }
+}

@@ -9,6 +9,7 @@ use core_ad::{Prototype, adapter, names};
 use std::path::{Path, PathBuf};
 
 /// A function with pointers and sizes around the user's, in a file.
+#[derive(PartialEq, Eq)]
 pub struct Adapter {
     /// Which of the sources it includes.
     pub source: usize,
@@ -40,12 +41,43 @@ pub fn write(spec: &Spec, prototype: &Prototype, staging: &Path) -> Result<Optio
         Language::C => ("adapter.c", false),
         Language::Cuda | Language::Fortran => return Ok(None),
     };
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let callee = names::callee(&prototype.symbol);
-    let text = adapter::source(prototype, &callee, &absolute.display().to_string(), is_cpp);
-    let unit = staging.join(name);
+    written(prototype, &callee, path, is_cpp, source, &staging.join(name)).map(Some)
+}
+
+/// Writes the adapter that the text of a C++ source foretells; `None` where it foretells none. Whether the function needs just this one is
+/// known when it is compiled.
+///
+/// # Errors
+///
+/// Where the file cannot be written.
+pub fn foretold(spec: &Spec, staging: &Path) -> Result<Option<Adapter>> {
+    let [path] = &spec.sources[..] else { return Ok(None) };
+    if spec.options.reach.is_some() || Language::of(path, &spec.function)? != Language::Cpp {
+        return Ok(None);
+    }
+    let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    match adapter::foretold::prototype(&text, &spec.function) {
+        Some((prototype, callee)) => {
+            written(&prototype, &callee, path, true, 0, &staging.join("adapter.cpp")).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+fn written(
+    prototype: &Prototype,
+    callee: &str,
+    path: &Path,
+    is_cpp: bool,
+    source: usize,
+    unit: &Path,
+) -> Result<Adapter> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let text = adapter::source(prototype, callee, &absolute.display().to_string(), is_cpp);
+    let unit = unit.to_owned();
     std::fs::write(&unit, &text).map_err(|source| CacheError::Io { action: "write", path: unit.clone(), source })?;
-    Ok(Some(Adapter { source, unit, text }))
+    Ok(Adapter { source, unit, text })
 }
 
 /// The error for an adapter that does not compile, though its source does.

@@ -1,6 +1,6 @@
 //! Code generation: target machines, CPU attributes, static constructors, the object file.
 
-use crate::ir::{Result, set_string_attribute};
+use crate::ir::{self, Result, set_string_attribute};
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
@@ -129,8 +129,69 @@ fn keep<'ctx>(module: &Module<'ctx>, globals: &[PointerValue<'ctx>]) -> Result<(
     Ok(())
 }
 
+/// Instructions from which a module counts as large.
+const LARGE: usize = 20_000;
+
+/// Has LLVM leave instructions in the order that they have after register allocation, from here on. Its scheduler takes a third of the time that
+/// code generation takes where functions hand over hundreds of values, as the two halves of a large derivative do; processors that run
+/// instructions out of order have no use for it.
+fn skip_last_scheduling() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let arguments = [c"ffgrad-llvm", c"-disable-post-ra"].map(|text| text.as_ptr());
+        // SAFETY: so many C strings; the overview may be null. LLVM reads the option where it makes its passes, on this thread.
+        unsafe {
+            llvm_sys::support::LLVMParseCommandLineOptions(
+                arguments.len() as i32,
+                arguments.as_ptr(),
+                std::ptr::null(),
+            );
+        }
+    });
+}
+
+fn is_large(module: &Module<'_>) -> bool {
+    let blocks = ir::functions(module).into_iter().flat_map(ir::blocks);
+    blocks.flat_map(ir::Block::instructions).nth(LARGE).is_some()
+}
+
 /// Writes the object file.
 pub fn object(module: &Module<'_>, machine: &TargetMachine, path: &Path) -> Result<()> {
     place_constructors(module)?;
+    if is_large(module) {
+        skip_last_scheduling();
+    }
     machine.write_to_file(module, FileType::Object, path).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+
+    /// A module with a function of so many sums.
+    fn sums(context: &Context, count: usize) -> Module<'_> {
+        let (module, builder) = (context.create_module("sums"), context.create_builder());
+        let number = context.f64_type();
+        let function = module.add_function("sums", number.fn_type(&[number.into()], false), None);
+        builder.position_at_end(context.append_basic_block(function, ""));
+        let given = function.get_first_param().unwrap().into_float_value();
+        let sum = (0..count).fold(given, |sum, _| builder.build_float_add(sum, given, "").unwrap());
+        builder.build_return(Some(&sum)).unwrap();
+        module
+    }
+
+    #[test]
+    fn a_large_module_becomes_an_object_file_as_a_small_one_does() {
+        let context = Context::create();
+        let machine = target_machine("generic").unwrap();
+        for (count, large) in [(10, false), (LARGE + 1, true)] {
+            let module = sums(&context, count);
+            assert_eq!(is_large(&module), large);
+            let path = std::env::temp_dir().join(format!("ffgrad-sums-{}.o", std::process::id()));
+            object(&module, &machine, &path).unwrap();
+            assert!(std::fs::metadata(&path).unwrap().len() > 0);
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
 }

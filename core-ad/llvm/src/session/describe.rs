@@ -8,7 +8,7 @@ use crate::lowering::{checkpoint, cuda_threads};
 use crate::rules;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::protocol::{Derivative, Response};
-use core_ad::{adapter, metadata};
+use core_ad::{Prototype, adapter, metadata};
 use inkwell::values::AnyValue;
 
 impl Session<'_> {
@@ -26,6 +26,10 @@ impl Session<'_> {
     }
 
     pub(super) fn describe(&mut self, symbol: &str, function: &str) -> Result<Response> {
+        if let Some(prototype) = self.adapted(symbol, function)? {
+            // What is done with objects does not matter: it is the adapter that is looked at.
+            return Ok(Response::Described { prototype, single_precision: false });
+        }
         let module = self.module()?.clone();
         let within = checkpoint::within(&module, symbol, &self.checkpoints);
         within.map_err(|refusal| self.refuse(refusal))?;
@@ -37,13 +41,6 @@ impl Session<'_> {
         let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
         debug_info::strip(&module);
         let (number, nodes) = description.unwrap_or_default();
-        let declaration = module.get_function(symbol).map(|f| f.print_to_string().to_string()).unwrap_or_default();
-        if let Ok(prototype) = metadata::discover(&declaration, &number, &nodes, symbol, function)
-            && adapter::is_needed(&prototype)
-        {
-            // What is done with objects does not matter: it is the adapter that is looked at.
-            return Ok(Response::Described { prototype, single_precision: false });
-        }
         pipelines::drop_unused(&module)?;
         pipelines::infer_attributes(&module)?;
         let unset = cuda_threads::unset_constant(&module);
@@ -52,5 +49,15 @@ impl Session<'_> {
         let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
         let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
         Ok(Response::Described { prototype, single_precision })
+    }
+
+    /// The prototype of a function that needs an adapter: its debug information says all of it.
+    fn adapted(&mut self, symbol: &str, function: &str) -> Result<Option<Prototype>> {
+        let module = self.module()?;
+        let Some(found) = module.get_function(symbol).filter(|_| self.checkpoints.is_empty()) else { return Ok(None) };
+        let (number, nodes) = debug_info::description(module, found).unwrap_or_default();
+        let declaration = found.print_to_string().to_string();
+        let prototype = metadata::discover(&declaration, &number, &nodes, symbol, function).ok();
+        Ok(prototype.filter(adapter::is_needed))
     }
 }
