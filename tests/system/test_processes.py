@@ -77,38 +77,6 @@ def test_ctrl_c_ends_the_wait_for_another_process(cache: Path, write: Write, tmp
     assert not signals.held_locks(cache)
 
 
-BUILDS = """
-import signal, sys
-import numpy as np
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from ffgrad.numpy import enzyme
-f = enzyme(sys.argv[1], "cube", "x[n] -> y[n]")
-try:
-    f.vjp(np.ones(3))
-except KeyboardInterrupt:
-    pass
-"""
-
-
-def test_the_wait_for_another_process_says_which_and_what_to_do(cache: Path, write: Write, tmp_path: Path) -> None:
-    """After a few seconds, once."""
-    source, pids = write(CUBE, "cube.c"), tmp_path / "pids"
-    engine = stand_in(tmp_path, "FFGRAD_CATALYST", "*llc*", signals.HANG, real_engine())
-    env = {**os.environ, "PIDS": str(pids), "FFGRAD_CATALYST": str(engine)}
-    command = [sys.executable, "-c", BUILDS, str(source)]
-    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL) as first:
-        assert signals.until(pids.exists, 60)
-        with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as second:
-            assert second.stderr is not None
-            said = second.stderr.readline()
-            second.send_signal(signal.SIGINT)
-            assert second.communicate(timeout=60)[1] == ""
-        first.send_signal(signal.SIGINT)
-    holder = f"process {first.pid} (`" if Path("/proc/locks").exists() else "another process"
-    assert said.startswith(f"waiting for {holder}")
-    assert "If it hangs, end it" in said
-
-
 def test_ctrl_c_ends_the_wait_for_another_thread(cache: Path, write: Write, tmp_path: Path) -> None:
     """The other thread continues its build."""
     code = """
