@@ -100,7 +100,7 @@ const OPTIMIZATION: PassInfo = PassInfo {
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 69] = [
+pub const PASSES: [PassInfo; 70] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -261,6 +261,14 @@ pub const PASSES: [PassInfo; 69] = [
         file: "workarounds/dynamic_arrays.rs",
         why: "Enzyme crashes on loads from local arrays in loops whose length is not known; allocates them on the heap",
         test: "cases/enzyme_bugs/scratch_of_rows.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "large-arrays",
+        file: "workarounds/large_arrays.rs",
+        why: "Enzyme's type analysis takes minutes for large local arrays, of which it knows each element; allocates them on the heap, of a size that it does not know",
+        test: "front_numpy/test_numpy_large_locals.py",
+        after: &["dynamic-arrays"],
         ..WORKAROUND
     },
     PassInfo {

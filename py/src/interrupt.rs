@@ -7,6 +7,7 @@
 //! threads nothing can be asked: handlers run on the main thread alone.
 
 use compile_driver::os::interrupt::Host;
+use compile_driver::os::progress::Level;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -137,10 +138,14 @@ extern "C" fn asked() -> bool {
 
 /// Passes what a build is at to `logging`, on the main thread inside a call; logging may run any code of the user's, so elsewhere it is not
 /// asked to.
-fn log(line: &str) {
+fn log(level: Level, line: &str) {
     if this_thread() != MAIN.load(Ordering::Relaxed) || INSIDE.load(Ordering::Relaxed) == 0 {
         return;
     }
+    let method = match level {
+        Level::Info => "info",
+        Level::Notice => "warning",
+    };
     // SAFETY: as in `asked`.
     unsafe {
         if ffi::Py_IsInitialized() == 0 {
@@ -151,7 +156,7 @@ fn log(line: &str) {
         let logged = py
             .import("logging")
             .and_then(|logging| logging.call_method1("getLogger", ("ffgrad",)))
-            .and_then(|logger| logger.call_method1("info", ("%s", line)).map(drop));
+            .and_then(|logger| logger.call_method1(method, ("%s", line)).map(drop));
         // A handler that raises has no say in the build.
         drop(logged);
         ffi::PyGILState_Release(state);

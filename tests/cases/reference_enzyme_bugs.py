@@ -145,6 +145,24 @@ def scratch_of_rows(x: Array) -> Array:
     return y
 
 
+def large_locals(x: Array) -> Array:
+    n, y = len(x), np.zeros_like(x)
+    order = (7 * np.arange(5000) + 3) % n
+    i, j = np.meshgrid(np.arange(80), np.arange(100), indexing="ij")
+    grid = x[order[100 * i % 5000 + j % 50]] * (1 + j * 1e-2)
+
+    def tail(depth: int) -> Any:
+        own = x[np.arange(2048) % n] * (np.arange(2048) + depth) / 2048
+        below = tail(depth - 1) if depth > 0 else 1.0
+        return below * np.cos(own[100]) + own[2000 + depth] * own[n]
+
+    i = np.arange(2000)
+    for k in range(n):
+        weights, values = (i % (k + 2)).astype(float), grid[i % 80, (i + k) % 100] * x[k]
+        y[k] = 1e-3 * np.sum(weights[1:1999] * values[:1998] * values[2:]) + tail(k % 3)
+    return y
+
+
 def wide_counters(x: Array) -> Array:
     return np.cumsum(x * x[::-1] * np.arange(len(x)) ** 2) * x
 

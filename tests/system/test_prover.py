@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -12,6 +13,7 @@ import ffgrad
 import numpy as np
 import pytest
 from ffgrad.numpy import enzyme
+from torture.faults import signals
 
 ONLY_SORTED = """
 #include <math.h>
@@ -133,6 +135,72 @@ def test_a_derivative_that_reads_memory_which_nobody_wrote_is_refused(tmp_path):
     f = enzyme(source(tmp_path, UNWRITTEN), "f", "x[n] -> y[n]", derivatives=rule)
     with pytest.raises(ffgrad.DifferentiationError, match="square"):
         f.vjp(np.ones(3))
+
+
+ENDLESS = "double f(double x) { while (x > 0) x = x * 1.0; return x; }\n"
+
+WAITS = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from ffgrad.numpy import enzyme
+f = enzyme("f.c", "f")
+print("begun", flush=True)
+try:
+    f.grad(1.0)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def descendants(pid: int) -> list[int]:
+    """Return all processes below one."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    children = [int(word) for word in text.split()]
+    return children + [below for child in children for below in descendants(child)]
+
+
+def is_verifying(pids: list[int]) -> bool:
+    """Whether the prover and its child are there."""
+    lines = [Path(f"/proc/{pid}/cmdline") for pid in pids]
+    return len([1 for line in lines if line.exists() and line.read_bytes().endswith(b"\0prove\0")]) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("victim", ["terminal", "caller", "prover"])
+def test_a_function_that_never_ends_ends_with_who_asked(victim: str, cache: Path, tmp_path: Path) -> None:
+    """A Ctrl-C in a terminal, which the whole group hears; the death of the caller; that of the prover, after which a wait can be interrupted."""
+    source(tmp_path, ENDLESS)
+    program = [sys.executable, "-c", WAITS]
+    # A group of its own, as a shell gives each command.
+    child = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True, process_group=0)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "begun\n"
+    assert signals.until(lambda: is_verifying(descendants(child.pid)), 60)
+    below = descendants(child.pid)
+    if victim == "prover":
+        os.kill(below[0], signal.SIGKILL)
+        assert signals.until(lambda: not any(signals.alive(pid) for pid in below), 10)
+        # Asked again, it runs again.
+        assert signals.until(lambda: is_verifying(descendants(child.pid)), 60)
+        below = descendants(child.pid)
+    os.killpg(child.pid, signal.SIGKILL if victim == "caller" else signal.SIGINT)
+    assert child.communicate(timeout=30)[0] == ("" if victim == "caller" else "interrupted\n")
+    assert signals.until(lambda: not any(signals.alive(pid) for pid in below), 10)
+
+
+def test_a_function_that_does_not_end_is_waited_for_aloud(cache: Path, tmp_path: Path) -> None:
+    """A warning of the logger `ffgrad`, which Python prints where no handler is set."""
+    source(tmp_path, ENDLESS)
+    child = subprocess.Popen([sys.executable, "-c", WAITS], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    said = child.stderr.readline()
+    child.send_signal(signal.SIGINT)
+    assert child.stderr.read() == ""
+    assert child.wait(30) == 0
+    assert said.startswith("`f` has run for 5 s at the arguments given, and has not ended")
 
 
 def run_in_folder(folder: Path, program: str) -> subprocess.CompletedProcess[str]:

@@ -31,6 +31,8 @@ pub(crate) mod sealed;
 
 use crate::error::{CacheError, Error, Result};
 use crate::os::interrupt::Pauses;
+use crate::os::lock_holder;
+use crate::os::progress::Patience;
 pub use sealed::{from_sealed, read_json, sealed, write_json};
 use std::fs::{self, File};
 use std::io;
@@ -310,15 +312,24 @@ fn must_be_ours(folder: &Path, metadata: &fs::Metadata) -> Result<()> {
 
 /// Locks a file when it is free. Asked for again and again, because a wait in the system cannot be interrupted.
 fn wait_for(file: &File) -> io::Result<()> {
-    let mut pauses = Pauses::default();
+    let (mut pauses, mut patience) = (Pauses::default(), Patience::begin());
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(fs::TryLockError::Error(e)) => return Err(e),
-            Err(fs::TryLockError::WouldBlock) if pauses.pause() => {}
+            Err(fs::TryLockError::WouldBlock) if pauses.pause() => patience.tick(|| waits_for(file)),
             Err(fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::Interrupted.into()),
         }
     }
+}
+
+/// What is said of a wait for another process.
+fn waits_for(file: &File) -> String {
+    let who = lock_holder::of(file).map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
+    format!(
+        "waiting for {who}, which builds or verifies the same function: what it finds is used here too. If it hangs, end it, \
+         and this process builds by itself; Ctrl-C ends the wait."
+    )
 }
 
 /// Opens a lock's file, follows no link, and locks it. A file that pruning removed meanwhile is no lock any more.

@@ -13,6 +13,7 @@ use crate::function::trust::paths;
 use crate::load::artifact::Artifact;
 use crate::options::{Spec, Verify};
 use crate::os::cpu;
+use crate::os::progress::Step;
 use crate::pack::read::Loaded;
 use crate::prover;
 use crate::toolchain::{self, EngineChoice, ToolchainError, Tools};
@@ -296,6 +297,7 @@ impl Opened {
         let call = self.call(resolved, &frame);
         let values = self.gather(&call, inputs)?;
         let seed = if self.verifies_always() { SEED.fetch_add(1, Ordering::Relaxed) } else { 1 };
+        let _step = Step::begin("verifying".to_owned());
         prover::check(&call, artifact, values, self.manifest.single_precision, seed)
     }
 

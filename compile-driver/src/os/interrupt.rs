@@ -3,6 +3,7 @@
 //! The program that embeds the driver is a [`Host`] ([`embed`]); without one nothing is polled, and signals keep their handlers.
 //! Everything that waits long asks: for a child process, for another build's lock, for another thread's build.
 
+use crate::os::progress::Patience;
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -108,7 +109,7 @@ impl InterruptibleLock {
     ///
     /// [`Interrupted`].
     pub fn lock(&self) -> Result<LockGuard<'_>, Interrupted> {
-        let mut pauses = Pauses::default();
+        let (mut pauses, mut patience) = (Pauses::default(), Patience::begin());
         loop {
             let own = std::process::id();
             let held = self.holder.load(Ordering::Relaxed);
@@ -116,6 +117,7 @@ impl InterruptibleLock {
             if is_free && self.holder.compare_exchange(held, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 return Ok(LockGuard { lock: self });
             }
+            patience.tick(|| "waiting for another thread of this process, which builds the same derivative".to_owned());
             if !pauses.pause() {
                 return Err(Interrupted);
             }

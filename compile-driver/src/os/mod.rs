@@ -3,6 +3,7 @@
 pub mod cpu;
 pub(crate) mod free_memory;
 pub mod interrupt;
+pub(crate) mod lock_holder;
 pub mod process;
 pub mod progress;
 pub mod size;

@@ -12,8 +12,20 @@ use std::time::{Duration, Instant};
 /// The silence before the first word.
 const SILENCE: Duration = Duration::from_secs(2);
 
+/// The silence before a notice of what somebody else has to end.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Who should read a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Who wants to know what is under way.
+    Info,
+    /// The user, now: without them it may take for ever.
+    Notice,
+}
+
 /// Takes one line for a log.
-pub type Log = fn(&str);
+pub type Log = fn(Level, &str);
 
 static LOG: OnceLock<Log> = OnceLock::new();
 
@@ -70,7 +82,44 @@ pub fn tick() {
     let line = BUILD.with_borrow_mut(|build| build.as_mut()?.say());
     // Outside of the borrow: a log is the host's code.
     if let (Some(line), Some(log)) = (line, LOG.get()) {
-        log(&line);
+        log(Level::Info, &line);
+    }
+}
+
+/// Says something that the user should know now, to the host program's log; to a terminal where there is no log.
+pub fn notice(line: &str) {
+    // A clone, outside of the borrow: a log is the host's code.
+    let bar = BUILD.with_borrow(|build| build.as_ref().and_then(|build| build.bar.clone()));
+    let say = || match LOG.get() {
+        Some(log) => log(Level::Notice, line),
+        None if terminal::draws() => eprintln!("ffgrad: {line}"),
+        None => {}
+    };
+    match bar {
+        Some(bar) => bar.suspend(say),
+        None => say(),
+    }
+}
+
+/// A wait for somebody else: says after a moment, once, what is waited for.
+pub struct Patience {
+    since: Instant,
+    is_said: bool,
+}
+
+impl Patience {
+    /// The wait begins.
+    pub fn begin() -> Self {
+        Patience { since: Instant::now(), is_said: false }
+    }
+
+    /// Says it where it is time for that.
+    pub fn tick(&mut self, what: impl FnOnce() -> String) {
+        tick();
+        if !self.is_said && self.since.elapsed() > PATIENCE {
+            self.is_said = true;
+            notice(&what());
+        }
     }
 }
 

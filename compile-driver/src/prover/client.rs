@@ -1,16 +1,19 @@
 //! The caller's side: starts provers, keeps them, asks them.
 //!
-//! A prover ends when its socket closes: with this process, however that ends, or where a call is interrupted.
+//! A prover ends when its socket closes: with this process, however that ends, or where a call is interrupted. It is in a process group of its
+//! own: a Ctrl-C in a terminal goes to the group of whoever is there, and this process is asked what becomes of the check.
 
 use crate::error::{Error, Result};
-use crate::os::interrupt;
+use crate::os::{interrupt, progress};
 use crate::prover::protocol::{HELLO, Reply, Request};
 use crate::toolchain;
 use crate::verify::sample::Point;
+use crate::verify::stage::Stage;
 use once_cell::race::OnceBox;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -63,7 +66,9 @@ pub fn ask(request: &Request, values: &Point) -> Result<Option<Reply>> {
                 keep(prover);
                 return Ok(Some(reply));
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Err(Error::Interrupted),
+            Err(error) if error.kind() == ErrorKind::Interrupted || interrupt::requested() => {
+                return Err(Error::Interrupted);
+            }
             Err(_) => {}
         }
     }
@@ -107,7 +112,7 @@ impl Prover {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(LOOK))?;
         let mut command = Command::new(program);
-        command.arg("prove").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg("prove").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn()?;
         let answers = BufReader::new(socket.try_clone()?);
         Ok(Prover { process: std::process::id(), child, socket, answers, is_ready: false })
@@ -129,7 +134,16 @@ impl Prover {
             let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 8 * words.len()) };
             self.socket.write_all(bytes)?;
         }
-        Ok(serde_json::from_str(&self.line(None)?)?)
+        let mut is_said = false;
+        loop {
+            match serde_json::from_str(&self.line(None)?)? {
+                Reply::Running(Stage::Function, passed) if !std::mem::replace(&mut is_said, true) => {
+                    progress::notice(&endless(&request.function, passed));
+                }
+                Reply::Running(..) => {}
+                reply => return Ok(reply),
+            }
+        }
     }
 
     /// The next line. [`ErrorKind::Interrupted`] where the user wants the call to end.
@@ -140,6 +154,7 @@ impl Prover {
                 Ok(_) if line.last() == Some(&b'\n') => break,
                 Ok(_) => return Err(ErrorKind::UnexpectedEof.into()),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    progress::tick();
                     if interrupt::requested() {
                         return Err(ErrorKind::Interrupted.into());
                     }
@@ -153,6 +168,15 @@ impl Prover {
         line.pop();
         String::from_utf8(line).map_err(io::Error::other)
     }
+}
+
+/// What is said of a function that has not come to an end.
+fn endless(function: &str, passed: Duration) -> String {
+    format!(
+        "`{function}` has run for {} s at the arguments given, and has not ended: ffgrad runs it before its gradient is verified, and waits. \
+         If a run of it should take less than that, a loop may never end at these values: interrupt (Ctrl-C), and check them.",
+        passed.as_secs()
+    )
 }
 
 impl Drop for Prover {

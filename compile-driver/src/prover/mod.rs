@@ -62,7 +62,9 @@ pub fn check(call: &Call<'_>, artifact: &Artifact, values: Point, single: bool, 
                 Stage::OtherFunction if request.allowed.other => request.allowed.other = false,
                 _ => return Ok(Outcome::Wrong(NOTHING, text(stage, &how, &printed)).into()),
             },
-            Some(Reply::Unable(_) | Reply::Timed(_) | Reply::Inside(_)) | None => return here(values),
+            Some(Reply::Unable(_) | Reply::Timed(_) | Reply::Inside(_) | Reply::Running(..)) | None => {
+                return here(values);
+            }
         }
     }
 }
@@ -83,7 +85,7 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
             Some(Reply::Differentiation(diagnosis)) => return Err(Error::Differentiation(diagnosis)),
             Some(Reply::Memory(diagnosis)) => return Err(Error::Memory(diagnosis)),
             Some(Reply::Died { how, printed, .. }) => return Err(crashed(call.function, &how, &printed)),
-            Some(Reply::Unable(_) | Reply::Checked(_) | Reply::Inside(_)) | None => {}
+            Some(Reply::Unable(_) | Reply::Checked(_) | Reply::Inside(_) | Reply::Running(..)) | None => {}
         }
     }
     verify::time_vjp(call, artifact, values, budget)

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The prover's first line. Another version's differs.
-pub const HELLO: &str = concat!("ffgrad prover 3 ", env!("CARGO_PKG_VERSION"));
+pub const HELLO: &str = concat!("ffgrad prover 4 ", env!("CARGO_PKG_VERSION"));
 
 /// One check, or one timing.
 #[derive(Serialize, Deserialize)]
@@ -40,9 +40,11 @@ pub struct Request {
     pub environment: Vec<(String, String)>,
 }
 
-/// Its end.
+/// Its end, or what is evaluated for long.
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
+    /// This has been evaluated for so long, without an end so far. The reply comes later.
+    Running(Stage, Duration),
     Checked(Checked),
     Timed(Duration),
     /// The function stayed inside of its arrays. For each argument how many of its first words it wrote, where it wrote no others.

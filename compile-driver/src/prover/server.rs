@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 /// A function that takes longer is looked at once.
 const QUICK: Duration = Duration::from_millis(100);
 
+/// After so long without an end the caller is told what is being evaluated, and whether this process still has its parent is looked at.
+const LOOK: Duration = Duration::from_secs(5);
+
 /// Kept of what a check wrote to standard error before it died.
 const LAST_WORDS: u64 = 4096;
 
@@ -95,9 +98,11 @@ fn checked_in_child(
     let (result, theirs) = io::pipe()?;
     let mut printed = crate::os::process::nameless()?;
     note.clear();
+    let prover = std::process::id();
     // SAFETY: this process has one thread, so the child may do all that this one may.
     let child = unsafe { checked(libc::fork())? };
     if child == 0 {
+        end_with(prover);
         drop(result);
         isolate();
         run(request, values, note, &printed, theirs.into());
@@ -106,7 +111,7 @@ fn checked_in_child(
     // SAFETY: a plain call. The child does the same; whoever is first makes the group.
     unsafe { libc::setpgid(child, child) };
     let mut reply = Vec::new();
-    let is_asked = wait_for_end(caller, result.as_raw_fd());
+    let is_asked = wait_for_end(caller, result.as_raw_fd(), note);
     if is_asked {
         // A line, not the pipe's end: what the user's code has started may hold that open.
         BufReader::new(result).read_until(b'\n', &mut reply)?;
@@ -126,18 +131,49 @@ fn checked_in_child(
     Ok(is_asked.then_some(reply))
 }
 
-/// Waits until the result can be read, or its other end is closed; `false` where the caller has gone.
-fn wait_for_end(caller: &UnixStream, result: RawFd) -> bool {
+/// Has the kernel end this process when its parent ends, however that happens: the user's function may never end by itself.
+fn end_with(parent: u32) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: plain calls. The parent has one thread, whose end is the process's.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // It may have ended before.
+        if u32::try_from(libc::getppid()) != Ok(parent) {
+            libc::_exit(1);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = parent;
+}
+
+/// Waits until the result can be read, or its other end is closed; `false` where the caller has gone. Tells the caller what takes long.
+fn wait_for_end(mut caller: &UnixStream, result: RawFd, note: &Note) -> bool {
     let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut ends = [poll(result), poll(caller.as_raw_fd())];
+    // SAFETY: a plain call.
+    let parent = unsafe { libc::getppid() };
+    let (mut stage, mut since) = (None, Instant::now());
     loop {
         // SAFETY: two structures of this stack.
-        let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, -1) };
+        let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, LOOK.as_millis() as i32) };
         if count > 0 {
             // The caller writes nothing while it waits: what it has is its end.
             return ends[0].revents != 0;
         }
-        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+        if count < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return false;
+        }
+        // A process that the caller has forked may hold its end of the socket open.
+        // SAFETY: a plain call.
+        if unsafe { libc::getppid() } != parent {
+            return false;
+        }
+        let now = note.stage();
+        if stage.replace(now) != Some(now) {
+            since = Instant::now();
+        }
+        let line = serde_json::to_vec(&Reply::Running(now, LOOK + since.elapsed())).unwrap_or_default();
+        if caller.write_all(&[&line[..], b"\n"].concat()).is_err() {
             return false;
         }
     }

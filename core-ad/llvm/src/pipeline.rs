@@ -16,11 +16,11 @@ use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
     dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, keep_rolled, lagged_phi,
-    loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects,
-    opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences,
-    reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
-    stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries, undefined_phis, variable_types,
-    wide_counters, written_globals, zero_stores,
+    large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch,
+    opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts,
+    pointer_differences, reallocations, recursive_destructors, sibling_addresses, split_select_loads,
+    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries,
+    undefined_phis, variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -175,6 +175,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         run: |m, job| infallible!(dynamic_arrays::run(m, job.arena && arena::may_serve(m))),
         ..ALWAYS
     },
+    Pass { name: "large-arrays", run: |m, _| infallible!(large_arrays::run(m)), ..ALWAYS },
     Pass { name: "wide-counters", limited: true, run: |m, _| infallible!(wide_counters::run(m)), ..ALWAYS },
     Pass { name: "nan-roots", run: |m, _| infallible!(nan_roots::run(m)), undo: Some(nan_roots::undo), ..ALWAYS },
     Pass { name: "bit-tests", run: |m, _| infallible!(bit_tests::run(m)), ..ALWAYS },

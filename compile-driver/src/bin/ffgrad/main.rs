@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use compile_driver::os::progress::Level;
 
 /// Gradients of C, C++, Fortran and CUDA functions, from their own source.
 #[derive(Parser)]
@@ -138,6 +139,11 @@ fn main() -> ExitCode {
     if let Verb::Prove = verb {
         return prove::run();
     }
+    compile_driver::os::progress::log_to(|level, line| {
+        if level == Level::Notice {
+            eprintln!("note: {line}");
+        }
+    });
     let outside = verb.called_function().filter(|_| !within::is_inside()).map(|function| within::run(&function));
     let mut result = match outside {
         // The child has printed what there was to print.
@@ -189,7 +195,10 @@ fn parsed() -> Cli {
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.
 fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out: Box<dyn Write> = match within::output() {
+        Some(file) => Box::new(file),
+        None => Box::new(io::stdout().lock()),
+    };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,

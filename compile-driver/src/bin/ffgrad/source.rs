@@ -60,13 +60,27 @@ pub fn size(text: &str) -> Result<(String, i64), String> {
 impl Source {
     /// The name of the function; empty where none is given.
     pub fn function(&self) -> &str {
+        if let Some(name) = self.before_signature() {
+            return name;
+        }
         // `ffgrad show a.c b.c`: the last is a source, too.
         let is_source = Path::new(&self.function).is_file() && self.function.contains('.');
         if is_source { "" } else { &self.function }
     }
 
+    /// The function's name where its signature follows it as a word, as in Python: `ffgrad check f.c f "x[n] -> y[n]"`.
+    fn before_signature(&self) -> Option<&str> {
+        let is_signature = self.function.contains("->") && !self.function.contains("operator");
+        let [_, .., name] = &self.files[..] else { return None };
+        name.to_str().filter(|_| is_signature && self.signature.is_none() && !name.is_file())
+    }
+
     /// As the driver takes it.
     pub fn spec(mut self) -> Spec {
+        if let Some(name) = self.before_signature().map(str::to_owned) {
+            self.signature = Some(std::mem::replace(&mut self.function, name));
+            self.files.pop();
+        }
         if !self.function.is_empty() && self.function().is_empty() {
             self.files.push(PathBuf::from(std::mem::take(&mut self.function)));
         }
@@ -88,6 +102,27 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        source: Source,
+    }
+
+    fn spec(words: &[&str]) -> (String, Spec) {
+        let line = <Line as clap::Parser>::try_parse_from([&["ffgrad"], words].concat()).expect("parses");
+        (line.source.function().to_owned(), line.source.spec())
+    }
+
+    #[test]
+    fn a_signature_may_follow_the_function() {
+        for words in [&["a.c", "b.c", "f", "x[n] -> y[n]"][..], &["a.c", "b.c", "f", "-s", "x[n] -> y[n]"]] {
+            let (name, spec) = spec(words);
+            assert_eq!((&*name, &*spec.function, spec.sources.len()), ("f", "f", 2));
+            assert_eq!(spec.signature.as_deref(), Some("x[n] -> y[n]"));
+        }
+        assert_eq!(spec(&["a.cpp", "b.cpp", "it::operator->"]).0, "it::operator->");
+    }
 
     #[test]
     fn a_macro_may_have_a_value_and_must_have_a_name() {

@@ -2,6 +2,7 @@
 //! is then an error of the command.
 
 use std::error::Error;
+use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -13,6 +14,9 @@ const VARIABLE: &str = "FFGRAD_WITHIN";
 
 /// Where this process is the child: its end of the pipe.
 static OUTSIDE: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Where this process is the child: what was its standard output.
+static OUTPUT: OnceLock<File> = OnceLock::new();
 
 /// Takes note of whether this process is the child. To be called before anything else.
 pub fn begin() {
@@ -27,7 +31,28 @@ pub fn begin() {
         if libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) == 0 {
             let _ = OUTSIDE.set(OwnedFd::from_raw_fd(number));
         }
+        keep_output();
     }
+}
+
+/// Has what the function prints go to standard error: standard output, which others may read as JSON, is the command's own ([`output`]).
+///
+/// # Safety
+///
+/// This process has one thread.
+unsafe fn keep_output() {
+    // SAFETY: plain calls on the standard descriptors; the copy is new. Without one, all is as it was.
+    unsafe {
+        let copy = libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3);
+        if copy >= 0 && libc::dup2(2, 1) == 1 {
+            let _ = OUTPUT.set(File::from_raw_fd(copy));
+        }
+    }
+}
+
+/// What was this process's standard output when it began; `None` where it still is.
+pub fn output() -> Option<&'static File> {
+    OUTPUT.get()
 }
 
 /// Whether this process is the child.
@@ -53,6 +78,7 @@ pub fn run(function: &str) -> Result<ExitCode, Box<dyn Error>> {
     let number = theirs.as_raw_fd();
     let mut command = Command::new(std::env::current_exe()?);
     command.args(std::env::args_os().skip(1)).env(VARIABLE, number.to_string());
+    let parent = std::process::id();
     // SAFETY: between fork and exec only calls that are safe there: the descriptor outlives the exec, the child does not outlive us.
     unsafe {
         command.pre_exec(move || {
@@ -61,6 +87,10 @@ pub fn run(function: &str) -> Result<ExitCode, Box<dyn Error>> {
             }
             #[cfg(target_os = "linux")]
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // It may have ended before.
+            if u32::try_from(libc::getppid()) != Ok(parent) {
+                libc::_exit(1);
+            }
             Ok(())
         });
     }

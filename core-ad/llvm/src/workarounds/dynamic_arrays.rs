@@ -24,11 +24,12 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::{AsTypeRef, FunctionType};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
+use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use std::collections::HashSet;
 
 /// What `malloc` guarantees.
-const ALIGNMENT: u32 = 16;
+pub(super) const ALIGNMENT: u32 = 16;
 
 /// Moves such arrays to the heap. `arena`: what is not released is so when the derivative returns.
 pub fn run(module: &Module<'_>, arena: bool) {
@@ -36,7 +37,7 @@ pub fn run(module: &Module<'_>, arena: bool) {
         for array in arrays(function) {
             let freed = released(function, array);
             if let Some(ends) = freed.or_else(|| arena.then(Vec::new)) {
-                move_to_heap(module, array, &ends);
+                move_to_heap(module, array, &ends, None);
             }
         }
         if has_fixed_stack(function) {
@@ -147,8 +148,8 @@ fn reaches_from_entry(function: FunctionValue<'_>, end: Value, array: Value) -> 
     false
 }
 
-/// Replaces the array by a block of the heap, released before each of the ends.
-fn move_to_heap(module: &Module<'_>, array: Value, ends: &[Value]) {
+/// Replaces the array by a block of the heap, released before each of the ends. `more`: a number of bytes that is added to its own, to hide them.
+pub(super) fn move_to_heap(module: &Module<'_>, array: Value, ends: &[Value], more: Option<LLVMValueRef>) {
     let context = module.get_context();
     let (pointer, long) = (context.ptr_type(AddressSpace::default()), context.i64_type());
     let allocate = declared(module, "malloc", pointer.fn_type(&[long.into()], false));
@@ -163,6 +164,7 @@ fn move_to_heap(module: &Module<'_>, array: Value, ends: &[Value]) {
         let long = long.as_type_ref();
         let count = LLVMBuildIntCast2(builder, array.operand(0).0, long, 0, c"".as_ptr());
         let bytes = LLVMBuildMul(builder, count, LLVMConstInt(long, element, 0), c"".as_ptr());
+        let bytes = more.map_or(bytes, |more| LLVMBuildAdd(builder, more, bytes, c"".as_ptr()));
         let call = |function: FunctionValue<'_>, argument| {
             let (ty, function) = (LLVMGlobalGetValueType(function.as_value_ref()), function.as_value_ref());
             LLVMBuildCall2(builder, ty, function, &mut { argument }, 1, c"".as_ptr())

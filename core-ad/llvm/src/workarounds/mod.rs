@@ -14,6 +14,7 @@ pub mod integer_arithmetic;
 pub mod keep_loops;
 pub mod keep_rolled;
 pub mod lagged_phi;
+pub mod large_arrays;
 pub mod local_types;
 pub mod loop_carried;
 pub mod loop_dependence;
