@@ -92,7 +92,7 @@ def test_the_message_has_solver_residual_line_step_and_what_to_do(f: Any) -> Non
         "  f.c:3  |  double residual(double x, double p) { return x * exp(x) - p; }",
         "  The implicit derivative holds at a solution alone, to a relative 1e-4. Give `solve` more iterations, a smaller tolerance or wider"
         ' bounds; or allow more, implicit("residual", tolerance=...).',
-        "  docs/custom-derivatives.md says how a solution is judged.",
+        "  `ffgrad explain custom-derivatives` says how a solution is judged.",
     ]
 
 

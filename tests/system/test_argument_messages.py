@@ -19,6 +19,7 @@ CPP = "template <class T, int N> T power(T x) { T y = 1; for (int i = 0; i < N; 
     ("given", "told"),
     [
         ({"source": None}, "enzyme(): `source` is None; it takes the path of a source file"),
+        ({"source": ""}, "`source` is ''; it takes the path of a source file"),
         ({"source": 3}, "`source` is 3; it takes the path"),
         ({"source": b"f.c"}, "`source` is b'f.c'; it takes the path"),
         ({"source": ["f.c", None]}, "`source` is ['f.c', None]; it takes the path"),

@@ -162,7 +162,7 @@ fn misfit(spec: &Spec, solver: &Prototype, residual: &Prototype, rule: &Implicit
     let headline = format!("`{}` cannot say what `{}` solves: {reason}", rule.implicit, solver.function);
     let mut diagnosis = Diagnosis::new("implicit", &spec.function, headline)
         .advise(format!("Solver: {solver}. Residual: {residual}."))
-        .advise("docs/custom-derivatives.md has the prototypes that fit.");
+        .advise("`ffgrad explain custom-derivatives` has the prototypes that fit.");
     let at = Location { file: residual.file.clone(), line: residual.line, column: 0, text: None };
     diagnosis.location = Some(source_text::with_text(at));
     Error::compile(diagnosis)

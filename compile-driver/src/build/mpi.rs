@@ -47,7 +47,7 @@ pub fn require_option(spec: &Spec, dependencies: &[PathBuf]) -> Result<()> {
     let headline = format!("`{}` uses MPI, which needs the option `mpi`", spec.function);
     Err(Error::compile(
         Diagnosis::new("mpi-option", &spec.function, headline)
-            .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md)."),
+            .advise("Add mpi=True: gradients are then checked by all ranks together (`ffgrad explain parallel`)."),
     ))
 }
 

@@ -379,7 +379,8 @@ pub fn default_root() -> PathBuf {
     let platform = if cfg!(target_os = "macos") {
         home.join("Library/Caches")
     } else {
-        given("XDG_CACHE_HOME").unwrap_or_else(|| home.join(".cache"))
+        // The XDG base directory specification: a relative path is to be ignored.
+        given("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()).unwrap_or_else(|| home.join(".cache"))
     };
     platform.join("ffgrad")
 }

@@ -83,7 +83,7 @@ fn explained(function: &str, equation: &Equation, report: &Unsolved) -> Diagnosi
     };
     let mut diagnosis = Diagnosis::new(CODE, function, headline)
         .advise(advice)
-        .advise("docs/custom-derivatives.md says how a solution is judged.");
+        .advise("`ffgrad explain custom-derivatives` says how a solution is judged.");
     diagnosis.location =
         Some(crate::source_text::with_text(Location { file: file.clone(), line: *line, column: 0, text: None }));
     diagnosis

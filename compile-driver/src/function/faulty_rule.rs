@@ -68,7 +68,7 @@ pub(crate) fn find(
                 Some(_) => diagnosis.advise(format!("Without it, when ffgrad differentiates `{name}` itself, the gradient passes.")),
                 None => diagnosis,
             }
-            .advise(format!("Check `{name}` alone: enzyme(source, \"{name}\", signature, derivatives=...), docs/custom-derivatives.md."))
+            .advise(format!("Check `{name}` alone: enzyme(source, \"{name}\", signature, derivatives=...), `ffgrad explain custom-derivatives`."))
         }
         None => {
             let names: Vec<String> = rules.iter().map(|r| format!("`{}`", readable(&r.symbol))).collect();
@@ -77,7 +77,7 @@ pub(crate) fn find(
                 names.join(", ")
             );
             Diagnosis::new(WRONG_DERIVATIVE, function, headline).advise(
-                "Check each alone: enzyme(source, \"NAME\", signature, derivatives=...), docs/custom-derivatives.md.",
+                "Check each alone: enzyme(source, \"NAME\", signature, derivatives=...), `ffgrad explain custom-derivatives`.",
             )
         }
     };

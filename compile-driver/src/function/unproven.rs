@@ -6,7 +6,7 @@ const ZERO: [&str; 2] = ["agree (0.000000e0)", "agree (-0.000000e0)"];
 /// Of a solver's result.
 const SOLVER: [&str; 2] = [
     "If the function has an iterative solver, its derivative by AD is 0 (bisection), or has not converged where the solution has: use the implicit",
-    "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, docs/custom-derivatives.md.",
+    "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, `ffgrad explain custom-derivatives`.",
 ];
 
 /// Whether a check says that both modes give zero where finite differences do not.
@@ -37,9 +37,9 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
     if any("forward and reverse mode agree") && !any("reverse mode gives") {
         if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
             return vec![
-                "Its derivative by AD is 0: its result comes from comparisons (bisection), or from numbers that are rounded.",
-                "For a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
-                "docs/custom-derivatives.md.",
+                "Its derivative by AD is 0 at these arguments: a branch for these values alone (`x == 0`: write it without, by a series or expm1),",
+                "a result that comes from comparisons (bisection), or numbers that are rounded. For a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
+                "`ffgrad explain custom-derivatives`.",
             ];
         }
         let either = [

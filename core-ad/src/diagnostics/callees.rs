@@ -37,7 +37,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
     (
         &["pthread_create", "pthread_join", "thrd_create", "thrd_join"],
-        "Use an OpenMP loop instead of threads: docs/parallel.md.",
+        "Use an OpenMP loop instead of threads: `ffgrad explain parallel`.",
     ),
 ];
 
@@ -55,7 +55,7 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
         let headline = format!("`{function}` uses {}, which has no derivative", construct(routine));
         return Diagnosis::new("fortran-runtime", function, headline)
             .quote(format!("flang calls its runtime's {name}"))
-            .advise("Rewrite it; docs/fortran.md (\"Limits\") lists what can be differentiated.")
+            .advise("Rewrite it; `ffgrad explain fortran` (\"Limits\") lists what can be differentiated.")
             .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
     }
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);

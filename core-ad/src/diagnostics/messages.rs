@@ -18,10 +18,9 @@ pub struct Message {
 }
 
 const GIVE_SOURCE: &str = "Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),";
-const REGISTER: &str = "register a derivative of it (derivatives={...}, docs/custom-derivatives.md),";
+const REGISTER: &str = "register a derivative of it (derivatives={...}, `ffgrad explain custom-derivatives`),";
 const INACTIVE: &str = "or mark it inactive if no derivative flows through it: inactive=[\"{what}\"].";
-const OUTSIDE: &str =
-    "Move the marked line into a function of its own and register a derivative of it (docs/custom-derivatives.md),";
+const OUTSIDE: &str = "Move the marked line into a function of its own and register a derivative of it (`ffgrad explain custom-derivatives`),";
 const OR_INACTIVE: &str = "or mark that function inactive=[...] if no derivative flows through it.";
 const REPORT: &str = "This is a bug of ffgrad or of Enzyme: please report it with the source.";
 const LOOSE: &str = "or allow a guess with loose_types=True: the gradient is then checked before it is returned.";
@@ -161,7 +160,9 @@ pub const KNOWN: &[Message] = &[
         pattern: &["unhandled openmp function: ", "could not derive underlying task"],
         code: "openmp-construct",
         meaning: "`{f}` uses an OpenMP construct that has no derivative",
-        remedies: &["docs/parallel.md lists those that have. Write it as a parallel loop, or leave out -fopenmp."],
+        remedies: &[
+            "`ffgrad explain parallel` lists those that have. Write it as a parallel loop, or leave out -fopenmp.",
+        ],
     },
     Message {
         name: "mpi-operation",

@@ -55,7 +55,7 @@ def source_files(source: Any) -> list[str]:
         raise refused("source", source, takes)
     files = [source] if single else list(source)
     paths = [os.fspath(file) if isinstance(file, str | os.PathLike) else None for file in files]
-    if any(not isinstance(path, str) for path in paths):
+    if any(not isinstance(path, str) or not path for path in paths):
         raise refused("source", source, takes)
     return [path for path in paths if isinstance(path, str)]
 

@@ -71,6 +71,8 @@ def parse(line: str) -> tuple[dict[str, Any], str, str | None]:
     function, _, signature = rest.partition(" ")
     if not function:
         raise ArgumentError(f"name the function that the cell defines\n{USAGE}")
+    if function.startswith("-"):
+        raise ArgumentError(f"`{function}` is no name of a function; settings have no dashes\n{USAGE}")
     return settings, function, _unquoted(signature.strip()) or None
 
 

@@ -11,6 +11,11 @@ Works under ``jit``, ``grad``, ``vjp``, ``jvp``, ``jacfwd``, ``jacrev``, ``hessi
 in place. ``docs/jax.md`` has the rest.
 """
 
-from ffgrad._jax.operation import Enzyme, enzyme
+from ffgrad._frameworks import missing
+
+try:
+    from ffgrad._jax.operation import Enzyme, enzyme
+except ModuleNotFoundError as error:
+    raise missing(error) from None
 
 __all__ = ["Enzyme", "enzyme"]

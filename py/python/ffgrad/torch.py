@@ -18,7 +18,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
+from ffgrad._frameworks import missing
+
+try:
+    import torch
+except ModuleNotFoundError as error:
+    raise missing(error) from None
+
 from torch import _C
 from torch.compiler import is_dynamo_compiling
 

@@ -1,4 +1,4 @@
-//! `ffgrad explain`: explains the code of an error.
+//! `ffgrad explain`: explains the code of an error, and prints the documents that messages name.
 
 use std::error::Error;
 
@@ -6,6 +6,7 @@ use clap::Args;
 use core_ad::diagnostics::codes::{self, Code};
 
 use crate::Outcome;
+use crate::documents;
 use crate::show::table;
 
 /// Arguments of `explain`.
@@ -13,9 +14,11 @@ use crate::show::table;
 #[command(after_help = "\
 Examples:
   ffgrad explain unproven-gradient
+  ffgrad explain custom-derivatives   a document: adapters, checkpointing, command, cuda,
+                                      custom-derivatives, fortran, packs, parallel
   ffgrad explain                      every code, a line each")]
 pub struct Explain {
-    /// The code: the attribute `code` of the exception; all where it is left out
+    /// The code, which is the attribute `code` of the exception, or a document's name; all codes where it is left out
     code: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -25,6 +28,9 @@ pub struct Explain {
 impl Explain {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Box<dyn Error>> {
+        if let Some(text) = self.code.as_deref().and_then(documents::find) {
+            return Ok(Outcome::success(text.to_owned()));
+        }
         let chosen: Vec<&Code> = match &self.code {
             None => codes::ALL.iter().collect(),
             Some(wanted) => match codes::ALL.iter().find(|c| c.name == wanted) {
@@ -48,9 +54,9 @@ impl Explain {
 }
 
 fn unknown(wanted: &str) -> String {
-    let close = core_ad::names::closest(wanted, codes::ALL.iter().map(|c| c.name));
+    let close = core_ad::names::closest(wanted, codes::ALL.iter().map(|c| c.name).chain(documents::names()));
     match close.is_empty() {
-        true => format!("there is no code `{wanted}`; `ffgrad explain` lists all"),
-        false => format!("there is no code `{wanted}`; close to it: {}", close.join(", ")),
+        true => format!("there is no code or document `{wanted}`; `ffgrad explain` lists all codes"),
+        false => format!("there is no code or document `{wanted}`; close to it: {}", close.join(", ")),
     }
 }

@@ -31,7 +31,7 @@ Then, on a machine without a compiler:
   enzyme(\"model.ffpack\", \"matvec\")(A, x)
 
 A derivative that has passed its check on this machine (at a first call from Python, or by --check) is packed as proven, with the
-numbers. Any other is checked at its first call, from the pack. See docs/packs.md.")]
+numbers. Any other is checked at its first call, from the pack. See `ffgrad explain packs`.")]
 pub struct Export {
     /// The pack: a folder, or an archive where it ends in .zip or .tar
     #[arg(value_name = "PACK")]

@@ -8,6 +8,7 @@ mod cache;
 mod check;
 mod completions;
 mod doctor;
+mod documents;
 mod explain;
 mod export;
 mod failure;
@@ -46,7 +47,7 @@ Examples:
   ffgrad export f.ffpack test.c f     into a pack, for machines without a compiler
   ffgrad cache list                   what is built
 
-Every verb that prints data takes --json; then an error is JSON too, as docs/reference/command.md describes.
+Every verb that prints data takes --json; then an error is JSON too, as `ffgrad explain command` describes.
 
 Exit status: 0 done, 1 failed or something is wrong, 2 used wrongly.";
 

@@ -210,7 +210,7 @@ pub fn needs_no_host_code(spec: &Spec, compiled: &Compiled, symbol: &str) -> Res
 fn unsupported(spec: &Spec, found: Unsupported) -> Error {
     let headline = format!("`{}` uses {}, which the CPU as a device does not have", spec.function, found.construct);
     let mut diagnosis = Diagnosis::new("unsupported-construct", &spec.function, headline)
-        .advise("docs/cuda.md lists what a kernel may use.");
+        .advise("`ffgrad explain cuda` lists what a kernel may use.");
     if let Some((file, line)) = found.place {
         diagnosis.location = Some(source_text::with_text(Location { file, line, column: 0, text: None }));
     }

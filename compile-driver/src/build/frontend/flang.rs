@@ -291,12 +291,12 @@ fn without_mpi(spec: &Spec, file: &str, stderr: &str, missing: Option<&(Location
         let headline =
             format!("`{file}` uses MPI's module `{module}`, which flang cannot read: other compilers made it");
         Diagnosis::new("mpi-module", &spec.function, headline).advise(
-            "Write `include 'mpif.h'` in its place, below `implicit none`, and pass mpi=True (docs/parallel.md).",
+            "Write `include 'mpif.h'` in its place, below `implicit none`, and pass mpi=True (`ffgrad explain parallel`).",
         )
     } else if header && !spec.options.mpi {
         let headline = format!("`{}` uses MPI, which needs the option `mpi`", spec.function);
         Diagnosis::new("mpi-option", &spec.function, headline)
-            .advise("Add mpi=True: gradients are then checked by all ranks together (docs/parallel.md).")
+            .advise("Add mpi=True: gradients are then checked by all ranks together (`ffgrad explain parallel`).")
     } else {
         return None;
     };

@@ -113,7 +113,9 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
             };
             let diagnosis = Diagnosis::new("undefined-symbol", &spec.function, headline);
             if symbol.starts_with("omp_") {
-                return Error::compile(diagnosis.advise("It is OpenMP's: flags=[\"-fopenmp\"] (docs/parallel.md)."));
+                return Error::compile(
+                    diagnosis.advise("It is OpenMP's: flags=[\"-fopenmp\"] (`ffgrad explain parallel`)."),
+                );
             }
             diagnosis
                 .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")

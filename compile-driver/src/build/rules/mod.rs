@@ -62,7 +62,7 @@ pub fn given<'a>(spec: &'a Spec) -> Result<Vec<Derivative>> {
                         "the forward and the reverse derivative and, if need be, one that saves",
                         other.join(", "),
                     )
-                    .advise("docs/custom-derivatives.md specifies their arguments and results."),
+                    .advise("`ffgrad explain custom-derivatives` specifies their arguments and results."),
             ))
         }
     };

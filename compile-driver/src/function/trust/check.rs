@@ -145,37 +145,41 @@ impl Selection<'_> {
         }
     }
 
-    /// Warns of a check that only finite differences do not confirm, once for each place (sizes, or sizes and a path); where every call
-    /// is checked, each time.
+    /// Warns of a check that only finite differences do not confirm, the first, the tenth, the hundredth time for each place (sizes, or sizes and a path);
+    /// where every call is checked, each time.
     pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, place: u64, text: &str) {
-        if self.is_first_warning(wanted, place) || self.opened.verifies_always() {
+        let count = self.warning(wanted, place);
+        if count.is_some() || self.opened.verifies_always() {
             let function = &self.opened.spec.function;
             let solver = match unproven::is_zero(text) {
                 true => {
-                    " The derivative by AD is 0: where a solver ends by comparisons (bisection) use the implicit function theorem, docs/custom-derivatives.md; \
-                     where a dimension is 0 or too small, the function reads beyond its arrays."
+                    " The derivative by AD is 0: of a branch for these values alone (`x == 0`), of a solver that ends by comparisons \
+                     (bisection: use the implicit function theorem, `ffgrad explain custom-derivatives`), or of numbers that are rounded."
                 }
                 false => "",
             };
             self.opened.warn(format!(
-                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, a root of zero (its derivative is taken as 0), chaos or coarse precision can be the reason.{solver}"
+                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, a root of zero (its derivative is taken as 0), chaos or coarse precision can be the reason.{solver}{}",
+                said_again(count)
             ));
         }
     }
 
-    /// Warns of an inconclusive check, once for each place.
+    /// Warns of an inconclusive check, as often.
     pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, place: u64, text: &str) {
-        if self.is_first_warning(wanted, place) {
+        if let Some(count) = self.warning(wanted, place) {
             let function = &self.opened.spec.function;
-            self.opened
-                .warn(format!("the gradient of `{function}` is not proven yet: {text}; the next call checks again"));
+            self.opened.warn(format!(
+                "the gradient of `{function}` is not proven yet: {text}; the next call checks again{}",
+                said_again(Some(count))
+            ));
         }
     }
 
-    /// Whether nobody was warned there yet.
-    fn is_first_warning(&self, wanted: DerivativeSet, place: u64) -> bool {
+    /// How many warnings there were at a place, where this one is to be said.
+    fn warning(&self, wanted: DerivativeSet, place: u64) -> Option<u32> {
         let all = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&wanted).is_none_or(|known| known.sizes.warn_once(place))
+        all.get(&wanted).map_or(Some(1), |known| known.sizes.warning(place))
     }
 
     /// The refusal where the check is inconclusive and a warning is not enough.
@@ -187,5 +191,13 @@ impl Selection<'_> {
             diagnosis
                 .advise("verify=\"strict\" refuses what it cannot check; verify=\"once\" returns it with a warning."),
         )
+    }
+}
+
+/// How many calls were so, where there were several.
+fn said_again(count: Option<u32>) -> String {
+    match count {
+        Some(count) if count > 1 => format!(" ({count} calls were so until now.)"),
+        _ => String::new(),
     }
 }

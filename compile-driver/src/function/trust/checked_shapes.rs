@@ -12,7 +12,7 @@
 use core_ad::diagnostics::Diagnosis;
 use core_ad::path_set::PathSet;
 use core_ad::shapes::Resolved;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,7 +41,7 @@ pub struct CheckedShapes {
     any_refused: AtomicBool,
     refused: Mutex<Vec<Refused>>,
     /// Those that a warning was given at.
-    warned: Mutex<HashSet<u64>>,
+    warned: Mutex<HashMap<u64, u32>>,
 }
 
 /// A size at which a derivative was not returned.
@@ -169,10 +169,16 @@ impl CheckedShapes {
         }
     }
 
-    /// Whether a warning at these sizes is the first. After many nobody needs another one.
-    pub fn warn_once(&self, digest: u64) -> bool {
+    /// How many warnings there were at these sizes with this one, where it is to be said: the first, the tenth, the hundredth. `None` for the others, and
+    /// after warnings at many sizes.
+    pub fn warning(&self, digest: u64) -> Option<u32> {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        warned.len() < MOST_WARNED && warned.insert(digest)
+        if warned.len() >= MOST_WARNED && !warned.contains_key(&digest) {
+            return None;
+        }
+        let count = warned.entry(digest).or_default();
+        *count = count.saturating_add(1);
+        (*count == 10u32.pow(count.ilog10())).then_some(*count)
     }
 
     /// What later processes should know, but for paths.
@@ -263,10 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_warned_of_once() {
+    fn the_first_the_tenth_and_the_hundredth_warning_at_a_size_are_said() {
         let sizes = CheckedShapes::default();
-        assert!(sizes.warn_once(1) && sizes.warn_once(2) && !sizes.warn_once(1));
-        assert_eq!((3..1000).filter(|digest| sizes.warn_once(*digest)).count(), MOST_WARNED - 2);
+        assert_eq!(sizes.warning(2), Some(1));
+        assert_eq!((0..150).filter_map(|_| sizes.warning(1)).collect::<Vec<_>>(), [1, 10, 100]);
+        assert_eq!((3..1000).filter(|digest| sizes.warning(*digest).is_some()).count(), MOST_WARNED - 2);
     }
 
     #[test]

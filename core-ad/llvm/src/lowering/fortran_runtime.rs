@@ -42,7 +42,7 @@ pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
          compiler does not know the element type; that has no derivative"
     );
     let mut refusal = Diagnosis::new("fortran-runtime", function, headline)
-        .advise("Write it component by component, with arrays of numbers (docs/fortran.md).");
+        .advise("Write it component by component, with arrays of numbers (`ffgrad explain fortran`).");
     refusal.location = at;
     Box::new(refusal)
 }

@@ -134,7 +134,7 @@ pub fn prototypes(rule: &Rule<'_>) -> Result<(), Refusal> {
         let headline = format!("`{own}` does not have the prototype of the {what} derivative of `{name}`");
         let mut diagnosis = refusal("rule-prototype", headline)
             .mismatch(expected.text(&own), found)
-            .advise("Every parameter that is a pointer or a real number is followed by its derivative: docs/custom-derivatives.md.");
+            .advise("Every parameter that is a pointer or a real number is followed by its derivative: `ffgrad explain custom-derivatives`.");
         diagnosis.location = location(part);
         return Err(Box::new(diagnosis));
     }

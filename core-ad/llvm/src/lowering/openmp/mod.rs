@@ -261,7 +261,7 @@ fn check_supported(module: &Module<'_>, symbol: Option<&str>) -> std::result::Re
         let Some(at) = at else { continue };
         let headline = format!("OpenMP's {} cannot be differentiated", construct(&name));
         let mut refusal = Diagnosis::new("openmp-construct", "", headline)
-            .advise("Write that part without it: docs/parallel.md lists what can be differentiated,")
+            .advise("Write that part without it: `ffgrad explain parallel` lists what can be differentiated,")
             .advise("or leave -fopenmp out: without it the pragmas are ignored and one thread runs.");
         refusal.location = at;
         return Err(Box::new(refusal));
