@@ -30,13 +30,8 @@ void ffgrad_sorted(size_t *to, const char *base, size_t n, size_t size, compare 
   if (from != to) memcpy(to, from, n * sizeof(size_t));
   free(other);
 }
-void ffgrad_sorted_fwd(size_t *to, size_t *unused, const char *base, const char *unused2, size_t n, size_t size, compare *by,
-                       compare *unused3) {
-  ffgrad_sorted(to, base, n, size, by);
-}
-void ffgrad_sorted_rev(size_t *to, size_t *unused, const char *base, const char *unused2, size_t n, size_t size, compare *by,
-                       compare *unused3) {}
-FFGRAD_DERIVATIVES(ffgrad_sorted, ffgrad_sorted_fwd, ffgrad_sorted_rev);
+/* Indices have no derivative. */
+FFGRAD_INACTIVE(ffgrad_sorted);
 
 /* Part of the caller, who knows what the elements are. */
 __attribute__((always_inline)) void ffgrad_qsort(void *base, size_t n, size_t size, compare *by) {

@@ -46,6 +46,9 @@ use std::collections::{BTreeMap, HashSet};
 /// The wrapper that all derivatives are of.
 const ROOT: &str = "ffgrad.wrap";
 
+/// How the names of functions with rules begin, and of what their rules run.
+const RULES: [&[u8]; 4] = [b"ffgrad.primal.", b"ffgrad.forward.", b"ffgrad.reverse.", b"ffgrad.save."];
+
 /// The intrinsic that gives the address of a thread-local variable.
 const THREAD_ADDRESS: &str = "llvm.threadlocal.address";
 
@@ -95,6 +98,16 @@ pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
     Ok(())
 }
 
+/// The functions that rules run where the wrapper has a call without a body: `qsort` calls what it is given.
+fn behind_rules<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+    let all: Vec<FunctionValue<'_>> = module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect();
+    let begins = |f: &&FunctionValue<'_>| RULES.iter().any(|prefix| f.get_name().to_bytes().starts_with(prefix));
+    let roots: Vec<FunctionValue<'_>> = all.iter().filter(begins).copied().collect();
+    // SAFETY: live functions of the module.
+    let inside = unsafe { reachable(&roots) };
+    all.into_iter().filter(|f| inside.contains(&f.as_value_ref())).collect()
+}
+
 /// Leaves objects that stay global as they are: only variables of a call are destroyed at its end.
 fn keep_what_stays(root: FunctionValue<'_>, local: &[Value]) {
     for call in blocks(root).into_iter().flat_map(|b| b.instructions()) {
@@ -134,7 +147,7 @@ fn find(
         .filter(|g| is_written(g.as_value_ref()))
         .map(|g| Value(g.as_value_ref()))
         .collect();
-    let calls = uses::Calls::of(functions);
+    let calls = uses::Calls::of(functions, &behind_rules(module));
     let mut globals = Vec::new();
     for &global in written.iter().filter(|g| can_be_copied(**g, one_thread) && uses::are_plain(**g)) {
         if uses::needing(&[global], functions, &calls).keys().all(|f| calls.can_move(functions[*f])) {

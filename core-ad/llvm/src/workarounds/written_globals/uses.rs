@@ -13,28 +13,28 @@ pub struct Calls {
     of: Vec<BTreeSet<usize>>,
     /// Whether some function is called by an address.
     by_address: bool,
+    /// Functions that rules run: no parameter can be added to what they call.
+    behind: HashSet<LLVMValueRef>,
 }
 
 impl Calls {
-    /// Looks at functions.
-    pub fn of(functions: &[FunctionValue<'_>]) -> Calls {
+    /// Looks at functions. `behind`: those that rules run, which have no callers here, and may call by an address.
+    pub fn of(functions: &[FunctionValue<'_>], behind: &[FunctionValue<'_>]) -> Calls {
         let numbers: HashMap<LLVMValueRef, usize> =
             functions.iter().enumerate().map(|(i, f)| (f.as_value_ref(), i)).collect();
-        let mut calls = Calls { of: Vec::new(), by_address: false };
+        let behind_rules = behind.iter().map(AsValueRef::as_value_ref).collect();
+        let mut calls = Calls { of: Vec::new(), by_address: false, behind: behind_rules };
         for function in functions {
             let mut called_here = BTreeSet::new();
             for call in blocks(*function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_call(*i)) {
                 let called = called(call);
                 called_here.extend(numbers.get(&called.0));
-                // SAFETY: asked of a live value.
-                calls.by_address |= unsafe {
-                    LLVMIsAFunction(called.0).is_null()
-                        && LLVMIsAInlineAsm(called.0).is_null()
-                        && LLVMIsAGlobalAlias(called.0).is_null()
-                };
+                calls.by_address |= is_address(called);
             }
             calls.of.push(called_here);
         }
+        let mut hidden = behind.iter().flat_map(|f| blocks(*f)).flat_map(|b| b.instructions());
+        calls.by_address |= hidden.any(|i| is_call(i) && is_address(called(i)));
         calls
     }
 
@@ -45,6 +45,8 @@ impl Calls {
             return true;
         }
         let is_seen = |user: Value| match user.op() {
+            // SAFETY: a live instruction of a function.
+            Some(_) if self.behind.contains(&unsafe { LLVMGetBasicBlockParent(user.parent().0) }) => false,
             Some(Op::LLVMICmp) => true,
             Some(Op::LLVMCall | Op::LLVMInvoke) => {
                 let is_given = called(user) != itself || arguments(user).contains(&itself);
@@ -57,6 +59,16 @@ impl Calls {
             None => !self.by_address && is_in_tables(user),
         };
         !function.get_type().is_var_arg() && itself.users().into_iter().all(is_seen)
+    }
+}
+
+/// Whether what is called is known by its address alone.
+fn is_address(called: Value) -> bool {
+    // SAFETY: asked of a live value.
+    unsafe {
+        LLVMIsAFunction(called.0).is_null()
+            && LLVMIsAInlineAsm(called.0).is_null()
+            && LLVMIsAGlobalAlias(called.0).is_null()
     }
 }
 
