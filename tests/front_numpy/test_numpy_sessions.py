@@ -167,7 +167,8 @@ def test_the_signature_of_a_cell_may_be_in_quotes(quote: str, shell: Shell) -> N
 
 @pytest.mark.parametrize(
     ("line", "words"),
-    [("", "name the function"), ("--nope", "no name of a function"), ("math=[ f", "no value for math"), ("language=perl f", "no language"), ("front_end=mxnet f", "no front end")],
+    [("", "name the function"), ("--nope", "no name of a function"),
+     ("math=[ f", "no value for math"), ("language=perl f", "no language"), ("front_end=mxnet f", "no front end")],
 )  # fmt: skip
 def test_a_line_that_cannot_be_read_is_refused_with_the_usage(line: str, words: str, shell: Shell) -> None:
     with pytest.raises(ValueError, match=words) as caught:
