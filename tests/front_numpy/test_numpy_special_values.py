@@ -23,6 +23,15 @@ double annuity(double r) { return r == 0 ? 10 : (1 - pow(1 + r, -10)) / r; }
 double langevin(double x) { return x == 0 ? 0 : 1 / tanh(x) - 1 / x; }
 double sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
 double near_one(double s, double t) { if (fabs(s - 1) < 1e-9) s = 1; return s * s * 3 + t; }
+double gap(double x) { return fabs(x) < 1e-6 ? 1 : (exp(x) - 1) / x; }
+double gap_at_two(double x) { return fabs(x - 2) < 1e-6 ? 4 : (x * x - 4) / (x - 2); }
+double beside_a_large_one(double x, double y) { return (x == 0 ? 1 : (exp(x) - 1) / x) + 1e4 * y * y; }
+static double bernoulli_of(double d) { return d == 0 ? 1 : d / (exp(d) - 1); }
+double flux(const double *v, int n) {
+  double sum = 0;
+  for (int i = 0; i + 1 < n; i++) sum += (i + 1) * bernoulli_of(v[i + 1] - v[i]) * v[i];
+  return sum;
+}
 double lines(const double *x, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += x[i] == 0 ? 1 : 1 - x[i] / 2;
@@ -82,6 +91,35 @@ def test_a_quotient_with_a_branch_for_its_gap_is_doubtful_there(source: Path, na
 def test_a_window_smaller_than_the_usual_steps_is_doubtful_though_the_smallest_steps_agree(source: Path) -> None:
     with pytest.warns(GradientWarning, match="doubtful"):
         enzyme(source, "near_one").grad(1.0, 2.0)
+
+
+@pytest.mark.parametrize(("name", "x"), [("gap", 0.0), ("gap_at_two", 2.0)])
+def test_a_gap_wider_than_the_usual_steps_is_doubtful_where_the_derivative_is_zero(
+    source: Path, name: str, x: float
+) -> None:
+    with pytest.warns(GradientWarning, match="doubtful"):
+        enzyme(source, name).grad(x)
+    with pytest.raises(DifferentiationError):
+        enzyme(source, name, verify="strict").grad(x)
+
+
+def test_an_input_beside_one_with_a_large_derivative_is_moved_by_itself(source: Path) -> None:
+    with pytest.warns(GradientWarning, match="doubtful"):
+        enzyme(source, "beside_a_large_one").grad(0.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_neighbours_are_doubtful(source: Path, seed: int) -> None:
+    """The flux of Scharfetter and Gummel: the derivative of Bernoulli's function at 0 is taken as 0."""
+    rng = np.random.default_rng(seed)
+    f = enzyme(source, "flux", "v[n] -> return")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GradientWarning)
+        f.grad(rng.standard_normal(10))
+    v = rng.standard_normal(10)
+    v[4] = v[5]
+    with pytest.warns(GradientWarning, match="doubtful"):
+        f.grad(v)
 
 
 def test_the_second_derivative_at_a_gap_is_doubtful(source: Path) -> None:

@@ -130,6 +130,10 @@ impl Probe<'_> {
         if self.extrapolated_differences(&by_step, sample) || self.finer_differences(estimate, &by_step, sample)? {
             return Ok(());
         }
+        if let Some(slope) = slope_beyond(&by_step, sample.scale, self.tolerance.differences) {
+            (sample.differences, sample.noise, sample.converged) = (slope, 0.0, true);
+            return Ok(());
+        }
         let pairs = by_step.windows(2).map(|pair| ((pair[0].value - pair[1].value).abs(), pair[0].value));
         let best = pairs.filter(|(gap, _)| gap.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0));
         sample.noise = 0.0;
@@ -149,4 +153,15 @@ fn contradict(by_step: &[Difference], derivative: f64) -> bool {
         let limit = AGREED * (middle.value - derivative).abs().min(middle.value.abs());
         (coarse.value - middle.value).abs() < limit && (middle.value - fine.value).abs() < limit
     })
+}
+
+/// The slope on which two larger steps agree where all derivatives are zero: these arguments are in a gap that the function treats by itself
+/// (`fabs(x) < 1e-6 ? 1 : (exp(x) - 1) / x`), and smaller steps do not leave it.
+fn slope_beyond(by_step: &[Difference], scale: f64, tolerance: f64) -> Option<f64> {
+    let agree = |pair: &&[Difference]| {
+        let size = pair[1].value.abs();
+        (pair[0].value - pair[1].value).abs() <= 2.0 * tolerance * size && size > 10.0 * pair[1].rounding / pair[1].step
+    };
+    let found = by_step.windows(2).find(agree)?;
+    (scale == 0.0).then_some(found[1].value)
 }

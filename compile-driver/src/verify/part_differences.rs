@@ -4,14 +4,15 @@
 //! derivatives are faint beside the others: Enzyme's usual mistake that both modes have in common is a derivative that is
 //! taken for zero. A disagreement counts where the differences converge, and stays at two generic points nearby: no kink, and no rounding.
 //!
-//! Programs have branches for zeros and other whole numbers (`x == 0 ? 1 : x / (exp(x) - 1)`). One such element among thousands is lost in a
-//! difference of the whole, and no point nearby has it. So these are moved by themselves, and count where both one-sided differences agree with
+//! Programs have branches for zeros, other whole numbers and equal neighbours (`x == 0 ? 1 : x / (exp(x) - 1)`). One such element among thousands is
+//! lost in a difference of the whole, and no point nearby has it. So these are moved by themselves, and count where both one-sided differences agree with
 //! each other: there is no kink, and the derivative is another.
 
 use crate::error::{Error, Result};
 use crate::verify::differences::one_sided;
 use crate::verify::sample::{Numbers, Point, root_mean_square};
 use crate::verify::{Moved, Outcome, Place, Probe, Sample, disagreement_text};
+use std::collections::HashMap;
 use std::time::Instant;
 
 /// Arguments that are moved by themselves.
@@ -56,19 +57,21 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
         if !disagrees(probe, &sample) {
             continue;
         }
-        if moving.is_special {
-            if let Some(text) = smooth_text(probe, point, &moving, &sample)? {
-                return Ok(Some(Outcome::Suspect(sample.record(&probe.tolerance), text)));
-            }
-            continue;
-        }
-        let stays = probe.at(Place::Other, |probe| stays_nearby(probe, point, &moving));
+        let stays = match moving.is_special {
+            true => Ok(false),
+            false => probe.at(Place::Other, |probe| stays_nearby(probe, point, &moving)),
+        };
         match stays {
             Ok(true) => {
                 let text = format!("{} along {}, here and at points nearby", disagreement_text(&sample), moving.name);
                 return Ok(Some(Outcome::Wrong(sample.record(&probe.tolerance), text)));
             }
-            Ok(false) | Err(Error::Foreign(_)) => {}
+            // A kink, or a branch for these values alone.
+            Ok(false) | Err(Error::Foreign(_)) => {
+                if let Some(text) = smooth_text(probe, point, &moving, &sample)? {
+                    return Ok(Some(Outcome::Suspect(sample.record(&probe.tolerance), text)));
+                }
+            }
             Err(other) => return Err(other),
         }
     }
@@ -100,15 +103,14 @@ fn parts(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
     parts
 }
 
-/// The zeros, and the other whole numbers, where most elements are neither.
+/// The zeros, the other whole numbers, and values that an array has twice, where most elements are none of them.
 fn special(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
     let values: Numbers = (0..point.len())
         .map(|arg| if probe.moves(arg) { probe.input_values(point, arg) } else { Vec::new() })
         .collect();
     let count: usize = values.iter().map(Vec::len).sum();
     let is_whole = |x: &f64| *x != 0.0 && x.abs() < MOST_WHOLE && x.fract() == 0.0;
-    let of_kind = |name: &str, is_one: &dyn Fn(&f64) -> bool| {
-        let elements: Vec<Vec<bool>> = values.iter().map(|all| all.iter().map(is_one).collect()).collect();
+    let of_kind = |name: &str, elements: Vec<Vec<bool>>| {
         let found = elements.iter().flatten().filter(|one| **one).count();
         (found > 0 && 2 * found < count).then(|| Moving {
             elements,
@@ -116,7 +118,20 @@ fn special(probe: &Probe<'_>, point: &Point) -> Vec<Moving> {
             is_special: true,
         })
     };
-    [of_kind("zeros", &|x| *x == 0.0), of_kind("whole numbers", &is_whole)].into_iter().flatten().collect()
+    let those = |is_one: &dyn Fn(&f64) -> bool| values.iter().map(|all| all.iter().map(is_one).collect()).collect();
+    let kinds = [
+        of_kind("zeros", those(&|x| *x == 0.0)),
+        of_kind("whole numbers", those(&is_whole)),
+        of_kind("equal to another one", values.iter().map(|all| ties(all)).collect()),
+    ];
+    kinds.into_iter().flatten().collect()
+}
+
+/// Which values of an array are in it more than once.
+fn ties(values: &[f64]) -> Vec<bool> {
+    let mut counts: HashMap<u64, u32> = HashMap::new();
+    values.iter().for_each(|x| *counts.entry(x.to_bits()).or_default() += 1);
+    values.iter().map(|x| counts.get(&x.to_bits()).is_some_and(|count| *count > 1)).collect()
 }
 
 /// What to say where the function is smooth along a part, and its slope another than the derivative.
