@@ -8,6 +8,7 @@
 
 use compile_driver::os::interrupt::Host;
 use compile_driver::os::progress::Level;
+use pyo3::exceptions::PyException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -131,9 +132,14 @@ extern "C" fn asked() -> bool {
         raised
     };
     let Some(error) = raised else { return false };
+    keep(error);
+    true
+}
+
+/// Keeps what the call will raise.
+fn keep(error: PyErr) {
     *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     RAISED.store(true, Ordering::Relaxed);
-    true
 }
 
 /// Passes what a build is at to `logging`, on the main thread inside a call; logging may run any code of the user's, so elsewhere it is not
@@ -157,8 +163,12 @@ fn log(level: Level, line: &str) {
             .import("logging")
             .and_then(|logging| logging.call_method1("getLogger", ("ffgrad",)))
             .and_then(|logger| logger.call_method1(method, ("%s", line)).map(drop));
-        // A handler that raises has no say in the build.
-        drop(logged);
+        // A handler of logging that raises has no say in the build; one of a signal, which may run in there, has.
+        if let Err(error) = logged
+            && !error.is_instance_of::<PyException>(py)
+        {
+            keep(error);
+        }
         ffi::PyGILState_Release(state);
     }
 }
