@@ -22,7 +22,7 @@ pub const fn range(count: u32) -> u8 {
 const FEW: u8 = 0b111;
 
 /// Whether a count of zero is a path of its own, where verified ones were in these ranges: a loop that ran four times and more, and ends at once now.
-/// What replaces one turn of a branch has a counter by itself.
+/// The other edge of a branch that was taken once has a counter of its own.
 pub const fn zero_is_new(ranges: u8) -> bool {
     ranges != 0 && ranges & FEW == 0
 }

@@ -1,4 +1,4 @@
-"""Branches for one value alone, where the function is smooth and the derivative of the branch is another: each is told.
+"""Branches for one value alone, where the function is smooth and the derivative of the branch is another: each raises a warning.
 
 The slopes at these values are closed forms: Bernoulli's function x/(e^x - 1) has -1/2 at 0, (e^x - 1)/x has 1/2, the annuity of ten payments -55,
 Langevin's function coth x - 1/x has 1/3 (Abramowitz and Stegun, *Handbook of Mathematical Functions*, 4.5 and 27.1).

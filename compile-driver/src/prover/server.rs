@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// A function that takes longer is looked at once.
 const QUICK: Duration = Duration::from_millis(100);
 
-/// After so long without an end the caller is told what is being evaluated, and whether this process still has its parent is looked at.
+/// After so long without an end it reports to the caller what is being evaluated, and whether this process still has its parent is looked at.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Kept of what a check wrote to standard error before it died.
