@@ -11,11 +11,6 @@ Works under ``jit``, ``grad``, ``vjp``, ``jvp``, ``jacfwd``, ``jacrev``, ``hessi
 in place. ``docs/jax.md`` has the rest.
 """
 
-from ffgrad._frameworks import missing
-
-try:
-    from ffgrad._jax.operation import Enzyme, enzyme
-except ModuleNotFoundError as error:
-    raise missing(error) from None
+from ffgrad._jax.operation import Enzyme, enzyme
 
 __all__ = ["Enzyme", "enzyme"]

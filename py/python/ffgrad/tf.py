@@ -12,12 +12,7 @@ order, forward accumulators. Tensors are passed without a copy. Outputs are allo
 has the rest.
 """
 
-from ffgrad._frameworks import missing
-
-try:
-    from ffgrad._tf.layer import EnzymeLayer
-    from ffgrad._tf.operation import Enzyme, enzyme
-except ModuleNotFoundError as error:
-    raise missing(error) from None
+from ffgrad._tf.layer import EnzymeLayer
+from ffgrad._tf.operation import Enzyme, enzyme
 
 __all__ = ["Enzyme", "EnzymeLayer", "enzyme"]
