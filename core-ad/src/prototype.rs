@@ -150,8 +150,15 @@ impl Param {
         }
     }
 
+    /// Whether it is a matrix with rows of a variable length, `double u[m][n]`.
+    pub fn has_variable_rows(&self) -> bool {
+        self.spelled.ends_with("[]*")
+    }
+
     fn declaration(&self) -> String {
-        if self.spelled.ends_with(['*', '&']) {
+        if let Some(element) = self.spelled.strip_suffix("[]*") {
+            format!("{element} (*{})[]", self.name)
+        } else if self.spelled.ends_with(['*', '&']) {
             let (base, mark) = self.spelled.split_at(self.spelled.len() - 1);
             format!("{} {mark}{}", base.trim_end(), self.name)
         } else {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -75,6 +76,36 @@ def test_ctrl_c_ends_the_wait_for_another_process(cache: Path, write: Write, tmp
         first.send_signal(signal.SIGINT)
         assert "interrupted" in first.communicate(timeout=60)[0]
     assert not signals.held_locks(cache)
+
+
+GRADIENT = """
+import sys
+import numpy as np
+from ffgrad.numpy import enzyme
+f = enzyme(sys.argv[1], "cube", "x[n] -> y[n]")
+print(f.vjp(np.ones(2))[1](np.ones(2))[0])
+"""
+
+
+def test_a_wait_for_another_process_is_told(cache: Path, write: Write) -> None:
+    """This process holds the locks of the derivatives; the notice names it, and the other one goes on once it lets go."""
+    command = [sys.executable, "-c", GRADIENT, str(write(CUBE, "cube.c"))]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    for choice in cache.rglob("choice-*.json"):
+        choice.unlink()
+    locks = [lock.open("a") for lock in cache.rglob("locks/*-*.lock")]
+    assert locks
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stderr is not None and waiting.stdout is not None
+        notice = waiting.stderr.readline()
+        assert f"waiting for process {os.getpid()}" in notice
+        assert waiting.poll() is None
+        for lock in locks:
+            lock.close()
+        assert waiting.wait(timeout=120) == 0
+        assert waiting.stdout.read() == "[3. 3.]\n"
 
 
 def test_ctrl_c_ends_the_wait_for_another_thread(cache: Path, write: Write, tmp_path: Path) -> None:

@@ -143,7 +143,10 @@ fn text(stage: Stage, how: &str, printed: &str) -> String {
 fn crashed(function: &str, how: &str, printed: &str) -> Error {
     let mut diagnosis = Diagnosis::new(CRASH, function, format!("`{function}` itself {how} at these arguments"))
         .advise("The function was tried in a process of its own before any derivative: the gradient is not to blame.")
-        .advise("Check sizes and indices; compile it with -fsanitize=address and run it alone.");
+        .advise(
+            "Check sizes and indices: compile it with -fsanitize=address and run it alone. Local arrays of megabytes and deep recursion need a \
+             larger stack (`ulimit -s` shows it, in KiB).",
+        );
     diagnosis.output = (!printed.is_empty()).then(|| printed.to_owned());
     Error::Foreign(Box::new(diagnosis))
 }

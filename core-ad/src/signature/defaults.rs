@@ -38,12 +38,13 @@ pub(super) fn suggest(prototype: &Prototype) -> Option<String> {
     with_matrices(prototype).or_else(|| with_one_size(prototype))
 }
 
-/// `A[m,n], x[n] -> y[m]`: arrays whose names begin with a capital letter are matrices, as in most people's formulas; they have both
-/// integers, vectors read the second and vectors written the first.
+/// `A[m,n], x[n] -> y[m]`: arrays whose names begin with a capital letter are matrices, as in most people's formulas, and so are those
+/// with rows of a variable length (`double u[m][n]`); they have both integers, vectors read the second and vectors written the first.
 fn with_matrices(prototype: &Prototype) -> Option<String> {
     let counts: Vec<&str> = prototype.params.iter().filter(|p| is_count(p)).map(|p| p.name.as_str()).collect();
     let [rows, columns] = counts[..] else { return None };
-    let is_matrix = |param: &Param| is_array(param) && param.name.starts_with(char::is_uppercase);
+    let is_matrix =
+        |param: &Param| is_array(param) && (param.name.starts_with(char::is_uppercase) || param.has_variable_rows());
     if prototype.params.iter().any(|param| adapted::object(param).is_some()) || !prototype.params.iter().any(is_matrix)
     {
         return None;

@@ -35,7 +35,7 @@ fn param(text: &str) -> Param {
         "-" => Access::Unused,
         _ => Access::ReadWrite,
     };
-    let base = spelled.trim_start_matches("const ").trim_end_matches('*');
+    let base = spelled.trim_start_matches("const ").trim_end_matches('*').trim_end_matches("[]");
     let constant = spelled.starts_with("const");
     let ty = match (dtype(base), spelled.ends_with('*')) {
         (Some(dtype), true) => ParamType::Pointer { dtype, constant },
@@ -234,6 +234,15 @@ fn a_syntax_error_points_at_its_place() {
                        ^
       mv.c:3  |  void matvec(const double *A, const double *x, int m, int n, double *y)
       a signature to start from: "A[m,n], x[n] -> y[m]"
+    "#);
+}
+
+#[test]
+fn a_matrix_with_rows_of_a_variable_length_has_both_sizes() {
+    insta::assert_snapshot!(in_doubt("double total(int n, int m, const double[]* r:u)"), @r#"
+    `n`, `m` are all integers, and it is not known what each of them counts: give a signature
+      mv.c:3  |  double total(int n, int m, const double (*u)[])
+      a signature to start from: "u[n,m] -> return"
     "#);
 }
 
