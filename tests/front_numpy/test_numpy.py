@@ -70,6 +70,28 @@ def test_value_gradient_and_hessian_are_scipys(rosenbrock: Enzyme) -> None:
     assert isinstance(rosenbrock(x), np.float64)
 
 
+def test_the_hessian_of_several_inputs_has_a_block_for_each_pair(write: Write) -> None:
+    """Of a * |x|^2 sin(b) by a number and an array, in the order that was asked for."""
+    source = """\
+#include <math.h>
+double wave(double a, double b, const double *x, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += x[i] * x[i];
+  return a * sum * sin(b);
+}
+"""
+    f = enzyme(write(source), "wave", "a, b, x[n] -> return")
+    a, b, x = 1.5, 0.7, normal(3)
+    blocks = f.hessian(a, b, x, argnums=("x", 0))
+    expected = ((2 * a * np.sin(b) * np.eye(3), 2 * x * np.sin(b)), (2 * x * np.sin(b), np.zeros(())))
+    for row, wanted in zip(blocks, expected, strict=True):
+        for block, closed in zip(row, wanted, strict=True):
+            assert block.shape == np.shape(closed)
+            np.testing.assert_allclose(block, closed, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(f.hessian(a, b, x, argnums="x"), expected[0][0], rtol=1e-12)
+    np.testing.assert_allclose(f.hessian(a, b, x, argnums=1), -a * (x @ x) * np.sin(b), rtol=1e-12)
+
+
 def test_a_pullback_gives_the_gradient_of_every_input(pair: Enzyme) -> None:
     """And takes None for an output that does not matter."""
     a, b, v = normal(4), normal(4)[::-1], normal(4)

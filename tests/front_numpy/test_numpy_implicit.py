@@ -79,7 +79,7 @@ def test_a_root_by_bisection_has_its_first_and_second_derivatives(write: Write) 
     assert np.isclose(dm, 2 * x * e * slope, rtol=1e-11)
     assert np.isclose(de, 2 * x * e * np.sin(x) * slope + x * x, rtol=1e-11)
     second = -e * np.sin(x) * slope**3
-    assert np.isclose(f.hessian(e, m, argnum=1), 2 * e * (slope**2 + x * second), rtol=1e-10)
+    assert np.isclose(f.hessian(e, m, argnums=1), 2 * e * (slope**2 + x * second), rtol=1e-10)
 
 
 def test_the_solver_itself_can_be_opened(write: Write) -> None:

@@ -351,34 +351,41 @@ class Enzyme(Operation):
         change: np.ndarray = self._for(given).hvp(given, self._cotangents(1.0), along, self._mask(0))[0]
         return change
 
-    def hessian(self, /, *inputs: Array | float, argnum: int | str = 0, **named: Array | float) -> np.ndarray:
-        """Compute the Hessian of a function of one output without dimensions, in one native loop.
+    def hessian(self, /, *inputs: Array | float, argnums: Argnums = 0, **named: Array | float) -> Any:
+        """Compute the Hessian of a function of one output without dimensions, in one native loop for each input.
 
         Parameters
         ----------
         *inputs, **named
             As in a call.
-        argnum
-            The input to differentiate twice: its position or name.
+        argnums
+            The inputs to differentiate twice: positions or names, one or a sequence of them.
 
         Returns
         -------
-        ndarray
-            A new array of the input's shape, twice.
+        ndarray or tuple of tuple of ndarray
+            A new array of the input's shape, twice. Several inputs: a block for each pair, ``[i][j]`` with the shape of the
+            i-th of them followed by that of the j-th.
         """
         self._one_number()
         given = self._views(inputs, named)
         self._here("Hessians of", given)
-        argnum = self._place(argnum)
-        mask = self._mask(argnum)
-        shape = np.shape(given[argnum])
+        argnums = self._places(argnums)
+        mask, chosen = self._mask(argnums), _chosen(argnums)
+        blocks = tuple(self._hessian_rows(given, i, chosen, mask) for i in chosen)
+        return blocks[0][0] if isinstance(argnums, int) else blocks
+
+    def _hessian_rows(
+        self, given: tuple[Any, ...], of: int, chosen: Sequence[int], mask: int
+    ) -> tuple[np.ndarray, ...]:
+        """Return how the gradients of all chosen inputs change with one of them."""
+        shape = np.shape(given[of])
         count = int(np.prod(shape, dtype=int))
-        unit = np.eye(count, dtype=self._input_types[argnum]).reshape((count, *shape))
-        along = tuple(unit if p == argnum else None for p in range(len(given)))
-        batch = _native.Batch((count,), tangents=mask, separate=mask)
-        rows = self._native.hvp(given, self._cotangents(1.0), along, mask, batch)[argnum]
-        hessian: np.ndarray = rows.reshape((*shape, *shape))
-        return hessian
+        unit = np.eye(count, dtype=self._input_types[of]).reshape((count, *shape))
+        along = tuple(unit if p == of else None for p in range(len(given)))
+        batch = _native.Batch((count,), tangents=1 << of, separate=mask)
+        changes = self._native.hvp(given, self._cotangents(1.0), along, mask, batch)
+        return tuple(changes[i].reshape((*shape, *np.shape(given[i]))) for i in chosen)
 
     # --- arguments ------------------------------------------------------------------------------------
 
