@@ -104,6 +104,9 @@ pub struct ArtifactRecord {
     /// What decides the paths through the derivatives; `None` for the primal alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
+    /// Whether the function tests numbers for equality, so that [`Pipeline::Generic`] may differ.
+    #[serde(default)]
+    pub tests_equality: bool,
     /// What its solvers solve, where they have the implicit function theorem's derivative.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equations: Vec<Equation>,

@@ -124,6 +124,9 @@ pub enum Pipeline {
     /// As [`Pipeline::Inlined`]; roots and quotients that are not chosen are computed at an argument where they are finite. Tried where a
     /// derivative is not finite though the value is.
     Guarded,
+    /// As [`Pipeline::Inlined`]; numbers that are tested for equality count as unequal. Tried where a derivative at a value that the function treats by
+    /// itself is not the function's.
+    Generic,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
     /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
@@ -132,7 +135,7 @@ pub enum Pipeline {
 
 impl Pipeline {
     /// Every pipeline, in the order in which they are tried.
-    pub const ALL: [Pipeline; 9] = [
+    pub const ALL: [Pipeline; 10] = [
         Pipeline::Inlined,
         Pipeline::O1,
         Pipeline::O2,
@@ -140,6 +143,7 @@ impl Pipeline {
         Pipeline::Typed,
         Pipeline::Apart,
         Pipeline::Guarded,
+        Pipeline::Generic,
         Pipeline::Serial,
         Pipeline::Loose,
     ];
@@ -154,6 +158,7 @@ impl Pipeline {
             Pipeline::Typed => "typed",
             Pipeline::Apart => "apart",
             Pipeline::Guarded => "guarded",
+            Pipeline::Generic => "generic",
             Pipeline::Serial => "serial",
             Pipeline::Loose => "loose",
         }
@@ -498,6 +503,9 @@ pub enum Response {
         /// What decides the paths through the derivatives, after `Derive`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paths: Option<Paths>,
+        /// The function tests numbers for equality, after `Derive`.
+        #[serde(default)]
+        tests_equality: bool,
         /// Some loops are checkpointed, after `Derive`.
         #[serde(default)]
         checkpoints: bool,

@@ -121,6 +121,8 @@ struct Build<'a> {
     skipped: Vec<String>,
     /// What decides the paths through the derivatives.
     paths: Option<Paths>,
+    /// The function tests numbers for equality.
+    tests_equality: bool,
     /// Some loops are checkpointed.
     checkpoints: bool,
     /// Functions that are taken for inactive beside the user's, for a search.
@@ -159,6 +161,7 @@ impl<'a> Build<'a> {
             diagnostics: Vec::new(),
             skipped: Vec::new(),
             paths: None,
+            tests_equality: false,
             checkpoints: false,
             also_inactive: Vec::new(),
         };
@@ -245,10 +248,11 @@ impl<'a> Build<'a> {
             lines,
             output: output.to_owned(),
         })?;
-        if let Response::Written { notes, skipped, paths, checkpoints } = derived {
+        if let Response::Written { notes, skipped, paths, tests_equality, checkpoints } = derived {
             self.diagnostics.extend(notes);
             self.skipped.extend(skipped);
             self.paths = paths;
+            self.tests_equality = tests_equality;
             self.checkpoints = checkpoints;
         }
         Ok(())
@@ -347,6 +351,7 @@ impl<'a> Build<'a> {
             diagnostics: std::mem::take(&mut self.diagnostics),
             skipped: std::mem::take(&mut self.skipped),
             paths: self.paths.take(),
+            tests_equality: self.tests_equality,
             equations: implicit::in_use(self.context.spec, &self.manifest).into_iter().map(|s| s.equation).collect(),
             commands: std::mem::take(&mut self.commands),
         };

@@ -115,6 +115,7 @@ impl Build<'_> {
             diagnostics: needs,
             skipped: Vec::new(),
             paths: None,
+            tests_equality: false,
             equations: Vec::new(),
             commands,
         })

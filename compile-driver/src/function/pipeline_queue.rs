@@ -23,30 +23,31 @@ const FINAL: [&str; 7] = [
 const FOR_APART: [&str; 6] =
     ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", enzyme::TIMED_OUT];
 
+/// Pipelines that are tried where a check asks for them only: they differ from others at singular and special values.
+pub(crate) const ON_REQUEST: [Pipeline; 2] = [Pipeline::Guarded, Pipeline::Generic];
+
 /// The pipelines of a search, in the order in which they are tried.
 pub(crate) struct Queue {
     waiting: VecDeque<Pipeline>,
     tried: usize,
-    /// Whether [`Pipeline::Guarded`] was not tried yet, which waits until it is asked for.
-    may_guard: bool,
+    /// Those of [`ON_REQUEST`] that were not tried yet.
+    on_request: Vec<Pipeline>,
 }
 
 impl Queue {
     /// All of them, first to last.
     pub fn of(pipelines: Vec<Pipeline>) -> Queue {
-        let mut waiting = VecDeque::from(pipelines);
-        let is_first = waiting.front() == Some(&Pipeline::Guarded);
-        let guarded = waiting.iter().position(|p| *p == Pipeline::Guarded).filter(|_| !is_first);
-        guarded.map(|at| waiting.remove(at));
-        Queue { waiting, tried: 0, may_guard: guarded.is_some() }
+        let first = pipelines.first().copied();
+        let waits = |pipeline: &Pipeline| ON_REQUEST.contains(pipeline) && Some(*pipeline) != first;
+        let (on_request, waiting): (Vec<Pipeline>, Vec<Pipeline>) = pipelines.into_iter().partition(waits);
+        Queue { waiting: waiting.into(), tried: 0, on_request }
     }
 
-    /// Has [`Pipeline::Guarded`] come next. `false`: it was tried.
-    pub fn guard(&mut self) -> bool {
-        if self.may_guard {
-            self.waiting.push_front(Pipeline::Guarded);
-        }
-        std::mem::take(&mut self.may_guard)
+    /// Has one of [`ON_REQUEST`] come next. `false`: it was tried, or is none of these pipelines.
+    pub fn request(&mut self, pipeline: Pipeline) -> bool {
+        let Some(at) = self.on_request.iter().position(|p| *p == pipeline) else { return false };
+        self.waiting.push_front(self.on_request.remove(at));
+        true
     }
 
     /// The next one.
@@ -100,13 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn the_guarded_pipeline_is_tried_once_and_only_where_it_is_asked_for() {
-        let mut queue = queue();
-        assert!(queue.guard());
-        assert_eq!(queue.next(), Some(Pipeline::Guarded));
-        assert!(!queue.guard());
-        assert!(std::iter::from_fn(|| queue.next()).all(|p| p != Pipeline::Guarded));
-        assert_eq!(Queue::of(vec![Pipeline::Guarded, Pipeline::O1]).next(), Some(Pipeline::Guarded));
+    fn a_pipeline_for_single_values_is_tried_once_and_only_where_it_is_asked_for() {
+        for one in ON_REQUEST {
+            let mut queue = queue();
+            assert!(queue.request(one));
+            assert_eq!(queue.next(), Some(one));
+            assert!(!queue.request(one));
+            assert!(std::iter::from_fn(|| queue.next()).all(|p| !ON_REQUEST.contains(&p)));
+            assert_eq!(Queue::of(vec![one, Pipeline::O1]).next(), Some(one));
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Search {
     pub refused: Vec<u64>,
     /// Whether a derivative was not finite though the value is.
     pub singular: bool,
+    /// Whether finite differences contradict a derivative of a function that tests numbers for equality.
+    pub is_special: bool,
     /// Pipelines that were left out, because those before took all the time there is.
     pub untried: usize,
 }
@@ -57,10 +59,19 @@ impl Search {
         }
     }
 
-    /// A search after a derivative that is not finite though the value is.
-    pub fn after_singular(refused: Vec<u64>, pipeline: Option<Pipeline>) -> Search {
-        let rejected = pipeline.map(|p| format!("{}: not finite at arguments where the value is", p.name()));
+    /// A search after a derivative that does not serve at some arguments, and why.
+    pub fn after(refused: Vec<u64>, pipeline: Option<Pipeline>, why: &str) -> Search {
+        let rejected = pipeline.map(|p| format!("{}: {why}", p.name()));
         Search { rejected: rejected.into_iter().collect(), ..Search::beside(refused) }
+    }
+
+    /// The pipeline that what was met asks for.
+    pub fn requested(&self) -> Option<Pipeline> {
+        match (self.singular, self.is_special) {
+            (true, _) => Some(Pipeline::Guarded),
+            (false, true) => Some(Pipeline::Generic),
+            (false, false) => None,
+        }
     }
 
     /// Notes a gradient that failed its check.

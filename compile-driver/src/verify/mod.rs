@@ -11,7 +11,7 @@
 //! a kink: then generic points nearby are sampled, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`; jumps: `continuity.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
 //!
 //! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
 //! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
@@ -20,6 +20,7 @@ pub(crate) mod aliased_direction;
 mod clock;
 mod compared;
 mod components;
+mod continuity;
 mod differences;
 mod further;
 mod memory;
@@ -219,6 +220,9 @@ impl<'a> Probe<'a> {
         let unsteady = self.unsteady.take();
         if self.artifact.ranks.map_or(unsteady.is_some(), |ranks| !ranks.all(unsteady.is_none())) {
             let text = unsteady.unwrap_or_else(|| "another rank's gradients differ".to_owned());
+            return Ok(Outcome::Wrong(here.record(&self.tolerance), text));
+        }
+        if let Some(text) = continuity::jump(self, &values)? {
             return Ok(Outcome::Wrong(here.record(&self.tolerance), text));
         }
         // The point of all other comparisons: where first derivatives are informative.

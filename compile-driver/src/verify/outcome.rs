@@ -85,6 +85,11 @@ impl Outcome {
         matches!(self, Outcome::Passed(_) | Outcome::AllZero)
     }
 
+    /// Whether both modes agree, or not, on what finite differences or each other contradict.
+    pub(crate) fn is_contradicted(&self) -> bool {
+        matches!(self, Outcome::Suspect(..) | Outcome::Wrong(..))
+    }
+
     /// The record, where the derivatives would be used; all zero for a function that is constant here.
     pub(super) fn record_if_usable(&self) -> Option<CheckRecord> {
         match self {

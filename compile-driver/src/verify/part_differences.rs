@@ -136,6 +136,10 @@ fn ties(values: &[f64]) -> Vec<bool> {
 
 /// What to say where the function is smooth along a part, and its slope another than the derivative.
 fn smooth_text(probe: &mut Probe<'_>, point: &Point, moving: &Moving, sample: &Sample) -> Result<Option<String>> {
+    // Both sides are looked at, which may be beyond what the function survives.
+    if probe.allowed.moved != Moved::Anywhere {
+        return Ok(None);
+    }
     let cotangent = probe.last.0.clone();
     let direction = masked(probe.random_tangent(point), moving);
     let derivative = probe.dot(&cotangent, &probe.jvp(point, &direction)?).0;

@@ -11,6 +11,8 @@ pub struct Notes {
     pub skipped: Vec<String>,
     /// What decides its paths.
     pub paths: Option<Paths>,
+    /// Whether the function tests numbers for equality.
+    pub tests_equality: bool,
 }
 
 impl Notes {

@@ -9,7 +9,8 @@ use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, exceptions, fortran_runtime, indirect_calls, openmp, path_counts, sweeps,
+    self, caught, checkpoint, cuda_threads, equality_tests, exceptions, fortran_runtime, indirect_calls, openmp,
+    path_counts, sweeps,
 };
 use crate::notes::Notes;
 use crate::optimize::fast_math;
@@ -140,6 +141,7 @@ impl<'ctx> Session<'ctx> {
                     notes: notes.remarks,
                     skipped: notes.skipped,
                     paths: notes.paths,
+                    tests_equality: notes.tests_equality,
                     checkpoints: checkpoint::needs_runtime(&module),
                 })
             }
@@ -165,7 +167,13 @@ impl<'ctx> Session<'ctx> {
                 let module = self.read_ir(&input)?;
                 reduce::simplify(&module, &places)?;
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
-                Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None, checkpoints: false })
+                Ok(Response::Written {
+                    notes: Vec::new(),
+                    skipped: Vec::new(),
+                    paths: None,
+                    tests_equality: false,
+                    checkpoints: false,
+                })
             }
         }
     }
@@ -346,10 +354,15 @@ impl<'ctx> Session<'ctx> {
         if job.pipeline == Pipeline::Guarded {
             lowering::guards::run(&module);
         }
+        notes.tests_equality |= around.counts_paths && equality_tests::any(&module);
         let by_values = notes.add_paths(value_paths::record(&module));
         around.counts_paths &= by_values || zero_roots::any(&module, pipeline::second_order(&module, &around));
         debug_info::strip_unless(job.lines, &module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
+        if job.pipeline == Pipeline::Generic {
+            // Behind the markers of paths, which keep the program's conditions.
+            equality_tests::run(&module);
+        }
         notes.skipped.extend(around.skipped.notes());
         Ok(module)
     }
@@ -474,7 +487,7 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, checkpoints: false })
+        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, tests_equality: false, checkpoints: false })
     }
 
     fn bind_arena(

@@ -98,8 +98,8 @@ class Options(TypedDict, total=False):
     pipeline : str
         The pipeline that is tried first, of those that prepare a function for Enzyme
         (``docs/understanding/how-it-works.md``). ``"serial"`` runs OpenMP's regions by one thread. The values are
-        ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"guarded"``, ``"serial"``,
-        ``"loose"``.
+        ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"guarded"``, ``"generic"``,
+        ``"serial"``, ``"loose"``.
     engine : str
         The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
         22 or later).

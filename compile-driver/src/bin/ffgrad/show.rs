@@ -68,6 +68,7 @@ enum PipelineName {
     Typed,
     Apart,
     Guarded,
+    Generic,
     Serial,
     Loose,
 }
@@ -142,6 +143,7 @@ impl From<PipelineName> for Pipeline {
             PipelineName::Typed => Pipeline::Typed,
             PipelineName::Apart => Pipeline::Apart,
             PipelineName::Guarded => Pipeline::Guarded,
+            PipelineName::Generic => Pipeline::Generic,
             PipelineName::Serial => Pipeline::Serial,
             PipelineName::Loose => Pipeline::Loose,
         }

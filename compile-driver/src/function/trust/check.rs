@@ -2,6 +2,7 @@
 
 use crate::call::arguments::Input;
 use crate::error::{Error, Result};
+use crate::function::pipeline_queue::ON_REQUEST;
 use crate::function::search::Search;
 use crate::function::select::UNPROVEN;
 use crate::function::trust::Selection;
@@ -49,6 +50,13 @@ impl Selection<'_> {
             && let Some(artifact) = self.try_guarded(wanted, known.artifact.record.pipeline, inputs, resolved)?
         {
             return Ok(artifact);
+        }
+        if outcome.is_contradicted() && known.artifact.record.tests_equality {
+            let lock = self.opened.lock_if_alone(wanted)?;
+            if let Some(artifact) = self.try_generic(wanted, &known.artifact, inputs, resolved)? {
+                return Ok(artifact);
+            }
+            drop(lock);
         }
         match outcome {
             Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
@@ -115,7 +123,12 @@ impl Selection<'_> {
         if let Some(pipeline) = tried {
             search.fail(pipeline, record, text);
         }
-        let rest = self.opened.pipelines(wanted).into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect();
+        let all = self.opened.pipelines(wanted);
+        let rest = match tried.is_some_and(|tried| ON_REQUEST.contains(&tried)) {
+            // Those before it were not wrong elsewhere.
+            true => all.into_iter().filter(|r| Some(*r) != tried).collect(),
+            false => all.into_iter().skip_while(|r| Some(*r) != tried).skip(1).collect(),
+        };
         if let Some(artifact) = self.try_pipelines(rest, &mut search, wanted, inputs, resolved)? {
             return Ok(artifact);
         }
@@ -134,12 +147,41 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        if instead_of == Some(Pipeline::Guarded) || !self.opened.pipelines(wanted).contains(&Pipeline::Guarded) {
+        let _lock = self.opened.lock_if_alone(wanted)?;
+        let why = "not finite at arguments where the value is";
+        self.try_instead(wanted, Pipeline::Guarded, (instead_of, why), inputs, resolved)
+    }
+
+    /// [`Pipeline::Generic`], where it differs from a derivative that finite differences contradict, and is right here. The cache's lock is
+    /// held.
+    pub(crate) fn try_generic(
+        &self,
+        wanted: DerivativeSet,
+        contradicted: &Artifact,
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<Artifact>>> {
+        // Ranks would have to agree.
+        if !contradicted.record.tests_equality || self.opened.spec.options.mpi {
             return Ok(None);
         }
-        let _lock = self.opened.lock_if_alone(wanted)?;
-        let mut search = Search::after_singular(self.refused_before(wanted), instead_of);
-        match self.try_pipeline(wanted, Pipeline::Guarded, inputs, resolved, &mut search) {
+        let why = "not the function's derivative at a value that the function treats by itself";
+        self.try_instead(wanted, Pipeline::Generic, (contradicted.record.pipeline, why), inputs, resolved)
+    }
+
+    fn try_instead(
+        &self,
+        wanted: DerivativeSet,
+        pipeline: Pipeline,
+        (instead_of, why): (Option<Pipeline>, &str),
+        inputs: &[Input<'_>],
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<Artifact>>> {
+        if instead_of == Some(pipeline) || !self.opened.pipelines(wanted).contains(&pipeline) {
+            return Ok(None);
+        }
+        let mut search = Search::after(self.refused_before(wanted), instead_of, why);
+        match self.try_pipeline(wanted, pipeline, inputs, resolved, &mut search) {
             Err(Error::Differentiation(_)) => Ok(None),
             outcome => outcome,
         }

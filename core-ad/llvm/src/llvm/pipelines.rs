@@ -92,7 +92,7 @@ const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-
 
 /// The inlining of that pipeline variant; nothing for the others.
 pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
-    if !matches!(variant, Pipeline::Inlined | Pipeline::Guarded | Pipeline::Apart) {
+    if !matches!(variant, Pipeline::Inlined | Pipeline::Guarded | Pipeline::Generic | Pipeline::Apart) {
         return Ok(());
     }
     run(module, INLINE, &codegen::generic_machine()?, scalar_only())
@@ -122,6 +122,7 @@ pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<
         | Pipeline::Outlined
         | Pipeline::Typed
         | Pipeline::Guarded
+        | Pipeline::Generic
         | Pipeline::Serial
         | Pipeline::Loose => "default<O1>",
     };

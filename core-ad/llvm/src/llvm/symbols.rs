@@ -43,7 +43,13 @@ pub fn list(module: &Module<'_>) -> Response {
 pub fn weaken(module: &Module<'_>, symbols: &[String], output: &Path) -> Result<Response> {
     linkage::weaken(module, symbols);
     match module.write_bitcode_to_path(output) {
-        true => Ok(Response::Written { notes: Vec::new(), skipped: Vec::new(), paths: None, checkpoints: false }),
+        true => Ok(Response::Written {
+            notes: Vec::new(),
+            skipped: Vec::new(),
+            paths: None,
+            tests_equality: false,
+            checkpoints: false,
+        }),
         false => Err(format!("{} cannot be written", output.display())),
     }
 }

@@ -1,6 +1,6 @@
 //! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; the map of the
 //! paths that a derivative takes, and what ends the program; solvers that have not solved; roots and
-//! quotients that are not chosen; loop nests that are run again and again.
+//! quotients that are not chosen; tests of numbers for equality; loop nests that are run again and again.
 
 pub mod call_objects;
 pub mod caught;
@@ -10,6 +10,7 @@ pub mod closures;
 pub mod cuda_threads;
 pub mod dead_ends;
 pub mod descriptors;
+pub mod equality_tests;
 pub mod exceptions;
 pub mod fortran_runtime;
 pub mod guards;
