@@ -62,6 +62,27 @@ double rotations(const double *a, const double *b, int n) {
   }
   return sum;
 }
+double solve_small(const double *a, const double *b, int n) {
+  double m[16][16], x[16], sum = 0;
+  for (int i = 0; i < n; i++) {
+    x[i] = b[i];
+    for (int j = 0; j < n; j++) m[i][j] = a[i * n + j];
+  }
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < n; i++) {
+      if (i == k || fabs(m[i][k]) < 1e-12) continue;
+      double f = m[i][k] / m[k][k];
+      for (int j = k; j < n; j++) m[i][j] -= f * m[k][j];
+      x[i] -= f * x[k];
+    }
+  for (int i = 0; i < n; i++) sum += x[i] / m[i][i] * (i + 1);
+  return sum;
+}
+double clipped(const double *x, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (i + 1) * (fabs(x[i] - 1) < 1e-7 ? 1 : x[i] * x[i]);
+  return sum;
+}
 double product(const double *a, const double *x, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) {
@@ -148,6 +169,29 @@ def test_an_elimination_that_skips_zeros(make: Make, zeros: list[tuple[int, int]
     for place in zeros:
         a[place] = 0
     np.testing.assert_allclose(f.grad(a, b), differences(lambda m: f(m, b), a), rtol=1e-6, atol=1e-7)
+
+
+def test_an_elimination_with_a_tolerance(make: Make) -> None:
+    """Gauss and Jordan with `fabs(m) < 1e-12`: sum(w x) has the gradient inv(A)' w by b, and the matrix -inv(A)' w x' by A."""
+    f = make("solve_small", "a[n,n], b[n] -> return")
+    a, b, w = matrix(6), np.random.default_rng(2).standard_normal(6), np.arange(1.0, 7)
+    a[3, 0] = a[0, 5] = 0
+    a[2, 4] = 1e-14
+    by_a, by_b = f.grad(a, b, argnums=(0, 1))
+    expected = np.linalg.solve(a.T, w)
+    np.testing.assert_allclose(by_b, expected, rtol=1e-11)
+    np.testing.assert_allclose(by_a, -np.outer(expected, np.linalg.solve(a, b)), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first call", "later call"])
+def test_a_choice_in_a_narrow_range(make: Make, is_first: bool) -> None:
+    """x^2 with 1 for all that is within 1e-7 of 1: a choice between numbers, which is a path for all that."""
+    f = make("clipped", "x[n] -> return")
+    x = np.random.default_rng(3).uniform(2, 3, 500)
+    if not is_first:
+        np.testing.assert_allclose(f.grad(x), 2 * x * np.arange(1, 501), rtol=1e-14)
+    x[77] = 1
+    np.testing.assert_allclose(f.grad(x), 2 * x * np.arange(1, 501), rtol=1e-14)
 
 
 def test_a_triangular_solve_that_skips_zeros(make: Make) -> None:

@@ -11,7 +11,7 @@
 //! a kink: then generic points nearby are sampled, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`; jumps: `continuity.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`, `fine_differences.rs`; jumps: `continuity.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
 //!
 //! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
 //! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
@@ -22,6 +22,7 @@ mod compared;
 mod components;
 mod continuity;
 mod differences;
+mod fine_differences;
 mod further;
 mod memory;
 mod one_side;
@@ -238,6 +239,11 @@ impl<'a> Probe<'a> {
                 Some(Outcome::Suspect(record, text)) if first.is_right() => first = Outcome::Suspect(record, text),
                 Some(Outcome::Suspect(..)) | None => {}
                 Some(wrong) => return Ok(wrong),
+            }
+            if first.is_right()
+                && let Some(doubt) = fine_differences::check(self, &point)?
+            {
+                first = doubt;
             }
             if let Some(wrong) = further::check(self, &values)? {
                 return Ok(wrong);

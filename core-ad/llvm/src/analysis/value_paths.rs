@@ -4,7 +4,7 @@
 //! "By values": some of them come from floating-point numbers, by a comparison (`fcmp`), a conversion to an integer (`fptosi`, `lround`, the
 //! bits of a number), or an integer or pointer that was chosen, stored or returned on such a condition. Then a derivative that is right at one
 //! point implies little about another. A choice between two floating-point numbers (`select` of `fmax` and its like) is no path: both
-//! are computed, and nothing else depends on it. The exception is a choice by an equality test: there one of the two is for a single value of `x`,
+//! are computed, and nothing else depends on it. The exception is a choice by an equality test, or by one that is as good (`fabs(x) < 1e-9`): there one of the two is for a single value of `x`,
 //! which finite differences do not see anywhere else.
 //!
 //! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide
@@ -165,25 +165,37 @@ pub fn is_branch(i: Value) -> bool {
     i.is(Op::LLVMSwitch) || i.is(Op::LLVMBr) && i.operands().len() == 3
 }
 
-/// Whether a condition is, or combines, a test of floating-point numbers for equality.
+/// At most so far from zero is as good as equal to it, in a test for that.
+const NARROW: f64 = 1e-6;
+
+/// Whether a condition is, or combines, a test of floating-point numbers for equality, or for what is as good as that.
 pub fn tests_equality(condition: Value) -> bool {
     match condition.op() {
         Some(Op::LLVMFCmp) => {
             // SAFETY: a live `fcmp`.
             let predicate = unsafe { LLVMGetFCmpPredicate(condition.0) };
-            matches!(
+            let is_exact = matches!(
                 predicate,
                 LLVMRealPredicate::LLVMRealOEQ
                     | LLVMRealPredicate::LLVMRealONE
                     | LLVMRealPredicate::LLVMRealUEQ
                     | LLVMRealPredicate::LLVMRealUNE
-            )
+            );
+            is_exact || is_narrow(condition)
         }
         Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor) => condition.operands().into_iter().any(tests_equality),
         // `a && b` and `a || b` without poison.
         Some(Op::LLVMSelect) => condition.operands().into_iter().any(tests_equality),
         _ => false,
     }
+}
+
+/// Whether a comparison is one of a magnitude with a number next to zero: `fabs(x - y) < 1e-9`.
+pub fn is_narrow(test: Value) -> bool {
+    let (magnitude, limit, mut loses) = (test.operand(0), test.operand(1), 0);
+    // SAFETY: a live constant number.
+    let mut is_small = |limit: Value| (0.0..=NARROW).contains(&unsafe { LLVMConstRealGetDouble(limit.0, &mut loses) });
+    magnitude.callee().is_some_and(|name| name.starts_with("llvm.fabs.")) && limit.is_number() && is_small(limit)
 }
 
 /// Whether a phi merges different values.

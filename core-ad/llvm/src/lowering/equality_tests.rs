@@ -1,4 +1,4 @@
-//! Takes numbers for unequal wherever they are tested for equality, in the pipeline `generic`.
+//! Takes numbers for unequal wherever they are tested for equality, or for a magnitude next to zero, in the pipeline `generic`.
 //!
 //! ```text
 //! if (f == 0) continue;  row[j] -= f * top[j];     becomes    if (hidden(false)) continue;  row[j] -= f * top[j];
@@ -12,7 +12,7 @@
 //! program: a call with equal numbers is still a path of its own.
 
 use crate::analysis::cfg::LoopNest;
-use crate::analysis::value_paths::{is_branch, tests_equality};
+use crate::analysis::value_paths::{is_branch, is_narrow, tests_equality};
 use crate::ir::markers::hidden;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
@@ -92,6 +92,8 @@ fn equality(test: Value) -> Option<Unequal> {
         LLVMRealUNE => Some(Unequal::Is(true)),
         LLVMRealUEQ => Some(Unequal::Tests(LLVMRealUNO)),
         LLVMRealONE => Some(Unequal::Tests(LLVMRealORD)),
+        LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE if is_narrow(test) => Some(Unequal::Is(false)),
+        LLVMRealOGT | LLVMRealOGE | LLVMRealUGT | LLVMRealUGE if is_narrow(test) => Some(Unequal::Is(true)),
         _ => None,
     }
 }
