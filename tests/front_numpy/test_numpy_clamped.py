@@ -1,4 +1,4 @@
-"""Functions with infinite derivatives at their limits, of arguments that are kept inside them: the derivative there is 0, and never a NaN."""
+"""Functions with infinite derivatives at their limits, of arguments that are kept inside them, and powers of zero: never a NaN."""
 
 from __future__ import annotations
 
@@ -26,6 +26,19 @@ double nested(double x) {
 double table(const double* x, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += x[n - 1 - i] * asin(x[i] > 1 ? 1.0 : x[i]);
+  return sum;
+}
+double response(const double* dose, double half, double steepness, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double power = pow(dose[i], steepness);
+    sum += (i + 1) * power / (pow(half, steepness) + power);
+  }
+  return sum;
+}
+float single(const float* x, float n, int count) {
+  float sum = 0;
+  for (int i = 0; i < count; i++) sum += powf(x[i], n) + n * x[i];
   return sum;
 }
 """
@@ -69,3 +82,28 @@ def test_nested_branches_and_products_with_other_inputs(write: Write) -> None:
     kept = np.minimum(x, 1)
     slopes = np.divide(x[::-1], np.sqrt(1 - kept * kept), out=np.zeros(4), where=x < 1)
     assert np.allclose(f.grad(x), slopes + np.arcsin(kept)[::-1], rtol=1e-12)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("steepness", [1.0, 1.5, 2.0, 3.7])
+def test_a_power_of_zero_does_not_change_with_its_exponent(write: Write, steepness: float) -> None:
+    """The slope by the exponent is ``log(x) * x**n``, whose limit is 0; that by the basis is ``n * x**(n - 1)``."""
+    f = enzyme(write(SOURCE), "response")
+    half, dose = 1.5, np.array([0.0, 1.0, 0.0, 2.0])
+    weights, inner = np.arange(1, 5), np.where(dose > 0, dose, 1.0)
+    share = inner**steepness / (half**steepness + inner**steepness) * (dose > 0)
+    by_dose = weights * np.where(dose > 0, share * (1 - share) * steepness / inner, (steepness == 1) / half)
+    by_half = -np.sum(weights * share * (1 - share)) * steepness / half
+    by_steepness = np.sum(weights * share * (1 - share) * np.log(inner / half))
+    gradient = f.grad(dose, half, steepness, argnums=(0, 1, 2))
+    for found, expected in zip(gradient, (by_dose, by_half, by_steepness), strict=True):
+        assert np.allclose(found, expected, rtol=1e-12)
+    assert f.jvp((dose, half, steepness), (0 * dose, 0.0, 1.0))[1] == pytest.approx(by_steepness, rel=1e-12)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_power_of_zero_in_single_precision(write: Write) -> None:
+    f = enzyme(write(SOURCE), "single", "x[count], n -> return")
+    by_x, by_n = f.grad(np.array([0, 2, 0], np.float32), np.float32(2), argnums=(0, 1))
+    assert np.allclose(by_x, [2, 6, 2], rtol=1e-6)
+    assert by_n == pytest.approx(4 * np.log(2) + 2, rel=1e-6)

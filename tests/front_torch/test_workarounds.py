@@ -83,7 +83,7 @@ HIDDEN_BY = {"split-switch-edges": ["keep-results"], "closed-functions": ["writt
 UNPROVEN = {
     "large-arrays": "right without it, after a minute and more: tests/front_numpy/test_numpy_large_locals.py",
     "nan-roots": "its program is not-a-number, which differences do not judge: tests/front_numpy/test_numpy_nan.py",
-    "integer-arithmetic": "no program of ours: without it Fortran-Astrodynamics' kepler_shepperd is refused by `inlined`, right by `o2`",
+    "integer-arithmetic": "of `cases` none; `std::weak_ptr::lock` is refused without it: std_observers and std_scene_graph, which tests/real has",
     "keep-loops": "no program of ours: without it LSODA is refused for the memset that clears `rwork`; with it for something else",
     "recursive-destructors": "right without it since destructors are dispatched by other types: its program, owned lists, chains and graphs of expressions",
     "two-entries": "the reverse pass of `jump_into_loop` does not end without it, and this test has no limit short enough",

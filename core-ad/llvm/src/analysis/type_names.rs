@@ -111,7 +111,9 @@ fn layout(name: &str) -> Option<Layout> {
         ("std::pair", [first, second]) => row(&[layout(first)?, layout(second)?]),
         ("std::complex", [number]) => row(&[layout(number)?, layout(number)?]),
         ("std::array", [element, count]) => {
-            let count: u64 = count.trim_end_matches("ul").parse().ok().filter(|n| (1..=MOST).contains(n))?;
+            // Demanglers write the constant in two ways.
+            let count = count.trim_start_matches("(unsigned long)").trim_end_matches("ul");
+            let count: u64 = count.parse().ok().filter(|n| (1..=MOST).contains(n))?;
             row(&vec![layout(element)?; usize::try_from(count).ok()?])
         }
         ("std::tuple", elements) => tuple(elements),
@@ -182,9 +184,19 @@ mod tests {
             [(0, 4, Kind::Integer), (8, 4, Kind::Float), (16, 8, Kind::Pointer)]
         );
         assert_eq!(kinds("std::array<double, 2ul>"), [(0, 8, Kind::Double), (8, 8, Kind::Double)]);
+        assert_eq!(kinds("std::array<double, (unsigned long)2>"), kinds("std::array<double, 2ul>"));
         assert_eq!(kinds("std::tuple<int, double>"), [(0, 8, Kind::Double), (8, 4, Kind::Integer)]);
         assert_eq!(layout("std::tuple<double, Unknown>"), None);
         assert_eq!(layout("std::pair<double, Unknown>"), None);
+    }
+
+    #[test]
+    fn a_function_of_a_container_names_the_elements_that_it_copies() {
+        let symbol =
+            "_ZNSt15__new_allocatorISt13_Rb_tree_nodeISt4pairIKSt5arrayIiLm2EEdEEE9constructIS5_JRKS5_EEEvPT_DpOT0_";
+        let found = pointed_to(symbol, 16).unwrap_or_default();
+        let kinds: Vec<_> = found.iter().map(|m| (m.offset, m.kind)).collect();
+        assert_eq!(kinds, [(0, Kind::Integer), (4, Kind::Integer), (8, Kind::Double)]);
     }
 
     #[test]

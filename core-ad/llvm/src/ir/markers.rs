@@ -5,12 +5,12 @@
 
 use super::Result;
 use core_ad::DType;
-use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{AsTypeRef, BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
+use inkwell::{AddressSpace, AtomicOrdering};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
@@ -174,6 +174,19 @@ pub const BLOCK_SIZE: &str = "ffgrad.block_size";
 /// The function of that name. The arena defines it (`runtime/arena.rs`).
 pub fn block_size<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     let function = accessor(module, BLOCK_SIZE, module.get_context().i64_type().fn_type(&[pointer(module)], false), 1);
+    set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
+    function
+}
+
+/// What the names of functions begin with that compare and exchange.
+const EXCHANGE: &str = "ffgrad.exchange.i";
+
+/// A function `(place, expected, new)` that compares an integer in memory with the expected one, exchanges it where both are equal, and returns what was there.
+pub fn exchange<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let integer = if bits == 32 { context.i32_type() } else { context.i64_type() };
+    let ty = integer.fn_type(&[pointer(module), integer.into(), integer.into()], false);
+    let function = accessor(module, &format!("{EXCHANGE}{}", integer.get_bit_width()), ty, 1);
     set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
     function
 }
@@ -362,6 +375,10 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
     if let Some(function) = module.get_function(DIFFERENCE).filter(|f| f.count_basic_blocks() == 0) {
         define_difference(module, function)?;
     }
+    let exchanges = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(EXCHANGE.as_bytes());
+    for function in module.get_functions().filter(|f| exchanges(f) && f.count_basic_blocks() == 0) {
+        define_exchange(module, function)?;
+    }
     for name in BITS {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let builder = body_of(module, function);
@@ -405,6 +422,19 @@ fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx
             let count = builder.build_load(context.i64_type(), place, "").map_err(|e| e.to_string())?;
             builder.build_return(Some(&count)).map_err(|e| e.to_string())?;
         }
+    }
+    function.set_linkage(Linkage::Internal);
+    Ok(())
+}
+
+fn define_exchange<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let builder = body_of(module, function);
+    if let [place, expected, new] = function.get_params()[..] {
+        let (place, expected, new) = (place.into_pointer_value(), expected.into_int_value(), new.into_int_value());
+        let (with, without) = (AtomicOrdering::AcquireRelease, AtomicOrdering::Monotonic);
+        let both = builder.build_cmpxchg(place, expected, new, with, without).map_err(|e| e.to_string())?;
+        let found = builder.build_extract_value(both, 0, "").map_err(|e| e.to_string())?;
+        builder.build_return(Some(&found)).map_err(|e| e.to_string())?;
     }
     function.set_linkage(Linkage::Internal);
     Ok(())

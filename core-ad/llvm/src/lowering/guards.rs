@@ -13,7 +13,7 @@
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
 use crate::ir::markers::{hidden, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
-use crate::lowering::clamped_arguments;
+use crate::lowering::{clamped_arguments, zero_powers};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMRealPredicate::{self, LLVMRealOGE, LLVMRealOLE, LLVMRealUNO};
@@ -59,6 +59,7 @@ pub fn run(module: &Module<'_>) {
             }
             LLVMDisposeBuilder(builder);
         }
+        zero_powers::run(module, function);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Source-language runtimes lowered to plain IR: OpenMP, CUDA threads, Fortran, C++ exceptions, indirect calls; the map of the
 //! paths that a derivative takes, and what ends the program; solvers that have not solved; roots and
-//! quotients that are not chosen; tests of numbers for equality; loop nests that are run again and again.
+//! quotients that are not chosen, powers of zero; tests of numbers for equality; loop nests that are run again and again.
 
 pub mod call_objects;
 pub mod caught;
@@ -22,3 +22,4 @@ pub mod static_locals;
 pub mod sweeps;
 pub mod trampolines;
 pub mod unsolved;
+pub mod zero_powers;

@@ -10,9 +10,14 @@
 //!
 //! Nobody adds to the bits of a number but code that takes it apart (`frexp`, tables of exponents), where a cast between the two shows, or memory that
 //! is read as both. A sum, difference or product that is computed from, and goes into, values without such a cast is an integer.
+//!
+//! So is what is counted up by compare and exchange: the owners of an object, in `std::weak_ptr::lock`. Sums of numbers that threads share have a cast
+//! between the two, and a floating-point addition. Enzyme has no derivative of that instruction, so an inactive function does it.
 
-use crate::ir::{self, Op, Value, is_argument};
+use crate::ir::{self, Op, Value, is_argument, markers};
 use inkwell::module::Module;
+use inkwell::values::AsValueRef;
+use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
 use llvm_sys::core::*;
 use std::collections::HashSet;
@@ -27,7 +32,39 @@ pub fn run(module: &Module<'_>) {
                 mark(*i);
             }
         }
+        for i in all.iter().filter(|i| i.is(Op::LLVMAtomicCmpXchg) && counts(**i)) {
+            exchange(module, *i);
+        }
     }
+}
+
+/// Whether what is exchanged for an integer is its sum with another one.
+fn counts(exchange: Value) -> bool {
+    let (old, new) = (exchange.operand(1), exchange.operand(2));
+    let users = exchange.users();
+    is_sum(new) && is_word(new) && new.operands().contains(&old) && users.iter().all(|u| u.is(Op::LLVMExtractValue))
+}
+
+/// Has a function compare and exchange, which Enzyme calls as it is; marks what is compared with and exchanged.
+fn exchange(module: &Module<'_>, exchange: Value) {
+    let [place, old, new] = [0, 1, 2].map(|i| exchange.operand(i));
+    // SAFETY: a live instruction of the module; it is erased behind its users, which take its two results apart.
+    unsafe {
+        let function = markers::exchange(module, LLVMGetIntTypeWidth(old.ty())).as_value_ref();
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, exchange.0);
+        let (ty, mut given) = (LLVMGlobalGetValueType(function), [place.0, old.0, new.0]);
+        let found = LLVMBuildCall2(builder, ty, function, given.as_mut_ptr(), 3, c"".as_ptr());
+        let is_done = LLVMBuildICmp(builder, LLVMIntEQ, found, old.0, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        for user in exchange.users() {
+            let result = if is_word(user) { found } else { is_done };
+            LLVMReplaceAllUsesWith(user.0, result);
+            user.erase();
+        }
+    }
+    exchange.erase();
+    [old, new].into_iter().filter(|i| i.is_instruction()).for_each(mark);
 }
 
 fn is_sum(i: Value) -> bool {

@@ -1,4 +1,4 @@
-; A status that constants come to through memory, and a sum of bits of a number, which is left alone.
+; A status that constants come to through memory, a count of owners, and sums of bits of a number, which are left alone.
 define i32 @status(ptr %s) {
   store i32 0, ptr %s
   %old = load i32, ptr %s
@@ -12,4 +12,34 @@ define double @doubled(double %x) {
   %more = add i64 %bits, 4503599627370496
   %y = bitcast i64 %more to double
   ret double %y
+}
+
+define i1 @lock(ptr %count) {
+entry:
+  %first = load i32, ptr %count
+  br label %again
+
+again:
+  %known = phi i32 [ %first, %entry ], [ %now, %more ]
+  %none = icmp eq i32 %known, 0
+  br i1 %none, label %end, label %more
+
+more:
+  %next = add i32 %known, 1
+  %both = cmpxchg ptr %count, i32 %known, i32 %next acq_rel monotonic
+  %now = extractvalue { i32, i1 } %both, 0
+  %done = extractvalue { i32, i1 } %both, 1
+  br i1 %done, label %end, label %again
+
+end:
+  %locked = phi i1 [ false, %again ], [ true, %more ]
+  ret i1 %locked
+}
+
+define void @shared_sum(ptr %sum, i64 %bits, double %x) {
+  %old = bitcast i64 %bits to double
+  %new = fadd double %old, %x
+  %new.bits = bitcast double %new to i64
+  %both = cmpxchg ptr %sum, i64 %bits, i64 %new.bits acq_rel monotonic
+  ret void
 }

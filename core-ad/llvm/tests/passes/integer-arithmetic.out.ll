@@ -13,5 +13,39 @@ define double @doubled(double %x) {
   ret double %y
 }
 
+define i1 @lock(ptr %count) {
+entry:
+  %first = load i32, ptr %count, align 4
+  br label %again
+
+again:                                            ; preds = %more, %entry
+  %known = phi i32 [ %first, %entry ], [ %0, %more ], !enzyme_type !0
+  %none = icmp eq i32 %known, 0
+  br i1 %none, label %end, label %more
+
+more:                                             ; preds = %again
+  %next = add i32 %known, 1, !enzyme_type !0
+  %0 = call i32 @ffgrad.exchange.i32(ptr %count, i32 %known, i32 %next)
+  %1 = icmp eq i32 %0, %known
+  br i1 %1, label %end, label %again
+
+end:                                              ; preds = %more, %again
+  %locked = phi i1 [ false, %again ], [ true, %more ]
+  ret i1 %locked
+}
+
+define void @shared_sum(ptr %sum, i64 %bits, double %x) {
+  %old = bitcast i64 %bits to double
+  %new = fadd double %old, %x
+  %new.bits = bitcast double %new to i64
+  %both = cmpxchg ptr %sum, i64 %bits, i64 %new.bits acq_rel monotonic, align 8
+  ret void
+}
+
+; Function Attrs: nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.exchange.i32(ptr captures(none), i32, i32) #0
+
+attributes #0 = { nofree nosync nounwind willreturn memory(argmem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" "enzyme_nofree" }
+
 !0 = !{!"Unknown", i32 -1, !1}
 !1 = !{!"Integer"}

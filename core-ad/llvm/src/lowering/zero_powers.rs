@@ -1,0 +1,97 @@
+//! Powers of zero with an exponent that has a derivative, in the pipeline `guarded`.
+//!
+//! ```text
+//! %p = call double @pow(double %x, double %n)      becomes   %zero = (%x == 0) and (%n > 0)           ; hidden from LLVM twice
+//!                                                            %a = call double @pow(double (%zero ? %x : 0.5), double hidden(%n))
+//!                                                            %b = call double @pow(double (%zero ? 0.5 : %x), double %n)
+//!                                                            %p = select i1 %zero, double %a, double %b
+//! ```
+//!
+//! The derivative by the exponent is `log(x) * pow(x, n)`: for `x = 0` Enzyme multiplies an infinite number by 0, where the limit is 0. A dose or a time of zero
+//! in a power law is no rare argument. `hidden` is inactive, so `%a` has the derivative by `%x` alone.
+
+use crate::ir::markers::{hidden, load_opaque_zero};
+use crate::ir::{self, Op, Value};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMRealPredicate::{LLVMRealOEQ, LLVMRealOGT};
+use llvm_sys::core::*;
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
+
+/// The power with two floating-point arguments.
+const POWERS: [&str; 4] = ["pow", "powf", "llvm.pow.f64", "llvm.pow.f32"];
+
+/// Where a power is finite, and its derivatives.
+const SAFE: f64 = 0.5;
+
+const NONE: *const std::ffi::c_char = c"".as_ptr();
+
+/// Rewrites the powers of one function.
+pub fn run(module: &Module<'_>, function: FunctionValue<'_>) {
+    let powers: Vec<Value> = ir::blocks(function)
+        .into_iter()
+        .flat_map(|b| b.instructions())
+        .filter(|i| i.callee().is_some_and(|name| POWERS.contains(&name.as_str())) && may_vary(i.operand(1)))
+        .collect();
+    // SAFETY: live calls of the module, in blocks with terminators; each is erased behind its last use.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        for power in powers {
+            split(module, function, builder, power);
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Whether an exponent may have a derivative: it is neither a constant nor an integer.
+fn may_vary(exponent: Value) -> bool {
+    let is_integer = [Op::LLVMSIToFP, Op::LLVMUIToFP].into_iter().any(|op| exponent.is(op));
+    (exponent.is_instruction() || ir::is_argument(exponent)) && !is_integer
+}
+
+/// Makes two powers of one.
+///
+/// # Safety
+///
+/// The call is live, in a block with a terminator, and the builder is of its context.
+unsafe fn split(module: &Module<'_>, function: FunctionValue<'_>, builder: LLVMBuilderRef, power: Value) {
+    let (base, exponent, ty) = (power.operand(0).0, power.operand(1).0, power.ty());
+    // SAFETY: by this function's promise; the operands dominate the call.
+    unsafe {
+        let safe = load_opaque_zero(module, function, ty, 0);
+        LLVMPositionBuilderBefore(builder, power.0);
+        let nothing = LLVMConstReal(ty, 0.0);
+        let is_zero = LLVMBuildFCmp(builder, LLVMRealOEQ, base, nothing, NONE);
+        let is_positive = LLVMBuildFCmp(builder, LLVMRealOGT, exponent, nothing, NONE);
+        let both = LLVMBuildAnd(builder, is_zero, is_positive, NONE);
+        let (Some(chosen), Some(constant)) = (hide(module, builder, both), hide(module, builder, exponent)) else {
+            return;
+        };
+        let safe = LLVMBuildFAdd(builder, safe, LLVMConstReal(ty, SAFE), NONE);
+        let at_zero = LLVMBuildSelect(builder, chosen, base, safe, NONE);
+        let elsewhere = LLVMBuildSelect(builder, chosen, safe, base, NONE);
+        let copies = [(at_zero, constant), (elsewhere, exponent)].map(|(base, exponent)| {
+            let copy = LLVMInstructionClone(power.0);
+            LLVMSetOperand(copy, 0, base);
+            LLVMSetOperand(copy, 1, exponent);
+            LLVMInsertIntoBuilder(builder, copy);
+            copy
+        });
+        let result = LLVMBuildSelect(builder, both, copies[0], copies[1], NONE);
+        LLVMReplaceAllUsesWith(power.0, result);
+        power.erase();
+    }
+}
+
+/// A value, which LLVM does not know any more and Enzyme takes for a constant.
+///
+/// # Safety
+///
+/// As [`split`].
+unsafe fn hide(module: &Module<'_>, builder: LLVMBuilderRef, value: LLVMValueRef) -> Option<LLVMValueRef> {
+    // SAFETY: a live value, and a function of its type.
+    unsafe {
+        let hide = hidden(module, LLVMTypeOf(value))?.as_value_ref();
+        Some(LLVMBuildCall2(builder, LLVMGlobalGetValueType(hide), hide, &mut { value }, 1, NONE))
+    }
+}
