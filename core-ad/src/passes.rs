@@ -96,11 +96,14 @@ const OPTIMIZATION: PassInfo = PassInfo {
     ..WORKAROUND
 };
 
+/// The pass that lets the operations that Enzyme adds be reassociated.
+pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
+
 /// The pass that counts paths.
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 70] = [
+pub const PASSES: [PassInfo; 71] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -564,7 +567,16 @@ pub const PASSES: [PassInfo; 70] = [
         ..WORKAROUND
     },
     PassInfo {
-        name: "derivative-arithmetic",
+        name: "quotient-tangents",
+        file: "workarounds/quotient_tangents.rs",
+        why: "Enzyme's tangent of a quotient has the square of the denominator, which underflows; divides twice instead",
+        test: "cases/enzyme_bugs/backward_recurrence.c",
+        when: "math is not `strict`, after mark-contract",
+        stage: Stage::AfterEnzyme,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: DERIVATIVE_ARITHMETIC,
         file: "optimize/fast_math.rs",
         why: "lets the operations that Enzyme adds be reassociated and use reciprocals, so `x + 0.0` goes and sums vectorise",
         when: "math is `contract`, after mark-contract",

@@ -148,6 +148,12 @@ impl Pipeline {
         Pipeline::Loose,
     ];
 
+    /// Whether the operations that Enzyme adds keep their order: what other pipelines get wrong, or not finite, may be due to an order in which a
+    /// product under- or overflows.
+    pub const fn keeps_order(self) -> bool {
+        matches!(self, Pipeline::Guarded | Pipeline::Typed)
+    }
+
     /// Its name in manifests and file names.
     pub const fn name(self) -> &'static str {
         match self {

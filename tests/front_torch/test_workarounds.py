@@ -73,6 +73,7 @@ NEEDED = {
     "keep-rolled": ("sums_of_nests",),
     "distinct-addresses": ("equal_addresses_generated", "trailing_writes", "leading_writes"),
     "drop-attributes": ("null_cache_generated",),
+    "quotient-tangents": ("backward_recurrence",),
     "no-gathers": ("stores_below_gather_generated", "masked_gather_generated"),
 }
 

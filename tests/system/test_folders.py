@@ -130,16 +130,47 @@ def test_functions_and_variables_with_abi_tags_are_found(tmp_path: Path) -> None
 def test_two_definitions_of_what_is_needed_are_refused(tmp_path: Path) -> None:
     """And the file that is given first decides."""
     folder = lay_out(tmp_path / "p")
+    (folder / "src/more/helper.c").rename(folder / "src/more/first.c")
     f = enzyme(folder, "top")
     (folder / "src/more/variant.c").write_text("double helper(double x) { return x * x * x; }\n")
     assert f.is_stale
     with pytest.raises(CompileError) as caught:
         enzyme(folder, "top")
     assert caught.value.code == "defined-twice"
-    assert "helper.c" in str(caught.value) and "variant.c" in str(caught.value)
+    assert "first.c" in str(caught.value) and "variant.c" in str(caught.value)
     assert enzyme([folder / "src/more/variant.c", folder], "top")(2.0) == f(2.0) + 8
     # Not of what is not needed.
     assert enzyme(folder, "old")(2.0) == 2.0
+
+
+def test_of_definitions_that_are_equally_near_the_less_deep_counts(tmp_path: Path) -> None:
+    """As in LAPACK, whose SRC has variants of some routines in folders below; two in one depth stay a tie."""
+    needs = "double factor(double);\ndouble twice(double x) { return 2 * factor(x); }\n"
+    folder = lay_out(
+        tmp_path / "lib",
+        {
+            "factor.c": "double factor(double x) { return x * x; }\n",
+            "twice.c": needs,
+            "VARIANTS/left/factor.c": "double factor(double x) { return 3 * x; }\n",
+            "VARIANTS/right/factor.c": "double factor(double x) { return 5 * x; }\n",
+            "VARIANTS/twice.c": needs.replace("2 *", "7 *"),
+        },
+    )
+    text = "double factor(double);\ndouble twice(double);\ndouble top(double x) { return factor(x) + twice(x); }\n"
+    lay_out(tmp_path, {"top.c": text})
+    assert enzyme([tmp_path / "top.c", folder], "top")(2.0) == 4.0 + 8.0
+    assert enzyme(folder, "factor")(2.0) == 4.0
+    assert enzyme(folder, "twice")(2.0) == 8.0
+    # Nor does a copy beside a file that has the function's name.
+    (folder / "factor_old.c").write_text("double factor(double x) { return 9 * x; }\n")
+    assert enzyme([tmp_path / "top.c", folder], "top")(2.0) == 4.0 + 8.0
+    assert enzyme(folder, "factor")(2.0) == 4.0
+    (folder / "factor.c").unlink()
+    (folder / "factor_old.c").unlink()
+    for sources, name in ([tmp_path / "top.c", folder], "top"), (folder, "factor"):
+        with pytest.raises(CompileError) as caught:
+            enzyme(sources, name)
+        assert caught.value.code == "defined-twice"
 
 
 def test_files_that_are_needed_may_both_define_what_is_not(tmp_path: Path) -> None:

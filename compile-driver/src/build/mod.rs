@@ -38,7 +38,7 @@ use crate::source_text;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, Paths};
-use core_ad::passes::{PATH_MAP as PATH_MAP_PASS, PassName};
+use core_ad::passes::{DERIVATIVE_ARITHMETIC, PATH_MAP as PATH_MAP_PASS, PassName};
 use core_ad::protocol::{CodeGen, Entry, Pipeline, Request, Response};
 use core_ad::{Access, Arg};
 use std::fs;
@@ -197,7 +197,7 @@ impl<'a> Build<'a> {
         scene.complete(&self.worker, &mut self.staging, error)
     }
 
-    fn codegen(&self) -> Result<CodeGen> {
+    fn codegen(&self, pipeline: Option<Pipeline>) -> Result<CodeGen> {
         let options = &self.context.spec.options;
         let kernel = options::is_kernel(self.context.spec);
         let launch =
@@ -206,6 +206,8 @@ impl<'a> Build<'a> {
         let mut without = options.without.clone();
         // Ranks would have to agree on a check: nobody reads the map.
         without.extend(options.mpi.then(|| PassName::of(PATH_MAP_PASS)).flatten());
+        let keeps_order = pipeline.is_some_and(Pipeline::keeps_order);
+        without.extend(keeps_order.then(|| PassName::of(DERIVATIVE_ARITHMETIC)).flatten());
         Ok(CodeGen {
             math: self.manifest.math,
             cpu: options.cpu.clone(),
@@ -222,7 +224,7 @@ impl<'a> Build<'a> {
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
-            codegen: self.codegen()?,
+            codegen: self.codegen(None)?,
             output: output.clone(),
         })?;
         self.objects.push(output);
@@ -244,7 +246,7 @@ impl<'a> Build<'a> {
             ignored: self.context.spec.options.ignored_derivatives.clone(),
             solvers,
             arena: self.context.spec.options.arena,
-            codegen: self.codegen()?,
+            codegen: self.codegen(None)?,
             lines,
             output: output.to_owned(),
         })?;
@@ -305,7 +307,7 @@ impl<'a> Build<'a> {
             arena,
             checkpoint,
             entries: wanted.compiled().iter().map(|&e| (e, self.manifest.plan.slots(e, mask).count())).collect(),
-            codegen: self.codegen()?,
+            codegen: self.codegen(Some(pipeline))?,
             output: object.clone(),
             ir: Some(self.folder.join("final.ll")),
         })?;

@@ -18,9 +18,9 @@ use crate::workarounds::{
     dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, keep_rolled, lagged_phi,
     large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch,
     opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts,
-    pointer_differences, reallocations, recursive_destructors, sibling_addresses, split_select_loads,
-    split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors, tree_erase, two_entries,
-    undefined_phis, variable_types, wide_counters, written_globals, zero_stores,
+    pointer_differences, quotient_tangents, reallocations, recursive_destructors, sibling_addresses,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
+    tree_erase, two_entries, undefined_phis, variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -271,8 +271,16 @@ pub const BEFORE_ENZYME: &[Pass] = &[
 ];
 
 /// First on Enzyme's output.
-pub const AFTER_ENZYME: &[Pass] =
-    &[Pass { name: "drop-attributes", run: |m, _| infallible!(drop_attributes::run(m)), ..ALWAYS }];
+pub const AFTER_ENZYME: &[Pass] = &[
+    Pass { name: "drop-attributes", run: |m, _| infallible!(drop_attributes::run(m)), ..ALWAYS },
+    Pass {
+        name: "quotient-tangents",
+        // Without the marks the user's own quotients would be rewritten, too.
+        when: |m, job| not_strict(m, job) && job.codegen.runs("mark-contract"),
+        run: |m, _| quotient_tangents::run(m),
+        ..ALWAYS
+    },
+];
 
 /// On the derivative, before LLVM's pipeline.
 pub const OPTIMIZE: &[Pass] = &[

@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        let rank = |file: &Path| self.given(file);
+        let rank = |file: &Path| (self.given(file), depth(file), !is_named_after(file, function));
         let best = found.iter().map(|(file, _)| rank(file)).min();
         found.retain(|(file, _)| Some(rank(file)) == best);
         match (found.len(), failed) {
@@ -207,20 +207,19 @@ impl<'a> Search<'a> {
         if definers.is_empty() {
             return failed.map_or(Ok(None), Err);
         }
+        let name = names::demangle(symbol);
         let rank = |file: &Path| {
             let user = user.unwrap_or(Path::new("/"));
             let is_beside = file.parent() == user.parent();
-            (self.given(file), file != user, !is_beside, std::cmp::Reverse(common(file, user)))
+            let distance = std::cmp::Reverse(common(file, user));
+            (self.given(file), file != user, !is_beside, distance, depth(file), !is_named_after(file, &name))
         };
         let best = definers.iter().map(|(file, _)| rank(file)).min();
         let nearest: Vec<&Path> = definers.iter().map(|(file, _)| *file).filter(|f| Some(rank(f)) == best).collect();
         match nearest.as_slice() {
             [one] => Ok(Some((*one).to_owned())),
             [first, others @ ..] if others.iter().all(|other| same_text(first, other)) => Ok(Some((*first).to_owned())),
-            several => {
-                let name = names::demangle(symbol);
-                Err(ambiguous(self.compiler.spec, name.trim_end_matches('_'), several.iter().copied()))
-            }
+            several => Err(ambiguous(self.compiler.spec, name.trim_end_matches('_'), several.iter().copied())),
         }
     }
 
@@ -324,10 +323,9 @@ impl<'a> Search<'a> {
         let (mut units, mut seen, mut open) = (Vec::<Arc<Unit>>::new(), HashSet::new(), vec![file.to_owned()]);
         while let Some(path) = open.pop() {
             for name in self.index.scan(&path).map(|scan| scan.uses.clone()).unwrap_or_default() {
-                let nearest =
-                    self.index.of_module(&name).into_iter().min_by_key(|p| {
-                        (self.given(p), p.parent() != path.parent(), std::cmp::Reverse(common(p, &path)))
-                    });
+                let nearest = self.index.of_module(&name).into_iter().min_by_key(|p| {
+                    (self.given(p), p.parent() != path.parent(), std::cmp::Reverse(common(p, &path)), depth(p))
+                });
                 let Some(source) = nearest.filter(|p| *p != file && !above.iter().any(|a| a == p)) else { continue };
                 if !seen.insert(source.to_owned()) {
                     continue;
@@ -427,6 +425,18 @@ fn defined(function: &str, unit: &Unit) -> Result<Option<String>> {
         (Lookup::Ambiguous(_), _) | (_, Lookup::Ambiguous(_)) => Some(function.to_owned()),
         _ => None,
     })
+}
+
+/// Folders above a file. Where nothing else says which counts, what is less deep does: variants and tests are in folders below.
+fn depth(file: &Path) -> usize {
+    file.components().count()
+}
+
+/// Whether a file has the name of a function, as `dlamch.f` has: a file beside it that defines the function too is a copy for another use.
+fn is_named_after(file: &Path, function: &str) -> bool {
+    let own =
+        function.split('(').next().unwrap_or_default().rsplit("::").next().unwrap_or_default().trim_end_matches('_');
+    file.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(own))
 }
 
 fn same_text(one: &Path, other: &Path) -> bool {

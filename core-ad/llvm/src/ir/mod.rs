@@ -12,4 +12,4 @@ mod value;
 
 pub use attributes::{allow_inlining, set_string_attribute, stated_alignment};
 pub use result::Result;
-pub use value::{Block, Op, REASSOCIATE, Value, all_instructions, arguments, blocks, functions, is_argument};
+pub use value::{Block, CONTRACT, Op, REASSOCIATE, Value, all_instructions, arguments, blocks, functions, is_argument};

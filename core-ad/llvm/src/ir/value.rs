@@ -14,6 +14,9 @@ use llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind};
 /// LLVM's C API: `LLVMFastMathAllowReassoc`.
 pub const REASSOCIATE: u32 = 1 << 0;
 
+/// Flag of operations that may be fused, which the user's own operations have.
+pub const CONTRACT: u32 = 1 << 5;
+
 /// Any value: an instruction, an argument, a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value(pub LLVMValueRef);

@@ -9,13 +9,12 @@
 //! what it recomputes and sets none on what it adds.
 
 use crate::analysis::inner_loop::plain_sum;
-use crate::ir::{self, Block, REASSOCIATE};
+use crate::ir::{self, Block, CONTRACT, Op, REASSOCIATE};
 use core_ad::protocol::Math;
 use inkwell::module::Module;
 
 const NO_SIGNED_ZEROS: u32 = 1 << 3;
 const RECIPROCAL: u32 = 1 << 4;
-const CONTRACT: u32 = 1 << 5;
 
 /// Flags of the operations that Enzyme adds, in `contract` mode.
 pub const DERIVATIVE: u32 = REASSOCIATE | NO_SIGNED_ZEROS | RECIPROCAL | CONTRACT;
@@ -26,11 +25,15 @@ pub fn mark_contract(module: &Module<'_>) {
 }
 
 /// After Enzyme, in `contract` mode: lets the operations that it added be reassociated.
+///
+/// Quotients and their products keep their order: `(d / b) * (a / b)` would become `d * a / (b * b)`, whose square underflows.
 pub fn relax_derivative(module: &Module<'_>) {
-    change_flags(module, |flags| match flags & CONTRACT {
-        0 => flags | DERIVATIVE,
-        _ => flags,
-    });
+    for instruction in ir::all_instructions(module) {
+        let Some(flags) = instruction.flags().filter(|flags| flags & CONTRACT == 0) else { continue };
+        let of_quotient = || instruction.is(Op::LLVMFMul) && instruction.operands().iter().any(|o| o.is(Op::LLVMFDiv));
+        let keeps_order = instruction.is(Op::LLVMFDiv) || of_quotient();
+        instruction.set_flags(flags | if keeps_order { DERIVATIVE & !REASSOCIATE } else { DERIVATIVE });
+    }
 }
 
 /// Lets every multiplication be fused with the addition it feeds, unless the mode forbids it.

@@ -32,6 +32,7 @@ pub mod own_blas;
 pub mod phi_pointers;
 pub mod pointer_counts;
 pub mod pointer_differences;
+pub mod quotient_tangents;
 pub mod reallocations;
 pub mod recursive_destructors;
 pub mod sibling_addresses;

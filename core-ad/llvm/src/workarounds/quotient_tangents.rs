@@ -1,0 +1,98 @@
+//! Computes the tangent of a quotient without the square of its denominator, which underflows where the denominator is small.
+//!
+//! ```text
+//! (a' b - b' a) / (b b)     as Enzyme writes it: 0/0 or x/0 for |b| below 1e-162, and overflow above 1e154
+//! (a' - b' (a / b)) / b     as it is written here
+//! ```
+//!
+//! Recurrences that begin with the smallest numbers have such denominators (Miller's algorithm for Bessel functions). The reverse sweep
+//! divides twice already. What is computed here is marked as the user's own operations are: reassociated it would be squared again.
+
+use crate::ir::{CONTRACT, Value};
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, BasicValueEnum, FloatValue, InstructionOpcode as Op, InstructionValue};
+
+/// Rewrites every such quotient that Enzyme has added: they lack the mark of the user's operations.
+///
+/// # Errors
+///
+/// Errors of LLVM's builder.
+pub fn run(module: &Module<'_>) -> Result<(), String> {
+    let builder = module.get_context().create_builder();
+    for block in module.get_functions().flat_map(|f| f.get_basic_blocks()) {
+        let quotients: Vec<_> = block.get_instructions().filter(|i| i.get_opcode() == Op::FDiv).collect();
+        for quotient in quotients {
+            rewrite(&builder, quotient).map_err(|e| e.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn rewrite<'ctx>(builder: &Builder<'ctx>, quotient: InstructionValue<'ctx>) -> Result<(), BuilderError> {
+    let (Some(above), Some(below)) = (operand(quotient, 0), operand(quotient, 1)) else { return Ok(()) };
+    let (Some(above), Some((b, again))) = (added(above), product(below)) else { return Ok(()) };
+    if b != again || is_users(quotient) {
+        return Ok(());
+    }
+    let (plus, minus) = match above.get_opcode() {
+        Op::FSub => (operand(above, 0), operand(above, 1)),
+        Op::FNeg => (None, operand(above, 0)),
+        _ => return Ok(()),
+    };
+    let Some(minus) = minus else { return Ok(()) };
+    builder.position_before(&quotient);
+    let marked = |value: FloatValue<'ctx>| {
+        if value.as_instruction().is_some() {
+            Value(value.as_value_ref()).set_flags(CONTRACT);
+        }
+        value
+    };
+    let by_b = |value| builder.build_float_div(value, b, "").map(marked);
+    let drop = match product(minus) {
+        Some((tangent, a)) => marked(builder.build_float_mul(by_b(a)?, tangent, "")?),
+        None => by_b(minus)?,
+    };
+    let change = match plus.filter(|value| !is_zero(*value)) {
+        Some(plus) => {
+            let tangent = match product(plus) {
+                Some((tangent, factor)) if factor == b => tangent,
+                Some((factor, tangent)) if factor == b => tangent,
+                _ => by_b(plus)?,
+            };
+            marked(builder.build_float_sub(tangent, drop, "")?)
+        }
+        None => marked(builder.build_float_neg(drop, "")?),
+    };
+    if let Some(made) = by_b(change)?.as_instruction() {
+        quotient.replace_all_uses_with(&made);
+        quotient.erase_from_basic_block();
+    }
+    Ok(())
+}
+
+fn operand<'ctx>(instruction: InstructionValue<'ctx>, i: u32) -> Option<FloatValue<'ctx>> {
+    match instruction.get_operand(i)?.value()? {
+        BasicValueEnum::FloatValue(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The factors of a product that Enzyme has added.
+fn product<'ctx>(value: FloatValue<'ctx>) -> Option<(FloatValue<'ctx>, FloatValue<'ctx>)> {
+    let product = added(value).filter(|i| i.get_opcode() == Op::FMul)?;
+    Some((operand(product, 0)?, operand(product, 1)?))
+}
+
+/// An instruction that Enzyme has added.
+fn added<'ctx>(value: FloatValue<'ctx>) -> Option<InstructionValue<'ctx>> {
+    value.as_instruction().filter(|i| !is_users(*i))
+}
+
+fn is_users(instruction: InstructionValue<'_>) -> bool {
+    Value(instruction.as_value_ref()).flags().is_none_or(|flags| flags & CONTRACT != 0)
+}
+
+fn is_zero(value: FloatValue<'_>) -> bool {
+    value.get_constant().is_some_and(|(number, _)| number == 0.0)
+}

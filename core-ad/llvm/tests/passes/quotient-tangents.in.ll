@@ -1,0 +1,15 @@
+; The first has the mark of the user's operations and stays.
+define double @quotients(double %a, double %b, double %"a'", double %"b'") {
+  %square = fmul contract double %b, %b
+  %user = fdiv contract double %a, %square
+  %left = fmul double %"a'", %b
+  %right = fmul double %"b'", %a
+  %above = fsub double %left, %right
+  %below = fmul double %b, %b
+  %both = fdiv double %above, %below
+  %negated = fsub double 0.000000e+00, %"b'"
+  %one = fdiv double %negated, %below
+  %sum = fadd double %both, %one
+  %result = fadd double %sum, %user
+  ret double %result
+}

@@ -1,0 +1,19 @@
+define double @quotients(double %a, double %b, double %"a'", double %"b'") {
+  %square = fmul contract double %b, %b
+  %user = fdiv contract double %a, %square
+  %left = fmul double %"a'", %b
+  %right = fmul double %"b'", %a
+  %above = fsub double %left, %right
+  %below = fmul double %b, %b
+  %1 = fdiv contract double %a, %b
+  %2 = fmul contract double %1, %"b'"
+  %3 = fsub contract double %"a'", %2
+  %4 = fdiv contract double %3, %b
+  %negated = fsub double 0.000000e+00, %"b'"
+  %5 = fdiv contract double %"b'", %b
+  %6 = fneg contract double %5
+  %7 = fdiv contract double %6, %b
+  %sum = fadd double %4, %7
+  %result = fadd double %sum, %user
+  ret double %result
+}
