@@ -2,7 +2,6 @@
 
 use super::Value;
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use std::ffi::CStr;
 
@@ -41,23 +40,6 @@ pub fn add_scope(i: Value, kind: &CStr, scope: &str) {
         let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
         let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr(), length);
         LLVMSetMetadata(i.0, kind, LLVMMetadataAsValue(context, node(&mut all)));
-    }
-}
-
-/// Gives the loop that ends with this instruction a hint, in place of those that it has: `llvm.loop.unroll.disable`.
-pub fn hint_loop(end: Value, hint: &str) {
-    let kind = c"llvm.loop";
-    // SAFETY: a live instruction; the node is the first operand of itself, as LLVM wants it.
-    unsafe {
-        let context = LLVMGetValueContext(end.0);
-        let mut text = LLVMMDStringInContext2(context, hint.as_ptr().cast(), hint.len());
-        let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
-        let mut parts = [itself, LLVMMDNodeInContext2(context, &mut text, 1)];
-        let node = LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
-        LLVMMetadataReplaceAllUsesWith(itself, node);
-        let length = u32::try_from(kind.count_bytes()).unwrap_or(0);
-        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr(), length);
-        LLVMSetMetadata(end.0, kind, LLVMMetadataAsValue(context, node));
     }
 }
 

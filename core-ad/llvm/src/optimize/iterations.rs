@@ -20,7 +20,6 @@
 
 mod after;
 mod outline;
-mod unroll;
 
 pub use after::{any, resolve};
 
@@ -63,10 +62,7 @@ pub fn run(module: &Module<'_>, functions: &[(FunctionValue<'_>, bool)]) -> ir::
     let bodies = ir::functions(module).into_iter().filter(|f| f.get_name().to_string_lossy().starts_with(BODY));
     let calls = bodies.flat_map(|f| ir::blocks(f)).flat_map(ir::Block::instructions).filter(|i| i.is(Op::LLVMCall));
     calls.filter(|call| call.calls_a_body() && !is_kept(*call)).for_each(Value::inline_always);
-    pipelines::inline_marked(module)?;
-    let all = ir::functions(module);
-    let mut bodies = all.into_iter().filter(|f| f.get_name().to_string_lossy().starts_with(BODY));
-    bodies.try_for_each(unroll::run)
+    pipelines::inline_marked(module)
 }
 
 /// Does so in one function, and returns how many loops there were; `first`: the number of the first one.

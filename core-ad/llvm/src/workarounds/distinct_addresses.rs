@@ -14,18 +14,16 @@ use crate::analysis::cfg::{Cfg, MAX_BLOCKS, NaturalLoop};
 use crate::analysis::induction::Loops;
 use crate::analysis::memory_objects::Objects;
 use crate::ir::markers::load_opaque_zero;
-use crate::ir::{self, Op, Value, metadata};
+use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
+use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Longer canonical addresses are given up.
 const MAX_LENGTH: usize = 400;
-
-/// The hint for loops that are not to be unrolled.
-pub(super) const NO_UNROLL: &str = "llvm.loop.unroll.disable";
 
 /// Adds opaque offsets to such loads.
 pub fn run(module: &Module<'_>) {
@@ -36,7 +34,7 @@ pub fn run(module: &Module<'_>) {
             add_opaque_offset(module, function, &group, done);
             done += 1;
         }
-        around.into_iter().for_each(|end| metadata::hint_loop(end, NO_UNROLL));
+        around.into_iter().for_each(|end| disable_unroll(module, end));
     }
 }
 
@@ -232,5 +230,21 @@ pub fn add_opaque_offset(module: &Module<'_>, function: FunctionValue<'_>, loads
             LLVMSetOperand(load.0, 0, moved);
         }
         LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Disables unrolling of the loop with this latch.
+pub(super) fn disable_unroll(module: &Module<'_>, end: Value) {
+    let (kind, hint) = ("llvm.loop", "llvm.loop.unroll.disable");
+    // SAFETY: a live instruction of the module; the node is the first operand of itself, as LLVM wants it.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let mut text = LLVMMDStringInContext2(context, hint.as_ptr().cast(), hint.len());
+        let itself = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
+        let mut parts = [itself, LLVMMDNodeInContext2(context, &mut text, 1)];
+        let node = LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+        LLVMMetadataReplaceAllUsesWith(itself, node);
+        let kind = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+        LLVMSetMetadata(end.0, kind, LLVMMetadataAsValue(context, node));
     }
 }

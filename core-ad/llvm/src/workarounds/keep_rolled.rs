@@ -10,7 +10,7 @@
 //! place of `i = 0` (`tests/cases/enzyme_bugs/sums_of_nests.c`). So inner loops of constant length stay loops where what they read is written, and is read in another nest, too.
 //! After Enzyme they may be unrolled.
 
-use super::distinct_addresses::{Access, NO_UNROLL, is_written};
+use super::distinct_addresses::{Access, disable_unroll, is_written};
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
 use crate::analysis::induction::Loops;
 use crate::analysis::memory_objects::Objects;
@@ -27,7 +27,7 @@ const ROLLED: &CStr = c"ffgrad.rolled";
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
         for end in find_affected(function) {
-            metadata::hint_loop(end, NO_UNROLL);
+            disable_unroll(module, end);
             metadata::mark(end, ROLLED);
         }
     }

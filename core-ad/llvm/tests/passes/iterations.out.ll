@@ -103,55 +103,56 @@ declare void @ffgrad.once.0(ptr noalias captures(none), i64, ptr noalias readonl
 ; Function Attrs: nofree noinline nosync nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)
 define void @ffgrad.iteration.0(ptr noalias captures(none) %0, i64 %1, ptr noalias readonly captures(none) %2, ptr noalias readonly captures(none) %3, ptr noalias captures(none) %4) #6 {
 entry:
-  %5 = load double, ptr %0, align 8
-  %node.at.idx = shl i64 %1, 4
-  %node.at = getelementptr i8, ptr %2, i64 %node.at.idx
+  %5 = alloca [4 x double], align 16
+  br label %element
+
+element:                                          ; preds = %entry
+  %6 = load double, ptr %0, align 8
+  call void @llvm.lifetime.start.p0(ptr %5)
+  %first = shl i64 %1, 2
+  br label %gather
+
+gather:                                           ; preds = %gather, %element
+  %i = phi i64 [ 0, %element ], [ %i.next, %gather ]
+  %at = add i64 %first, %i
+  %node.at = getelementptr i32, ptr %2, i64 %at
   %number = load i32, ptr %node.at, align 4
   %wide = sext i32 %number to i64
   %x.at = getelementptr double, ptr %3, i64 %wide
   %value = load double, ptr %x.at, align 8
-  %node.at.1 = getelementptr i8, ptr %node.at, i64 4
-  %number.1 = load i32, ptr %node.at.1, align 4
-  %wide.1 = sext i32 %number.1 to i64
-  %x.at.1 = getelementptr double, ptr %3, i64 %wide.1
-  %value.1 = load double, ptr %x.at.1, align 8
-  %node.at.2 = getelementptr i8, ptr %node.at, i64 8
-  %number.2 = load i32, ptr %node.at.2, align 4
-  %wide.2 = sext i32 %number.2 to i64
-  %x.at.2 = getelementptr double, ptr %3, i64 %wide.2
-  %value.2 = load double, ptr %x.at.2, align 8
-  %node.at.3 = getelementptr i8, ptr %node.at, i64 12
-  %number.3 = load i32, ptr %node.at.3, align 4
-  %wide.3 = sext i32 %number.3 to i64
-  %x.at.3 = getelementptr double, ptr %3, i64 %wide.3
-  %value.3 = load double, ptr %x.at.3, align 8
-  %product = fmul double %value, %value.1
-  %part.next = fadd double %product, 0.000000e+00
-  %old = load double, ptr %4, align 8
-  %new = call double @llvm.fmuladd.f64(double %value, double %value.1, double %old)
-  store double %new, ptr %4, align 8
-  %part.next.1 = fadd double %part.next, %product
-  %y.at.1 = getelementptr i8, ptr %4, i64 8
-  %old.1 = load double, ptr %y.at.1, align 8
-  %new.1 = call double @llvm.fmuladd.f64(double %value.1, double %value, double %old.1)
-  store double %new.1, ptr %y.at.1, align 8
-  %product.2 = fmul double %value.2, %value.3
-  %part.next.2 = fadd double %part.next.1, %product.2
-  %y.at.2 = getelementptr i8, ptr %4, i64 16
-  %old.2 = load double, ptr %y.at.2, align 8
-  %new.2 = call double @llvm.fmuladd.f64(double %value.2, double %value.3, double %old.2)
-  store double %new.2, ptr %y.at.2, align 8
-  %part.next.3 = fadd double %part.next.2, %product.2
-  %y.at.3 = getelementptr i8, ptr %4, i64 24
-  %old.3 = load double, ptr %y.at.3, align 8
-  %new.3 = call double @llvm.fmuladd.f64(double %value.3, double %value.2, double %old.3)
-  store double %new.3, ptr %y.at.3, align 8
-  %kept = call double @ffgrad.same.1(double %part.next.3)
+  %local.at = getelementptr double, ptr %5, i64 %i
+  store double %value, ptr %local.at, align 8
+  %i.next = add i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 4
+  br i1 %i.done, label %scatter, label %gather
+
+scatter:                                          ; preds = %scatter, %gather
+  %j = phi i64 [ 0, %gather ], [ %j.next, %scatter ]
+  %part = phi double [ 0.000000e+00, %gather ], [ %part.next, %scatter ]
+  %a.at = getelementptr double, ptr %5, i64 %j
+  %a = load double, ptr %a.at, align 8
+  %other = xor i64 %j, 1
+  %b.at = getelementptr double, ptr %5, i64 %other
+  %b = load double, ptr %b.at, align 8
+  %product = fmul double %a, %b
+  %part.next = fadd double %part, %product
+  %y.at = getelementptr double, ptr %4, i64 %j
+  %old = load double, ptr %y.at, align 8
+  %new = call double @llvm.fmuladd.f64(double %a, double %b, double %old)
+  store double %new, ptr %y.at, align 8
+  %j.next = add i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 4
+  br i1 %j.done, label %scattered, label %scatter
+
+scattered:                                        ; preds = %scatter
+  %left = phi double [ %part.next, %scatter ]
+  %kept = call double @ffgrad.same.1(double %left)
   %turned = call { double, double } @turn(double %kept)
   %real = extractvalue { double, double } %turned, 0
   %imaginary = extractvalue { double, double } %turned, 1
   %turned.once = fmul double %real, %imaginary
-  %sum.next = fadd double %5, %turned.once
+  %sum.next = fadd double %6, %turned.once
+  call void @llvm.lifetime.end.p0(ptr %5)
   store double %sum.next, ptr %0, align 8
   ret void
 }
