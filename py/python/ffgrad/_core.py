@@ -160,6 +160,7 @@ class Options(TypedDict, total=False):
     inactive: Iterable[str]
     derivatives: Mapping[str, Iterable[str] | Mapping[str, Any]]
     verify: str
+    bounds: str
     loose_types: bool
     arena: bool
     tune: bool
