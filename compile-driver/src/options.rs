@@ -28,6 +28,17 @@ pub enum Verify {
     Off,
 }
 
+/// When it is looked whether a function stays inside of its arrays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bounds {
+    /// At the first call with each of the first sizes.
+    #[default]
+    Once,
+    /// At every call, before it.
+    Check,
+}
+
 /// What becomes of the forward sweep of a reverse mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -110,6 +121,10 @@ pub struct Options {
     /// of the first eight sizes. `"always"`: at every call. `"strict"`: as `"once"`, and refuses where the others
     /// warn: at a disagreement with finite differences at these arguments alone (a kink, noise). `"off"`: never.
     pub verify: Verify,
+    /// When the function runs once more, in another process, with pages without access around each array, so that an access outside of them is an
+    /// error. `"once"`: at the first call with each of the first eight sizes. `"check"`: before every call and gradient, on the CPU, for
+    /// CUDA kernels too, for as long as it takes; the error names the element (`docs/debugging.md`).
+    pub bounds: Bounds,
     /// Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
     /// A `memcpy` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose derivatives.
     pub loose_types: bool,
@@ -359,6 +374,7 @@ impl Default for Options {
             ignored_derivatives: Vec::new(),
             reach: None,
             verify: Verify::default(),
+            bounds: Bounds::default(),
             loose_types: false,
             arena: true,
             tune: false,

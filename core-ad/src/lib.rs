@@ -25,6 +25,7 @@ pub mod protocol;
 pub mod prototype;
 pub mod shapes;
 pub mod signature;
+pub mod source_files;
 
 pub use derivative_set::DerivativeSet;
 pub use dtype::DType;

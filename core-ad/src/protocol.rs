@@ -67,6 +67,9 @@ pub const AFTER_CRASH: &str = "ffgrad_after_crash";
 /// first one), snapshots, steps run forward, bytes of a state, bytes at peak, nanoseconds, and when it ended.
 pub const CHECKPOINT_REPORT: &str = "ffgrad_checkpoint_report";
 
+/// Where an artifact that notes lines keeps the last one before an access of memory: `struct { uint32_t line; char file[]; } const *`.
+pub const ACCESS: &str = "ffgrad_access";
+
 /// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 
@@ -291,6 +294,9 @@ pub struct OpenMp {
     pub many: PathBuf,
     /// After differentiation: locks, barriers, teams.
     pub team: PathBuf,
+    /// Derivatives are for one thread.
+    #[serde(default)]
+    pub is_for_one: bool,
 }
 
 /// The symbol of the table of OpenMP functions that an object with these entry points calls.
@@ -357,6 +363,8 @@ pub enum Request {
         plan: CallPlan,
         /// Code generation.
         codegen: CodeGen,
+        /// Note the source's lines before accesses of memory, see [`ACCESS`].
+        lines: bool,
         /// Where the object goes.
         output: PathBuf,
     },

@@ -51,15 +51,20 @@ X = np.arange(1.0, 5.0)
 @pytest.mark.parametrize(
     ("name", "signature", "inputs", "told"),
     [
-        ("accelerations", None, (X, X, X), r"outside of `pos`, which is taken for 4 elements by default"),
-        ("polynomial", None, (X, 0.5), r"outside of `c`, which is taken for 4 elements by default"),
-        ("product", "A[m], B[m], k, n -> C[m]", (X, X, 2, 2), r"outside of `A`, which has 4 elements in this call"),
-        ("powers", "a -> y", (2.0,), r"outside of `y`, which has 1 element in this call"),
+        ("accelerations", None, (X, X, X), r"reads outside of `pos`, which is taken for 4 elements by default"),
+        ("polynomial", None, (X, 0.5), r"reads outside of `c`, which is taken for 4 elements by default"),
+        (
+            "product",
+            "A[m], B[m], k, n -> C[m]",
+            (X, X, 2, 2),
+            r"writes outside of `C`, which has 4 elements in this call",
+        ),
+        ("powers", "a -> y", (2.0,), r"writes outside of `y`, which has 1 element in this call \(element 1,"),
         (
             "picked",
             "x[n], index[m] -> return",
             (X, np.array([0, 9], np.int32)),
-            r"outside of `x`.*or an index is out of range",
+            r"outside of `x`.* \(element 9, counted from 0\).*or an index is out of range\n.*\.c:30  \|  for ",
         ),
     ],
 )
@@ -111,3 +116,146 @@ print(enzyme({str(source)!r}, "noted")(np.ones(2)), open("log").read())
     assert run_python(program).stdout.split() == ["1.0", "run"]
     assert len(list(cache.rglob("inside"))) == 1
     assert run_python(program, {"FFGRAD_PROVER": "none"}).stdout.split() == ["1.0", "runrun"]
+
+
+# --- bounds="check" -------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_every_call_is_looked_at(write: Write, differentiated: bool) -> None:
+    """An index out of range in a later call of the same size, in front of the array or behind it."""
+    picked = enzyme(write(SOURCE), "picked", "x[n], index[m] -> return", bounds="check")
+
+    def run(*index: int) -> None:
+        given = np.array(index, np.int32)
+        picked.vjp(X, given)[1](1.0) if differentiated else picked(X, given)
+
+    run(0, 3)
+    with pytest.raises(ffgrad.SignatureError, match=r"reads outside of `x`, .*\(element 4, .*\n.*\.c:30  \|  for "):
+        run(0, 4)
+    with pytest.raises(ffgrad.SignatureError, match=r"reads outside of `x`, .*\(element -1, "):
+        run(-1, 3)
+    run(3, 0)
+
+
+FAR = """\
+double far(const double *x, const long *index, int n, int m) {
+    double sum = 0;
+    for (int i = 0; i < m; i++)
+        sum += x[index[i]];
+    return sum;
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_is_far_outside_has_its_line_too(write: Write) -> None:
+    """No guard is that large."""
+    far = enzyme(write(FAR), "far", "x[n], index[m] -> return", bounds="check")
+    assert far(X, np.array([0, 3])) == 5.0
+    with pytest.raises(ffgrad.SignatureError, match=r"far outside of its arrays.*\n.*\.c:4  \|  sum \+= x"):
+        far(X, np.array([0, 1 << 40]))
+
+
+@pytest.mark.usefixtures("cache")
+def test_each_element_of_a_batch_is_looked_at(write: Write) -> None:
+    """The third one reads what the others do not."""
+    picked = enzyme(write(SOURCE), "picked", "x[n], index[...,m] -> return[...]", bounds="check")
+    index = np.array([[0, 1], [2, 3], [3, 4], [0, 0]], np.int32)
+    with pytest.raises(ffgrad.SignatureError, match=r"reads outside of `x`, .*\(element 4, "):
+        picked(X, index)
+    assert picked(X, index[:2]).tolist() == [5.0, 25.0]
+
+
+VECTORS = """\
+#include <algorithm>
+#include <vector>
+static double second(const double *from, int n) {
+    std::vector<double> all(n);
+    std::copy(from,
+              from + n, all.begin());
+    return all[1];
+}
+extern "C" double seconds(const double *x, int n, int m) {
+    double sum = 0;
+    for (int i = 0; i < m; i++)
+        sum += second(x + i, n - 1);
+    return sum;
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_code_of_a_library_has_the_line_of_its_caller(write: Write) -> None:
+    """``std::copy`` reads behind the array."""
+    f = enzyme(write(VECTORS, "v.cpp"), "seconds", "x[n], m -> return", bounds="check")
+    assert f(X, 2) == 5.0
+    with pytest.raises(ffgrad.SignatureError, match=r"reads outside of `x`, .*\n +v\.cpp:[56]  \|"):
+        f(X, 3)
+
+
+KERNEL = """\
+__global__ void gathered(const double *x, const int *from, double *y, int n, int m) {
+  __shared__ double tile[32];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < m ? x[from[i]] : 0;
+  __syncthreads();
+  if (i < m) y[i] = tile[threadIdx.x] * tile[(threadIdx.x + 1) % blockDim.x];
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_kernels_are_looked_at(write: Write, differentiated: bool) -> None:
+    """On the CPU as a device, with barriers."""
+    kernel = enzyme(write(KERNEL, "k.cu"), "gathered", "x[n], from[m] -> y[m]", block=32, bounds="check")
+
+    def run(*index: int) -> np.ndarray:
+        given = np.array(index, np.int32)
+        return kernel.vjp(X, given)[1](np.ones(len(index)))[0] if differentiated else kernel(X, given)
+
+    assert run(0, 3).shape == ((4,) if differentiated else (2,))
+    with pytest.raises(
+        ffgrad.SignatureError, match=r"`gathered` reads outside of `x`, .*\(element 7, .*\n +k\.cu:4  \|"
+    ):
+        run(0, 7)
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_the_function_throws_is_thrown(write: Write) -> None:
+    """And what ends its process is an error."""
+    source = """
+        #include <cstdlib>
+        #include <stdexcept>
+        extern "C" double picky(double x) {
+            if (x < 0) throw std::domain_error("negative");
+            if (x > 10) std::abort();
+            return x * x;
+        }"""
+    picky = enzyme(write(source, "p.cpp"), "picky", "x -> return", bounds="check")
+    assert picky(3.0) == 9.0
+    with pytest.raises(ffgrad.ForeignError, match="negative"):
+        picky(-1.0)
+    with pytest.raises(ffgrad.ForeignError, match=r"`picky` itself crashed \(abort"):
+        picky(11.0)
+
+
+def test_loops_over_steps_and_ranks_are_refused(write: Write) -> None:
+    """Their calls are made elsewhere."""
+    with pytest.raises(ffgrad.Error, match=r'bounds="check" and `repeat` do not go together'):
+        enzyme(write(FAR), "far", "x[n], index[m] -> return", bounds="check", repeat="t")
+    with pytest.raises(ffgrad.Error, match=r'bounds="check" and `mpi` do not go together'):
+        enzyme(write(FAR), "far", "x[n], index[m] -> return", bounds="check", mpi=True)
+    with pytest.raises(ffgrad.Error, match=r'`bounds` is "always"; it takes "once" or "check"'):
+        enzyme(write(FAR), "far", "x[n], index[m] -> return", bounds="always")
+
+
+@pytest.mark.usefixtures("cache")
+def test_without_a_prover_there_is_a_warning(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else says that the bounds are not looked at."""
+    far = enzyme(write(FAR), "far", "x[n], index[m] -> return", bounds="check")
+    monkeypatch.setenv("FFGRAD_PROVER", "none")
+    with pytest.warns(ffgrad.GradientWarning, match="the bounds of `far` are not checked"):
+        assert far(X, np.array([0, 3])) == 5.0

@@ -71,3 +71,91 @@ def test_a_call_of_openmp_without_the_flag_names_the_flag(tmp_path: Path) -> Non
     )
     with pytest.raises(CompileError, match=re.escape('flags=["-fopenmp"]')):
         enzyme(source, "f", "x[n] -> return")(np.ones(2))
+
+
+TIMED = """
+#include "work.h"
+#ifdef _OPENMP
+#error "compiled with OpenMP"
+#endif
+double f(const double *x, int n) {
+  omp_set_num_threads(2);
+  double start = omp_get_wtime(), sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < n; i++) sum += x[i] * x[i] * omp_get_num_threads() * (1 + omp_get_thread_num());
+  return sum + (omp_get_wtime() < start) + (omp_get_max_threads() > 1);
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["f.c", "f.cpp"])
+def test_sources_with_omp_h_are_compiled_without_openmp(tmp_path: Path, name: str) -> None:
+    """By one thread, as the specification's stubs; also where another header includes it."""
+    (tmp_path / "work.h").write_text("#include <omp.h>\n")
+    (tmp_path / name).write_text(TIMED.replace("double f", 'extern "C" double f') if name == "f.cpp" else TIMED)
+    f = enzyme(tmp_path / name, "f", "x[n] -> return")
+    value, gradient = f.value_and_grad(np.array([2.0, 3.0]))
+    assert value == 13 and gradient.tolist() == [4, 6]
+
+
+def test_calls_with_template_and_no_arguments_are_taken(tmp_path: Path) -> None:
+    """Compilers of earlier years took them."""
+    source = tmp_path / "f.cpp"
+    source.write_text(
+        """
+        #include <vector>
+        template <class T> double last(const double *x, int n) {
+          std::vector<T> all;
+          for (int i = 0; i < n; i++) all.template emplace_back(x[i]);
+          return all.back() * all.front();
+        }
+        extern "C" double f(const double *x, int n) { return last<double>(x, n); }
+        """
+    )
+    assert enzyme(source, "f", "x[n] -> return").grad(np.array([2.0, 3.0])).tolist() == [3, 2]
+
+
+UPSTREAM = """
+#include <iostream>
+#include "thrust/reduce.h"
+typedef struct { double energy, section; } Point;
+typedef struct { Point *grid; int *index, points; double *sum; } Data;
+__global__ void lookup_kernel(Data data) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= data.points) return;
+  const Point *low = data.grid + data.index[i];
+  data.sum[i] = low->section + low->energy * (low[1].section - low->section);
+}
+int main() {
+  Data data = {};
+  lookup_kernel<<<1, 32>>>(data);
+  std::cout << cudaGetLastError();
+}
+"""
+AROUND = """
+#undef __global__
+#define __global__ __device__
+#include "upstream.cu"
+#undef __global__
+#define __global__ __attribute__((global))
+__global__ void lookup(double *grid, int *index, int points, double *sum) {
+  Data data = {};
+  data.grid = (Point *)grid, data.index = index, data.points = points, data.sum = sum;
+  lookup_kernel(data);
+}
+"""
+
+
+def test_kernels_with_structures_are_called_by_one_with_arrays(tmp_path: Path) -> None:
+    """The source is included as it is, and its kernels become functions of the device."""
+    (tmp_path / "upstream.cu").write_text(UPSTREAM)
+    (tmp_path / "around.cu").write_text(AROUND)
+    f = enzyme(tmp_path / "around.cu", "lookup", "grid[n,2], index[points] -> sum[points]", grid=2, block=2)
+    grid, index = np.arange(1.0, 9.0).reshape(4, 2), np.array([0, 2, 1], np.int32)
+    value, pull = f.vjp(grid, index)
+    low, high = grid[index], grid[index + 1]
+    np.testing.assert_allclose(value, low[:, 1] + low[:, 0] * (high[:, 1] - low[:, 1]))
+    expected = np.zeros_like(grid)
+    np.add.at(expected, index, np.stack([high[:, 1] - low[:, 1], 1 - low[:, 0]], 1))
+    np.add.at(expected, (index + 1, 1), low[:, 0])
+    np.testing.assert_allclose(pull(np.ones(3))[0], expected)

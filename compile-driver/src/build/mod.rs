@@ -53,7 +53,20 @@ use std::time::Duration;
 pub fn primal(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
     let target = layout::primal_folder(context.cache, &manifest.key);
     let mut build = Build::start(context, &manifest.key)?;
-    build.primal().map_err(|e| build.failed("primal", e))?;
+    build.primal(false).map_err(|e| build.failed("primal", e))?;
+    build.link_and_publish(&target, vec![Entry::Primal], 0, None)?;
+    Ok(target)
+}
+
+/// The same for a primal that notes the line of each access of memory.
+///
+/// # Errors
+///
+/// As [`primal`].
+pub fn with_lines(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf> {
+    let target = layout::lines_folder(context.cache, &manifest.key);
+    let mut build = Build::start(context, &manifest.key)?;
+    build.primal(true).map_err(|e| build.failed("lines", e))?;
     build.link_and_publish(&target, vec![Entry::Primal], 0, None)?;
     Ok(target)
 }
@@ -73,7 +86,7 @@ pub fn derivative(
     let mut build = Build::start(context, &manifest.key)?;
     let what = format!("{}-{}", wanted.name(), pipeline.name());
     build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
-    build.primal().map_err(|e| build.failed(&what, e))?;
+    build.primal(false).map_err(|e| build.failed(&what, e))?;
     let entries = [&[Entry::Primal], wanted.compiled()].concat();
     build.link_and_publish(&target, entries, wanted.mask, Some(pipeline))?;
     Ok(target)
@@ -218,13 +231,14 @@ impl<'a> Build<'a> {
         })
     }
 
-    fn primal(&mut self) -> Result<()> {
+    fn primal(&mut self, lines: bool) -> Result<()> {
         let _step = Step::begin("compiling the function".to_owned());
         let output = self.folder.join("primal.o");
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
             codegen: self.codegen(None)?,
+            lines,
             output: output.clone(),
         })?;
         self.objects.push(output);

@@ -59,7 +59,7 @@ pub fn openmp(tools: &Tools, cache: &Cache) -> Result<OpenMp> {
     let compiled = |part: &str| {
         bitcode(tools, cache, "openmp", OPENMP, &["-O1", "-fno-vectorize", "-fno-slp-vectorize", &format!("-D{part}")])
     };
-    Ok(OpenMp { one: compiled("ONE")?, many: compiled("MANY")?, team: compiled("TEAM")? })
+    Ok(OpenMp { one: compiled("ONE")?, many: compiled("MANY")?, team: compiled("TEAM")?, is_for_one: false })
 }
 
 /// One of the sources as bitcode, from the cache or compiled now.

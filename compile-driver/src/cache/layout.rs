@@ -34,6 +34,11 @@ pub fn primal_folder(cache: &Cache, key: &str) -> PathBuf {
     cache.entry(key).join("primal")
 }
 
+/// The folder of the artifact with the primal that notes the line of each access of memory.
+pub fn lines_folder(cache: &Cache, key: &str) -> PathBuf {
+    cache.entry(key).join("lines")
+}
+
 /// The name of a folder with derivatives.
 pub fn folder_name(wanted: DerivativeSet, pipeline: Pipeline) -> String {
     format!("{}-{}", wanted.name(), pipeline.name())

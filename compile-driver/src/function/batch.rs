@@ -19,6 +19,7 @@ use crate::function::Function;
 use crate::function::trust::paths;
 use crate::function::trust::status::Check;
 use crate::load::artifact::Artifact;
+use crate::options::Bounds;
 use core_ad::DerivativeSet;
 use core_ad::Role;
 use core_ad::diagnostics::Diagnosis;
@@ -139,6 +140,9 @@ impl Function {
             let evaluate = |task: &Task<'_>, results: &mut dyn Results| self.evaluate_loop(repeat, task, results);
             let job = self.job(&split, first, &resolved, Code::Loop(&evaluate));
             return batch_loop::run(&job, count, &mut targets, self.threads_of_batch()).map(drop);
+        }
+        if self.opened.spec.options.bounds == Bounds::Check {
+            (0..count).try_for_each(|e| self.selection().check_call(&element_inputs(&split, e), &resolved))?;
         }
         let checks = paths::checks();
         let artifact = self.verify_over(&split, &first, wanted, &resolved, count)?;

@@ -94,6 +94,7 @@ impl Function {
         }
         let resolved = self.resolve_element(task.inputs)?;
         task.check(&self.opened.spec.function, &self.opened.manifest.plan, &resolved)?;
+        self.selection().check_call(task.inputs, &resolved)?;
         let checks = paths::checks();
         let artifact = self.artifact_for(task, wanted, &resolved)?;
         self.selection().check_bounds(&artifact, task.inputs, &resolved)?;

@@ -1,11 +1,13 @@
 //! Calls of a kernel on a GPU.
 
 use crate::build::ptx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::gpu::driver::{self, GridBatch, Target};
 use crate::gpu::errors::{self, Kernel};
 use crate::gpu::ptx::{Ptx, PtxRequest};
+use crate::options::{Bounds, Spec};
+use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{Entry, Pipeline};
 use core_ad::shapes;
 
@@ -83,6 +85,9 @@ impl Function {
         let kernel = Kernel::of(&self.opened.spec, &self.opened.manifest);
         let launcher =
             self.opened.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.opened.spec))?;
+        if self.opened.spec.options.bounds == Bounds::Check {
+            return Err(on_cpu_only(&self.opened.spec));
+        }
         let plan = &self.opened.manifest.plan;
         let resolved = shapes::resolve(plan, shapes, &self.opened.spec.options.sizes)?;
         let launch = launcher.launch(&self.opened.spec, plan, &resolved).map_err(|e| kernel.locate(e))?;
@@ -106,4 +111,15 @@ impl Function {
             elements.map(|e| GridBatch { count: e.count, distances: e.distances, layers: launch.grid[2].max(1) });
         self.gpu.launch(kernel, entry, &wanted, || self.code_for_gpu(&wanted), target, (&launch, strides), slots)
     }
+}
+
+/// The error for a call on a GPU of a kernel whose bounds are to be checked.
+fn on_cpu_only(spec: &Spec) -> Error {
+    let headline = format!("the bounds of `{}` are checked on the CPU only", spec.function);
+    let diagnosis = Diagnosis::new("bounds-on-gpu", &spec.function, headline);
+    Error::Device(Box::new(
+        diagnosis
+            .advise("Call it with arrays of the CPU, or leave bounds=\"check\" out.")
+            .advise("On a GPU, compute-sanitizer names the line."),
+    ))
 }

@@ -45,6 +45,8 @@ pub(crate) struct Opened {
     pub pack: Option<Loaded>,
     tools: OnceLock<Tools>,
     primal: OnceLock<Arc<Artifact>>,
+    /// The primal that notes the line of each access of memory.
+    with_lines: OnceLock<Arc<Artifact>>,
     /// Features of the CPU that its code may use and that are not here.
     lacking: Vec<String>,
     /// Keeps the entry from being removed.
@@ -66,8 +68,8 @@ impl Opened {
             level => cpu::lacking(&cpu::required(level)),
         };
         let plan_flags = PlanFlags::of(&manifest.plan);
-        let (pack, primal) = (None, OnceLock::new());
-        Opened { spec, manifest, plan_flags, cache, launcher, pack, tools, primal, lacking, _held: held }
+        let (pack, primal, with_lines) = (None, OnceLock::new(), OnceLock::new());
+        Opened { spec, manifest, plan_flags, cache, launcher, pack, tools, primal, with_lines, lacking, _held: held }
     }
 
     /// A function of a pack.
@@ -81,6 +83,7 @@ impl Opened {
             pack: Some(loaded),
             tools: OnceLock::new(),
             primal: OnceLock::new(),
+            with_lines: OnceLock::new(),
             lacking: Vec::new(),
             _held: None,
         }
@@ -155,6 +158,31 @@ impl Opened {
             }
         };
         Ok(self.primal.get_or_init(|| Arc::new(loaded)).clone())
+    }
+
+    /// The primal that notes the line of each access of memory, built if need be.
+    ///
+    /// # Errors
+    ///
+    /// As [`Opened::primal_artifact`]; of a pack, that it needs a compiler.
+    pub(crate) fn artifact_with_lines(&self) -> Result<Arc<Artifact>> {
+        if let Some(artifact) = self.with_lines.get() {
+            return Ok(artifact.clone());
+        }
+        let context = self.context()?;
+        self.must_run_here()?;
+        let folder = layout::lines_folder(&self.cache, &self.manifest.key);
+        let loaded = match Artifact::load(&self.cache, &folder)? {
+            Some(artifact) => artifact,
+            None => {
+                let _lock = self.cache.lock(&format!("{}-lines", self.manifest.key))?;
+                if !layout::is_there(&folder) {
+                    build::with_lines(&context, &self.manifest)?;
+                }
+                Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?
+            }
+        };
+        Ok(self.with_lines.get_or_init(|| Arc::new(loaded)).clone())
     }
 
     /// Code for another CPU is built, and not run.

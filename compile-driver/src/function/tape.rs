@@ -80,6 +80,7 @@ impl Function {
             return self.primal(inputs, mask, results).map(|()| None);
         }
         let resolved = self.resolve_element(inputs)?;
+        self.selection().check_call(inputs, &resolved)?;
         let checks = paths::checks();
         let Some(artifact) = self.taping_artifact(wanted, inputs, &resolved)? else {
             return self.primal(inputs, mask, results).map(|()| None);

@@ -7,7 +7,7 @@ use crate::load::openmp_runtime::{self, Teams};
 use crate::load::solver_notes::Notes;
 use core_ad::manifest::ArtifactRecord;
 use core_ad::protocol::{
-    AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE,
+    ACCESS, AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE,
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
@@ -46,6 +46,27 @@ impl PathMap {
     }
 }
 
+/// Where an artifact keeps the address of its last note before an access of memory: a line's number, and the file's name with a zero behind it.
+#[derive(Clone, Copy)]
+pub struct AccessNote(*const *const u8);
+
+// SAFETY: a variable of an artifact, of which a copy may be read by any thread.
+unsafe impl Send for AccessNote {}
+// SAFETY: as above.
+unsafe impl Sync for AccessNote {}
+
+impl AccessNote {
+    /// The last line, and each byte of its file's name. Allocates nothing: for a signal's handler.
+    pub fn last(self) -> Option<(u32, impl Iterator<Item = u8>)> {
+        // SAFETY: null before the first access, or a constant of the artifact, which is loaded as long as its code runs.
+        unsafe {
+            let note = self.0.read_volatile();
+            let name = (0..).map(move |i| note.add(4 + i).read()).take_while(|byte| *byte != 0);
+            (!note.is_null()).then(|| (note.cast::<u32>().read_unaligned(), name))
+        }
+    }
+}
+
 /// A loaded artifact. Its code stays mapped as long as this value lives.
 pub struct Artifact {
     /// Its manifest.
@@ -75,6 +96,8 @@ pub struct Artifact {
     pub unsolved: Option<Notes>,
     /// What the last reverse sweep of a checkpointed loop did; none where no loop is.
     checkpoint_report: Option<unsafe extern "C" fn(*mut i64)>,
+    /// Where it notes the lines of accesses of memory.
+    accesses: Option<AccessNote>,
     _library: Library,
 }
 
@@ -138,6 +161,8 @@ impl Artifact {
         let unsolved = unsafe { library.get(UNSOLVED_NOTE) }.ok().map(|find| Notes::new(*find));
         // SAFETY: as above.
         let checkpoint_report = unsafe { library.get(CHECKPOINT_REPORT) }.ok().map(|f| *f);
+        // SAFETY: a variable of this type in every artifact; only its address is kept.
+        let accesses = unsafe { library.get::<*const *const u8>(ACCESS) }.ok().map(|place| AccessNote(*place));
         let path = path.to_owned();
         Ok(Artifact {
             record,
@@ -157,6 +182,7 @@ impl Artifact {
             after_crash,
             unsolved,
             checkpoint_report,
+            accesses,
             _library: library,
         })
     }
@@ -177,6 +203,11 @@ impl Artifact {
         // SAFETY: the function of this artifact, which writes seven numbers.
         unsafe { read(report.as_mut_ptr()) };
         Some(report)
+    }
+
+    /// Where it notes the lines of accesses of memory; none in what is called as usual.
+    pub fn accesses(&self) -> Option<AccessNote> {
+        self.accesses
     }
 
     /// The entry point, where this artifact has it.

@@ -1,5 +1,6 @@
 //! Arguments between pages without access, so that a function that reads or writes behind an array ends here, and says which array it was.
 
+use crate::load::artifact::AccessNote;
 use crate::verify::sample::Point;
 use crate::verify::stage::Note;
 use std::ffi::{c_int, c_void};
@@ -15,8 +16,16 @@ pub const UNTOUCHED: u64 = 0xFFF7_5A5A_FFF7_5A5A;
 /// Where each argument's guards are, and the note that outlives this process.
 struct Watched {
     note: &'static Note,
-    /// First byte of the guard in front, of the argument's pages, of the guard behind, and its end.
-    ranges: Vec<[usize; 4]>,
+    /// Where the code notes its lines.
+    accesses: Option<AccessNote>,
+    ranges: Vec<Range>,
+}
+
+/// Addresses of an argument, its guards included: first to last, and where it begins.
+struct Range {
+    first: usize,
+    last: usize,
+    place: usize,
 }
 
 /// What is watched now. Never freed: a handler may read it at any time.
@@ -34,7 +43,12 @@ pub enum Side {
 /// # Errors
 ///
 /// The system's: no addresses to be had.
-pub fn place(values: &Point, bytes: &[usize], side: Side, note: &'static Note) -> io::Result<Vec<*mut u8>> {
+pub fn place(
+    values: &Point,
+    bytes: &[usize],
+    side: Side,
+    (note, accesses): (&'static Note, Option<AccessNote>),
+) -> io::Result<Vec<*mut u8>> {
     // SAFETY: a plain call.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let (mut places, mut ranges) = (Vec::new(), Vec::new());
@@ -56,10 +70,10 @@ pub fn place(values: &Point, bytes: &[usize], side: Side, note: &'static Note) -
             place.copy_from_nonoverlapping(value.as_ptr().cast(), bytes);
             places.push(place);
             let first = start as usize;
-            ranges.push([first, first + GUARD, first + GUARD + room, first + room + 2 * GUARD]);
+            ranges.push(Range { first, last: first + room + 2 * GUARD, place: place as usize });
         }
     }
-    WATCHED.store(Box::into_raw(Box::new(Watched { note, ranges })), Ordering::Release);
+    WATCHED.store(Box::into_raw(Box::new(Watched { note, accesses, ranges })), Ordering::Release);
     watch()?;
     Ok(places)
 }
@@ -80,13 +94,29 @@ fn watch() -> io::Result<()> {
     Ok(())
 }
 
-extern "C" fn noted(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+extern "C" fn noted(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: null, or a structure that is never freed; and the system's structure for this signal.
     let (watched, address) = unsafe { (WATCHED.load(Ordering::Acquire).as_ref(), (*info).si_addr() as usize) };
     let Some(watched) = watched else { return };
-    for (argument, [first, start, end, last]) in watched.ranges.iter().enumerate() {
-        if (*first..*start).contains(&address) || (*end..*last).contains(&address) {
-            watched.note.set_argument(argument);
-        }
+    let argument = watched.ranges.iter().position(|range| (range.first..range.last).contains(&address));
+    let offset = |argument: usize| address.wrapping_sub(watched.ranges[argument].place).cast_signed() as i64;
+    watched.note.set_access(argument.map(|argument| (argument, offset(argument))), is_write(context));
+    if let Some((line, file)) = watched.accesses.and_then(AccessNote::last) {
+        watched.note.set_line(line, file);
     }
+}
+
+/// Whether the access was a write, where the processor says that.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn is_write(context: *mut c_void) -> Option<bool> {
+    /// Bit 1 of a page fault's error code.
+    const WRITE: i64 = 2;
+    // SAFETY: the structure that the system gives to a handler of this kind.
+    let context = unsafe { context.cast::<libc::ucontext_t>().as_ref() };
+    context.map(|context| context.uc_mcontext.gregs[libc::REG_ERR as usize] & WRITE != 0)
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn is_write(_: *mut c_void) -> Option<bool> {
+    None
 }

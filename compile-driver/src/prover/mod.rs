@@ -17,7 +17,7 @@ use crate::call::crash_guard;
 use crate::error::{Error, Result};
 use crate::load::artifact::Artifact;
 use crate::verify::sample::Point;
-use crate::verify::stage::Stage;
+use crate::verify::stage::{Access, Stage};
 use crate::verify::{self, Allowed, Checked, Moved, Outcome};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
@@ -26,6 +26,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 pub use client::warm;
+pub use protocol::Watch;
 
 /// Code of the error where the function itself does not survive the caller's values.
 const CRASH: &str = "foreign-crash";
@@ -95,10 +96,14 @@ pub fn time_vjp(call: &Call<'_>, artifact: &Artifact, values: &Point, budget: Du
 pub enum Bounds {
     /// It stays inside of its arrays. For each argument how many of its first words it wrote, where it wrote no others.
     Inside(Vec<Option<usize>>),
-    /// It reads or writes outside of this argument.
-    Outside(usize),
-    /// Nothing: it threw, crashed for another reason, or took long; or there is no prover.
+    /// It reads or writes memory that is none of its.
+    Outside(Access),
+    /// It ended its process in another way, which the error says.
+    Ended(Error),
+    /// Nothing: it threw, or took long.
     Unknown,
+    /// Nothing: there is no prover.
+    Unwatched,
 }
 
 /// Runs the function of an artifact once, in the prover, on arguments between pages without access.
@@ -106,11 +111,18 @@ pub enum Bounds {
 /// # Errors
 ///
 /// The user's wish to end.
-pub fn bounds(call: &Call<'_>, primal: &Artifact, values: &Point) -> Result<Bounds> {
-    let request = Request { bounds: true, ..Request::new(call, primal, values, false, 1) };
+pub fn bounds(call: &Call<'_>, primal: &Artifact, values: &Point, watch: Watch) -> Result<Bounds> {
+    let mut request = Request { bounds: Some(watch), ..Request::new(call, primal, values, false, 1) };
+    if watch == Watch::Fully {
+        request.threads = 1;
+    }
     Ok(match client::ask(&request, values)? {
         Some(Reply::Inside(written)) => Bounds::Inside(written),
-        Some(Reply::Died { argument: Some(argument), .. }) => Bounds::Outside(argument),
+        Some(Reply::Died { access: Some(access), .. }) => Bounds::Outside(access),
+        Some(Reply::Died { stage: Stage::AllBounds, how, printed, .. }) => {
+            Bounds::Ended(crashed(call.function, &how, &printed))
+        }
+        None => Bounds::Unwatched,
         _ => Bounds::Unknown,
     })
 }
@@ -134,7 +146,9 @@ fn text(stage: Stage, how: &str, printed: &str) -> String {
         Stage::Loading => "the library with the derivative",
         Stage::Derivative => "the derivative",
         Stage::OtherDerivative => "the derivative, at other values inside the range of those given,",
-        Stage::Function | Stage::MovedFunction | Stage::OtherFunction | Stage::Bounds => "the function",
+        Stage::Function | Stage::MovedFunction | Stage::OtherFunction | Stage::Bounds | Stage::AllBounds => {
+            "the function"
+        }
     };
     let printed = if printed.is_empty() { String::new() } else { format!(": {printed}") };
     format!("{what} {how}{printed}")

@@ -4,7 +4,7 @@ use crate::call::arguments::Call;
 use crate::load::artifact::Artifact;
 use crate::load::openmp_runtime;
 use crate::verify::sample::Point;
-use crate::verify::stage::Stage;
+use crate::verify::stage::{Access, Stage};
 use crate::verify::{Allowed, Checked};
 use core_ad::CallPlan;
 use core_ad::diagnostics::Diagnosis;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The prover's first line. Another version's differs.
-pub const HELLO: &str = concat!("ffgrad prover 4 ", env!("CARGO_PKG_VERSION"));
+pub const HELLO: &str = concat!("ffgrad prover 5 ", env!("CARGO_PKG_VERSION"));
 
 /// One check, or one timing.
 #[derive(Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Request {
     /// Not a check: the time of one vjp, measured for about so long.
     pub budget: Option<Duration>,
     /// Not a check: one run of the function, to see whether it stays inside of its arrays.
-    pub bounds: bool,
+    pub bounds: Option<Watch>,
     /// Words of each argument's values.
     pub words: Vec<usize>,
     /// The caller's working folder and environment, now.
@@ -61,9 +61,18 @@ pub enum Reply {
         how: String,
         /// The last line that it wrote to standard error.
         printed: String,
-        /// The argument whose bounds were left.
-        argument: Option<usize>,
+        /// The access of memory that it died of, where it ran between pages without access.
+        access: Option<Access>,
     },
+}
+
+/// How closely a run between pages without access is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Watch {
+    /// For a short time; below the first elements of arrays only where the function is fast.
+    Briefly,
+    /// As long as it takes, on both sides of the arrays, by one thread.
+    Fully,
 }
 
 impl Request {
@@ -86,7 +95,7 @@ impl Request {
             seed,
             allowed: Allowed::ALL,
             budget: None,
-            bounds: false,
+            bounds: None,
             words: values.iter().map(Vec::len).collect(),
             folder: std::env::current_dir().ok(),
             environment,

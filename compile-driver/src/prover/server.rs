@@ -8,7 +8,7 @@ use crate::call::scratch::Frame;
 use crate::error::Error;
 use crate::load::artifact::Artifact;
 use crate::prover::bounds::{self, Side};
-use crate::prover::protocol::{HELLO, Reply, Request};
+use crate::prover::protocol::{HELLO, Reply, Request, Watch};
 use crate::verify;
 use crate::verify::sample::Point;
 use crate::verify::stage::{self, Note, Stage};
@@ -123,7 +123,7 @@ fn checked_in_child(
             stage: note.stage(),
             how: how(status),
             printed: last_words(&mut printed),
-            argument: note.argument(),
+            access: note.access(),
         };
         reply = serde_json::to_vec(&died)?;
         reply.push(b'\n');
@@ -248,7 +248,7 @@ fn of_derivative(reply: Reply, note: &Note) -> Reply {
     match (reply, note.stage()) {
         (Reply::Foreign(thrown), stage @ (Stage::Derivative | Stage::OtherDerivative)) => {
             let how = "threw an exception that the function does not throw".to_owned();
-            Reply::Died { stage, how, printed: thrown.headline, argument: None }
+            Reply::Died { stage, how, printed: thrown.headline, access: None }
         }
         (reply, _) => reply,
     }
@@ -259,7 +259,7 @@ fn run_between_guards(
     call: &Call<'_>,
     artifact: &Artifact,
     mut values: Point,
-    note: &'static Note,
+    (note, watch): (&'static Note, Watch),
 ) -> Result<Vec<Option<usize>>, String> {
     let roles: Vec<Role> = call.plan.args.iter().map(|arg| arg.role).collect();
     for (value, _) in values.iter_mut().zip(&roles).filter(|(_, role)| is_produced(**role)) {
@@ -267,16 +267,17 @@ fn run_between_guards(
     }
     let bytes: Vec<usize> = (0..roles.len()).map(|arg| call.bytes(arg)).collect();
     let run = |side| {
-        let places = bounds::place(&values, &bytes, side, note).map_err(|e| e.to_string())?;
+        let watched = (note, artifact.accesses());
+        let places = bounds::place(&values, &bytes, side, watched).map_err(|e| e.to_string())?;
         let mut slots: Vec<*mut c_void> = places.iter().map(|place| place.cast()).collect();
-        stage::enter(Stage::Bounds);
+        stage::enter(if watch == Watch::Fully { Stage::AllBounds } else { Stage::Bounds });
         let started = Instant::now();
         call.run(artifact, Entry::Primal, &mut slots).map_err(|e| e.to_string())?;
         Ok::<_, String>((places, started.elapsed()))
     };
     let (places, took) = run(Side::Back)?;
     // Indices below zero are rarer.
-    if took < QUICK {
+    if took < QUICK || watch == Watch::Fully {
         run(Side::Front)?;
     }
     let written = places.iter().zip(&bytes).zip(&roles).map(|((place, bytes), role)| {
@@ -303,8 +304,8 @@ fn reply(request: &Request, values: Point, note: &'static Note) -> Reply {
         threads: request.threads,
         frame: &frame,
     };
-    if request.bounds {
-        return match run_between_guards(&call, &artifact, values, note) {
+    if let Some(watch) = request.bounds {
+        return match run_between_guards(&call, &artifact, values, (note, watch)) {
             Ok(written) => Reply::Inside(written),
             Err(reason) => Reply::Unable(reason),
         };

@@ -87,14 +87,19 @@ impl<'ctx> Session<'ctx> {
             Request::Weaken { module, symbols, output } => symbols::weaken(&self.read(&module)?, &symbols, &output),
             Request::CheckRules { derivatives, inactive } => self.check_rules(&derivatives, &inactive),
             Request::Describe { symbol, function } => self.describe(&symbol, &function),
-            Request::Primal { symbol, plan, codegen, output } => {
-                self.drop_lines()?;
+            Request::Primal { symbol, plan, codegen, lines, output } => {
+                if !lines {
+                    self.drop_lines()?;
+                }
                 let module = match &self.plain {
                     Some(plain) => plain.clone(),
                     None => self.user_code(&symbol, codegen.launch.is_some())?,
                 };
                 rules::forget(&module);
                 checkpoint::forget(&module);
+                if lines {
+                    lowering::access_lines::run(&module);
+                }
                 debug_info::strip(&module);
                 let wrapper = entry::wrapper(&module, &symbol, &plan, None, &codegen.constants)?;
                 entry::primal(&module, wrapper, &plan)?;
@@ -228,7 +233,10 @@ impl<'ctx> Session<'ctx> {
         let mut notes = Notes::default();
         let parts: Vec<(Vec<Entry>, Team)> = if !self.uses_openmp()? {
             vec![(entries.to_vec(), Team::None)]
-        } else if job.pipeline == Pipeline::Serial || entries.contains(&Entry::Hvp) {
+        } else if job.pipeline == Pipeline::Serial
+            || entries.contains(&Entry::Hvp)
+            || self.openmp.as_ref().is_some_and(|runtime| runtime.is_for_one)
+        {
             vec![(entries.to_vec(), Team::One)]
         } else if checkpoint::is_used(self.module()?) {
             notes.remarks.push("parallel regions are reversed by one thread: a loop is checkpointed".to_owned());

@@ -67,6 +67,11 @@ class Options(TypedDict, total=False):
         each of the first eight sizes. ``"always"``: at every call. ``"strict"``: as ``"once"``, and refuses where the
         others warn: at a disagreement with finite differences at these arguments alone (a kink, noise). ``"off"``:
         never.
+    bounds : {"once", "check"}
+        When the function runs once more, in another process, with pages without access around each array, so that an
+        access outside of them is an error. ``"once"``: at the first call with each of the first eight sizes.
+        ``"check"``: before every call and gradient, on the CPU, for CUDA kernels too, for as long as it takes; the
+        error names the element (``docs/debugging.md``).
     loose_types : bool
         Let Enzyme guess types that it cannot deduce, from the first pipeline on; the result is checked like any other.
         A ``memcpy`` of memory whose type is unknown is still refused: Enzyme would take it for pointers, and lose
@@ -155,6 +160,7 @@ class Options(TypedDict, total=False):
     inactive: Iterable[str]
     derivatives: Mapping[str, Iterable[str] | Mapping[str, Any]]
     verify: str
+    bounds: str
     loose_types: bool
     arena: bool
     tune: bool

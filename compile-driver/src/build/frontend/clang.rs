@@ -31,6 +31,8 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
     });
     if language == Language::Cpp {
         command.args(&tools.stdlib_flags).args(NO_VECTORS);
+        // `x.template f(y)`, which older compilers took, is an error by default, and clear all the same.
+        command.args(["-Wno-unknown-warning-option", "-Wno-missing-template-arg-list-after-template-kw"]);
     }
     command
 }

@@ -1,7 +1,6 @@
 //! Runs a compiler, for every front end: the user's flags, its errors, its list of files read.
 
 use crate::build::frontend::language;
-use crate::build::openmp;
 use crate::error::{Error, Result};
 use crate::options::Spec;
 use crate::os::process::{self, ProcessError};
@@ -26,7 +25,6 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     // C files beside Fortran ones are given the same flags.
     let mixed = language::is_fortran(spec) || options.reach.is_some();
     command.args(given.filter(|flag| !mixed || !language::is_of_flang_alone(flag)));
-    command.args(openmp::header_flags(spec));
 }
 
 /// What `__DATE__` and its kin are computed from, so that the same text is always the same program: 1 January 1970.

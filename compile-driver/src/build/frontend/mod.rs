@@ -14,6 +14,7 @@ pub mod language;
 
 use crate::build::frontend::adapter::Adapter;
 use crate::build::mpi;
+use crate::build::openmp;
 use crate::build::rules::bundled;
 use crate::cache::Cache;
 use crate::error::Result;
@@ -91,6 +92,9 @@ impl ClangJob<'_> {
             command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
         }
         compiler::user_flags(&mut command, spec);
+        if language != Language::Cuda {
+            command.args(openmp::header_flags(&spec.options, headers));
+        }
         for folder in self.folders {
             command.arg("-idirafter").arg(folder);
         }

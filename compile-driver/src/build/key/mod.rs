@@ -7,6 +7,7 @@ use crate::build::enzyme;
 use crate::build::frontend::{clang, cuda, inputs};
 use crate::build::link::libraries;
 use crate::build::mpi;
+use crate::build::openmp;
 use crate::build::rules::bundled;
 use crate::build::runtime;
 use crate::cache;
@@ -74,10 +75,11 @@ impl Fields {
     }
 }
 
-/// The options that change no code: how and when the gradient is checked, how long tools may take, how a batch is dealt out,
+/// The options that change no code (`threads` does where OpenMP's regions have one): how and when the gradient and the bounds of arrays are checked, how long tools may take, how a batch is dealt out,
 /// the launch, which is chosen call by call, a tape, which is a further artifact of the same entry, and the loop around a step.
-pub const RUNTIME: [&str; 15] = [
+pub const RUNTIME: [&str; 16] = [
     "verify",
+    "bounds",
     "timeout",
     "threads",
     "mode",
@@ -98,7 +100,8 @@ pub const RUNTIME: [&str; 15] = [
 fn options_text(spec: &Spec) -> Vec<u8> {
     let mut options = serde_json::to_value(&spec.options).unwrap_or_default();
     if let Some(members) = options.as_object_mut() {
-        members.retain(|name, _| !RUNTIME.contains(&name.as_str()));
+        let one_thread = openmp::is_for_one(&spec.options);
+        members.retain(|name, _| !RUNTIME.contains(&name.as_str()) || one_thread && name == "threads");
     }
     serde_json::to_vec(&options).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Every field of a key changes it, and nothing else does. What needs compilers and files is in `tests/system/test_keys.py`.
 
 use super::*;
-use crate::options::{GivenDerivative, Mode, Options, Reach, Verify};
+use crate::options::{Bounds, GivenDerivative, Mode, Options, Reach, Verify};
 use core_ad::checkpoint::Placement;
 use core_ad::cuda::Extent;
 use core_ad::passes::PassName;
@@ -65,6 +65,7 @@ fn every_option(options: Options) -> usize {
         ignored_derivatives: _,
         reach: _,
         verify: _,
+        bounds: _,
         loose_types: _,
         arena: _,
         tune: _,
@@ -92,7 +93,7 @@ fn every_option(options: Options) -> usize {
         progress: _,
         constants: _,
     } = options;
-    38
+    39
 }
 
 fn changes() -> Vec<(&'static str, Change)> {
@@ -109,6 +110,7 @@ fn changes() -> Vec<(&'static str, Change)> {
         ("ignored_derivatives", |o| o.ignored_derivatives = vec!["f".into()]),
         ("reach", |o| o.reach = Some(Reach { chosen: [("g".to_owned(), 1)].into(), ..Reach::default() })),
         ("verify", |o| o.verify = Verify::Off),
+        ("bounds", |o| o.bounds = Bounds::Check),
         ("loose_types", |o| o.loose_types = true),
         ("arena", |o| o.arena = false),
         ("tune", |o| o.tune = true),
@@ -154,6 +156,19 @@ fn each_option_changes_the_key_or_is_named_as_one_that_changes_no_code() {
         assert_eq!(differ, [name]);
     }
     assert_eq!(seen.len(), every_option(Options::default()));
+}
+
+#[test]
+fn one_thread_has_code_of_its_own_where_there_are_parallel_regions() {
+    let key = |flags: &[&str], threads| {
+        key_with(|s| {
+            s.options.flags = flags.iter().map(|f| (*f).to_owned()).collect();
+            s.options.threads = threads;
+        })
+    };
+    assert_eq!(key(&[], Some(1)), key(&[], None));
+    assert_eq!(key(&["-fopenmp"], Some(2)), key(&["-fopenmp"], None));
+    assert_ne!(key(&["-fopenmp"], Some(1)), key(&["-fopenmp"], None));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::source_text;
 use core_ad::diagnostics::{self, Diagnosis, Location};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{Place, Request, Response};
+use core_ad::source_files;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -265,9 +266,7 @@ fn own_folders(spec: &Spec) -> Vec<PathBuf> {
 /// Whether a file is the user's: beside the sources or below, or in no folder that libraries have.
 fn is_own(file: &Path, own: &[PathBuf]) -> bool {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let libraries = ["/usr/", "/opt/", "/lib/", "/include/c++/", "/lib/clang/", "/site-packages/", "/runtime/"];
-    let text = file.to_string_lossy();
-    own.iter().any(|folder| file.starts_with(folder)) || !libraries.iter().any(|l| text.contains(l))
+    own.iter().any(|folder| file.starts_with(folder)) || !source_files::is_of_library(&file)
 }
 
 /// A name as the user writes it.

@@ -76,12 +76,16 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
     "include/ffgrad/rules/values.h",
+    "include/openmp/omp.h",
     "include/stdcxx/bits/std_function.h",
     "include/stdcxx/variant",
 ];
 
 /// Folder below the include folder whose headers come before those of the C++ library.
 pub const BEFORE_STDCXX: &str = "stdcxx";
+
+/// Folder below the include folder with OpenMP's functions for one thread.
+pub const WITHOUT_OPENMP: &str = "openmp";
 
 /// What a module needs of the library.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::function::opened::Opened;
 use crate::function::repeat::Repeat;
 use crate::function::{Function, lower_sizes};
-use crate::options::{Mode, Options, Spec};
+use crate::options::{Bounds, Mode, Options, Spec};
 use crate::os::size;
 use core_ad::SignatureError;
 use core_ad::checkpoint::Placement;
@@ -32,6 +32,12 @@ pub(crate) fn check_options(spec: &Spec) -> Result<()> {
         ("until", options.until.is_some()),
         ("progress", options.progress),
     ];
+    if options.bounds == Bounds::Check && (options.repeat.is_some() || options.mpi) {
+        let other = if options.mpi { "mpi" } else { "repeat" };
+        let headline = format!("bounds=\"check\" and `{other}` do not go together");
+        let advice = "Leave it out; or check the function of one step, or of one rank, without the other option.";
+        return Err(refused(spec, headline, advice));
+    }
     if options.repeat.is_none()
         && let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given)
     {

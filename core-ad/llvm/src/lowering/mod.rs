@@ -2,6 +2,7 @@
 //! paths that a derivative takes, and what ends the program; solvers that have not solved; roots and
 //! quotients that are not chosen, powers of zero; tests of numbers for equality; loop nests that are run again and again.
 
+pub mod access_lines;
 pub mod call_objects;
 pub mod caught;
 pub mod checkpoint;
