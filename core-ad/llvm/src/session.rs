@@ -1,26 +1,23 @@
 //! Runs the jobs of one build on one linked module.
 
 mod describe;
+mod finish;
 
 use crate::analysis::{constant_objects, value_paths, zero_roots};
 use crate::derive::{Derive, Team};
 use crate::entry;
-use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, equality_tests, exceptions, fortran_runtime, indirect_calls, openmp,
-    path_counts, sweeps,
+    self, caught, checkpoint, cuda_threads, equality_tests, fortran_runtime, indirect_calls, openmp, sweeps,
 };
 use crate::notes::Notes;
-use crate::optimize::fast_math;
 use crate::pipeline;
 use crate::reduce;
-use crate::rules::{self, lifetimes};
-use crate::runtime::{arena, large_stack};
+use crate::rules;
 use crate::workarounds::{copy_types, local_types, variable_types, zero_stores};
 use core_ad::diagnostics::Diagnosis;
-use core_ad::protocol::{CheckpointPlace, CodeGen, Derivative, Entry, OpenMp, Pipeline, Request, Response};
+use core_ad::protocol::{CheckpointPlace, Derivative, Entry, OpenMp, Pipeline, Request, Response};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -433,86 +430,5 @@ impl<'ctx> Session<'ctx> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let buffer = MemoryBuffer::create_from_memory_range_copy(linkage::with_mpi_handles(&text).as_bytes(), "after");
         self.context.create_module_from_ir(buffer).map_err(|e| e.to_string())
-    }
-
-    fn finish(
-        &mut self,
-        module: &Module<'ctx>,
-        entries: &[(Entry, usize)],
-        codegen: &CodeGen,
-        arena: Option<&Path>,
-        output: &Path,
-        ir: Option<&Path>,
-    ) -> Result<Response> {
-        crash_trace::step("completing entry points");
-        let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
-        linkage::keep_only(module, &names);
-        pipelines::drop_unused(module)?;
-        if let Some(runtime) = &codegen.launch {
-            cuda_threads::launch(self.context, module, runtime, entries)?;
-            linkage::keep_only(module, &names);
-        }
-        if codegen.exceptions {
-            for &(entry, slots) in entries {
-                exceptions::guard(module, entry, slots)?;
-            }
-        }
-        if lifetimes::is_extended(module) || module.get_function(BLOCK_SIZE).is_some() {
-            // Only the arena can give all memory back at the end.
-            let reason = match arena {
-                Some(_) => arena::obstacle(module, &rules::targets(&self.installed)),
-                None => Some("arena=False".to_owned()),
-            };
-            if let Some(reason) = reason {
-                return Err(self.refuse(rules::no_arena(&reason)));
-            }
-            lifetimes::end(module);
-        }
-        crash_trace::step("counting paths");
-        path_counts::lower(module)?;
-        lowering::unsolved::lower(module)?;
-        let machine = codegen::target_machine(&codegen.cpu)?;
-        codegen::retarget(module, &machine);
-        fast_math::allow_fusing(module, codegen.math);
-        pipeline::run(pipeline::TARGET, module, &pipeline::Job::after_enzyme(codegen))?;
-        let module = &module.clone();
-        pipelines::after_differentiation(module, &machine)?;
-        crash_trace::step("binding the runtime");
-        pipeline::undo(pipeline::TARGET, module);
-        large_stack::mark(module, &names);
-        let mut notes = Vec::new();
-        if let Some(path) = arena {
-            match arena::obstacle(module, &rules::targets(&self.installed)) {
-                Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
-                None => self.bind_arena(module, path, entries, &machine)?,
-            }
-        }
-        if self.openmp.is_some() {
-            openmp::bind(module, core_ad::protocol::openmp_table(&names))?;
-        }
-        if let Some(path) = ir {
-            module.print_to_file(path).map_err(|e| e.to_string())?;
-        }
-        crash_trace::step("generating code");
-        codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, tests_equality: false, checkpoints: false })
-    }
-
-    fn bind_arena(
-        &self,
-        module: &Module<'ctx>,
-        path: &Path,
-        entries: &[(Entry, usize)],
-        machine: &inkwell::targets::TargetMachine,
-    ) -> Result<()> {
-        let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
-        let is_inlined = arena::bind(module, runtime, entries)?;
-        let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
-        linkage::keep_only(module, &names);
-        codegen::retarget(module, machine);
-        match is_inlined {
-            true => pipelines::after_arena(module, machine),
-            false => pipelines::drop_unused(module),
-        }
     }
 }
