@@ -45,6 +45,22 @@ double reads(const double* x, int n) {
     "random.c": "#include <stdlib.h>\ndouble noisy(double x) { return x * rand(); }\n",
     "chaos.c": "double chaos(double x) { for (int i = 0; i < 300; i++) x = 3.99 * x * (1 - x); return x; }\n",
     "long.c": "void cube(const double* x, long n, double* y) { for (long i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i]; }\n",
+    "grid.c": """\
+double total(int n, int m, const double u[n][m]) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) sum += u[i][j] * u[i][j];
+  return sum;
+}
+""",
+    "past.c": "double past(const double* x, int n) { double s = 0; for (int i = 0; i <= n; i++) s += x[i] * x[i]; return s; }\n",
+    "stack.c": """\
+double stack(const double* x, int n) {
+  double w[40000000], sum = 0;
+  for (int i = 0; i < 40000000; i++) w[i] = x[i % n] * i;
+  for (int i = 0; i < 40000000; i++) sum += w[i];
+  return sum;
+}
+""",
     "throws.cpp": '#include <stdexcept>\ndouble f(double x) { if (x < 0) throw std::domain_error("negative"); return x; }\n',
 }
 
@@ -79,6 +95,9 @@ MISTAKES: dict[str, Mistake] = {
     "a function that reads a file": lambda open: open("reads.c", "reads", "x[n] -> return").grad(X),
     "a function of random numbers": lambda open: open("random.c", "noisy").grad(2.0),
     "chaos": lambda open: open("chaos.c", "chaos").grad(0.3),
+    "a matrix of rows of a variable length": lambda open: open("grid.c", "total"),
+    "an index behind the array": lambda open: open("past.c", "past", "x[n] -> return").grad(X),
+    "a local array larger than the stack": lambda open: open("stack.c", "stack", "x[n] -> return").grad(X),
     "an exception of C++": lambda open: open("throws.cpp", "f")(-1.0),
     "a name that no input has": lambda open: open("matvec.c", "matvec", "A[m,n], x[n] -> y[m]")(A=np.ones((2, 4)), b=X),
     "an input by place and by name": lambda open: open("cube.c", "cube", CUBE)(X, x=X),
