@@ -49,6 +49,8 @@ pub const ALL: &[Code] = codes! {
     "Use the mathematical function instead: fabs, copysign, frexp, ldexp."
     "blas-call" "DifferentiationError" "A BLAS routine is called with arguments for which it has no derivative: a scalar factor that depends on the inputs, complex numbers."
     "Compute such factors before the call, or write the product as a loop."
+    "bounds-on-gpu" "DeviceError" "The option bounds=\"check\" was given for a kernel, and the arrays are a GPU's: only calls on the CPU are run between guards."
+    "Call it with arrays of the CPU, or leave bounds=\"check\" out. On a GPU, compute-sanitizer names the line."
     "cache" "CacheError" "The cache folder cannot be used, others can write to it, or its content is damaged."
     "Set FFGRAD_CACHE_DIR to a folder of your own with room; `ffgrad cache verify` looks for damage."
     "capture" "DeviceError" "A CUDA graph is being captured, and the call would have to load code or wait."
