@@ -19,6 +19,9 @@ const LEAST: f64 = 5e-5;
 /// How many times as far as from each other the slopes have to be from the derivative.
 const APART: f64 = 8.0;
 
+/// How far the slopes may be from each other, as a part of themselves: over the cells of a table they are noise.
+const AGREED: f64 = 1e-3;
+
 /// What is doubtful at a point where the coarse comparison passed; `None` if nothing is.
 ///
 /// # Errors
@@ -39,7 +42,8 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
     let (least, most) = slopes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
     let gap = (least - derivative).abs().min((most - derivative).abs());
     // Not where a slope is NaN: every comparison is false.
-    if !(gap > LEAST * scale && gap > APART * (most - least) && gap > APART * noise) {
+    let (spread, size) = (most - least, least.abs().max(most.abs()));
+    if !(gap > LEAST * scale && gap > APART * spread && gap > APART * noise && spread <= AGREED * size) {
         return Ok(None);
     }
     let mean = slopes.iter().sum::<f64>() / slopes.len() as f64;
