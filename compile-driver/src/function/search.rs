@@ -65,13 +65,10 @@ impl Search {
         Search { rejected: rejected.into_iter().collect(), ..Search::beside(refused) }
     }
 
-    /// The pipeline that what was met asks for.
-    pub fn requested(&self) -> Option<Pipeline> {
-        match (self.singular, self.is_special) {
-            (true, _) => Some(Pipeline::Guarded),
-            (false, true) => Some(Pipeline::Generic),
-            (false, false) => None,
-        }
+    /// The pipelines that what was met asks for.
+    pub fn requested(&self) -> impl Iterator<Item = Pipeline> + use<> {
+        let all = [(self.singular, Pipeline::Guarded), (self.is_special, Pipeline::Generic)];
+        all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, pipeline)| pipeline)
     }
 
     /// Notes a gradient that failed its check.

@@ -224,9 +224,7 @@ impl Selection<'_> {
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
         let mut queue = Queue::of(pipelines);
-        if let Some(pipeline) = search.requested() {
-            queue.request(pipeline);
-        }
+        search.requested().any(|pipeline| queue.request(pipeline));
         while let Some(pipeline) = queue.next() {
             if queue.is_late(begun, limit) {
                 search.stop(1 + queue.waiting());
@@ -235,7 +233,7 @@ impl Selection<'_> {
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
             match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
-                Ok(None) if search.requested().is_some_and(|pipeline| queue.request(pipeline)) => {}
+                Ok(None) if search.requested().any(|pipeline| queue.request(pipeline)) => {}
                 Ok(None) if search.is_inconclusive() => break,
                 Ok(None) => {}
                 Err(Error::Differentiation(d)) => {
@@ -343,7 +341,9 @@ impl Selection<'_> {
         search.singular |= singular;
         search.is_special |= artifact.record.tests_equality && outcome.is_contradicted();
         let here = ShapeRecord::one(place, &search.refused).on(paths);
-        if matches!(outcome, Outcome::Suspect(..))
+        // With `strict` the queue of the search has it next.
+        if !self.opened.is_strict()
+            && matches!(outcome, Outcome::Suspect(..))
             && let Some(artifact) = self.try_generic(wanted, &artifact, inputs, resolved)?
         {
             return Ok(Some(artifact));

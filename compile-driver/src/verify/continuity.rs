@@ -27,17 +27,15 @@ pub(super) fn jump(probe: &mut Probe<'_>, point: &Point) -> Result<Option<String
         return Ok(Some("the function crashes next to these arguments, which it may treat by themselves".to_owned()));
     }
     let (cotangent, tangent) = (probe.last.0.clone(), probe.random_tangent(point));
-    let before = probe.place.replace(Place::Moved);
-    let value =
-        |h: f64| -> Result<(f64, f64)> { Ok(probe.dot(&cotangent, &probe.primal(&probe.moved(point, &tangent, h))?)) };
-    let gap = |h: f64| -> Result<(f64, f64)> {
-        let ((here, size), (ahead, _), (behind, _)) = (value(0.0)?, value(h)?, value(-h)?);
-        Ok(((here - 0.5 * (ahead + behind)).abs(), size))
-    };
     let step = 10.0 * probe.tolerance.one_sided_step();
-    let gaps = gap(step).and_then(|first| Ok((first, gap(SHORTER * step)?)));
-    probe.place.set(before);
-    let ((first, _), (second, size)) = gaps?;
+    let (first, second, size) = probe.at(Place::Moved, |probe| {
+        let value = |h: f64| -> Result<(f64, f64)> {
+            Ok(probe.dot(&cotangent, &probe.primal(&probe.moved(point, &tangent, h))?))
+        };
+        let (here, size) = value(0.0)?;
+        let gap = |h: f64| -> Result<f64> { Ok((here - 0.5 * (value(h)?.0 + value(-h)?.0)).abs()) };
+        Ok((gap(step)?, gap(SHORTER * step)?, size))
+    })?;
     let is_jump = second > CLOSING * first && second > 64.0 * probe.tolerance.epsilon * size;
     Ok(is_jump.then(|| "the function jumps at these arguments".to_owned()))
 }

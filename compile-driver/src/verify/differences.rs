@@ -56,6 +56,39 @@ impl Probe<'_> {
         self.difference(&estimate, sample)
     }
 
+    /// The slopes of ⟨cotangent, f⟩ on both sides of a point with each step, forward before backward, and the rounding behind them.
+    pub(super) fn slopes(
+        &self,
+        point: &Point,
+        cotangent: &Numbers,
+        direction: &Numbers,
+        steps: &[f64],
+    ) -> Result<(Vec<f64>, f64)> {
+        let before = self.place.replace(Place::Moved);
+        let slopes = self.slopes_here(point, cotangent, direction, steps);
+        self.place.set(before);
+        slopes
+    }
+
+    fn slopes_here(
+        &self,
+        point: &Point,
+        cotangent: &Numbers,
+        direction: &Numbers,
+        steps: &[f64],
+    ) -> Result<(Vec<f64>, f64)> {
+        let value = |h: f64| Ok(self.dot(cotangent, &self.primal(&self.moved(point, direction, h))?));
+        let here = value(0.0)?;
+        let (mut slopes, mut rounding) = (Vec::new(), 0.0_f64);
+        for (step, side) in steps.iter().flat_map(|step| [(*step, 1.0), (*step, -1.0)]) {
+            let along = |h: f64| if h == 0.0 { Ok(here) } else { value(side * h) };
+            let (difference, size) = one_sided(&along, step)?;
+            slopes.push(side * difference / (2.0 * step));
+            rounding = rounding.max(self.tolerance.epsilon * size / step);
+        }
+        Ok((slopes, rounding))
+    }
+
     /// Finite differences with several steps: stops at the first that agrees, else keeps the pair of
     /// neighbouring steps that agree best with each other.
     pub(super) fn difference(&self, estimate: Along<'_>, sample: &mut Sample) -> Result<()> {

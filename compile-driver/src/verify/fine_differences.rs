@@ -5,9 +5,8 @@
 //! function is smooth. If all four do, and the derivative is another, there is no kink, no noise and no chaos, and the derivative is doubtful.
 
 use crate::error::Result;
-use crate::verify::differences::one_sided;
-use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Moved, Outcome, Place, Probe};
+use crate::verify::sample::Point;
+use crate::verify::{Moved, Outcome, Probe};
 use core_ad::manifest::CheckRecord;
 
 /// Steps, relative to the size of each array.
@@ -35,10 +34,7 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
     let direction = probe.random_tangent(point);
     let (cotangent, gradients) = &probe.last;
     let (derivative, scale) = probe.dot(gradients, &direction);
-    let before = probe.place.replace(Place::Moved);
-    let slopes = slopes(probe, point, cotangent, &direction);
-    probe.place.set(before);
-    let (slopes, noise) = slopes?;
+    let (slopes, noise) = probe.slopes(point, cotangent, &direction, &STEPS)?;
     let (least, most) = slopes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
     let gap = (least - derivative).abs().min((most - derivative).abs());
     // Not where a slope is NaN: every comparison is false.
@@ -57,17 +53,4 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
         "forward and reverse mode agree ({derivative:.9e}), finite differences on both sides give {mean:.9e}, which is more than their error"
     );
     Ok(Some(Outcome::Suspect(record, text)))
-}
-
-/// The slopes on both sides with both steps, and the rounding behind them.
-fn slopes(probe: &Probe<'_>, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<([f64; 4], f64)> {
-    let value = |h: f64| Ok(probe.dot(cotangent, &probe.primal(&probe.moved(point, direction, h))?));
-    let (mut found, mut noise) = ([0.0; 4], 0.0_f64);
-    for (place, slope) in found.iter_mut().enumerate() {
-        let (step, sign) = (STEPS[place / 2], if place % 2 == 0 { 1.0 } else { -1.0 });
-        let (difference, size) = one_sided(&|h| value(sign * h), step)?;
-        *slope = sign * difference / (2.0 * step);
-        noise = noise.max(probe.tolerance.epsilon * size / step);
-    }
-    Ok((found, noise))
 }

@@ -85,7 +85,7 @@ impl Outcome {
         matches!(self, Outcome::Passed(_) | Outcome::AllZero)
     }
 
-    /// Whether both modes agree, or not, on what finite differences or each other contradict.
+    /// Whether finite differences, or the other mode, contradict a derivative.
     pub(crate) fn is_contradicted(&self) -> bool {
         matches!(self, Outcome::Suspect(..) | Outcome::Wrong(..))
     }

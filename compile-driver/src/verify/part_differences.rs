@@ -9,7 +9,6 @@
 //! each other: there is no kink, and the derivative is another.
 
 use crate::error::{Error, Result};
-use crate::verify::differences::one_sided;
 use crate::verify::sample::{Numbers, Point, root_mean_square};
 use crate::verify::{Moved, Outcome, Place, Probe, Sample, disagreement_text};
 use std::collections::HashMap;
@@ -143,22 +142,11 @@ fn smooth_text(probe: &mut Probe<'_>, point: &Point, moving: &Moving, sample: &S
     let cotangent = probe.last.0.clone();
     let direction = masked(probe.random_tangent(point), moving);
     let derivative = probe.dot(&cotangent, &probe.jvp(point, &direction)?).0;
-    let place = probe.place.replace(Place::Moved);
-    let slopes = one_sided_slopes(probe, point, &cotangent, &direction);
-    probe.place.set(place);
-    let (forward, backward) = slopes?;
+    let (slopes, _) = probe.slopes(point, &cotangent, &direction, &[probe.tolerance.one_sided_step()])?;
+    let [forward, backward] = slopes[..] else { return Ok(None) };
     let gap = (forward - derivative).abs().min((backward - derivative).abs());
     let is_smooth = APART * (forward - backward).abs() < gap;
     Ok(is_smooth.then(|| format!("{} along {}", disagreement_text(sample), moving.name)))
-}
-
-/// The slopes on both sides of a point along a direction.
-fn one_sided_slopes(probe: &Probe<'_>, point: &Point, cotangent: &Numbers, direction: &Numbers) -> Result<(f64, f64)> {
-    let value = |h: f64| Ok(probe.dot(cotangent, &probe.primal(&probe.moved(point, direction, h))?));
-    let step = probe.tolerance.one_sided_step();
-    let forward = one_sided(&value, step)?.0 / (2.0 * step);
-    let backward = -one_sided(&|h| value(-h), step)?.0 / (2.0 * step);
-    Ok((forward, backward))
 }
 
 /// By how much each element changes the last sample's number, moved by the size of its array.

@@ -111,7 +111,7 @@ fn layout(name: &str) -> Option<Layout> {
         ("std::pair", [first, second]) => row(&[layout(first)?, layout(second)?]),
         ("std::complex", [number]) => row(&[layout(number)?, layout(number)?]),
         ("std::array", [element, count]) => {
-            // Demanglers write the constant in two ways.
+            // Demanglers have two spellings of the constant.
             let count = count.trim_start_matches("(unsigned long)").trim_end_matches("ul");
             let count: u64 = count.parse().ok().filter(|n| (1..=MOST).contains(n))?;
             row(&vec![layout(element)?; usize::try_from(count).ok()?])

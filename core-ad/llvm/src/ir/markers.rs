@@ -236,6 +236,20 @@ pub fn hidden<'ctx>(module: &Module<'ctx>, ty: LLVMTypeRef) -> Option<FunctionVa
     Some(integer_function(module, &name, integer.fn_type(&[integer.into()], false)))
 }
 
+/// A value that LLVM does not know any more, by [`hidden`]; `None` for types that C does not have.
+///
+/// # Safety
+///
+/// The builder stands in a function of the module, where the value is defined.
+pub unsafe fn hide(module: &Module<'_>, builder: LLVMBuilderRef, value: LLVMValueRef) -> Option<LLVMValueRef> {
+    // SAFETY: by this function's promise; a function of the value's type.
+    unsafe {
+        let function = hidden(module, LLVMTypeOf(value))?.as_value_ref();
+        let ty = LLVMGlobalGetValueType(function);
+        Some(LLVMBuildCall2(builder, ty, function, [value].as_mut_ptr(), 1, c"".as_ptr()))
+    }
+}
+
 /// Name of the function that subtracts the address of one pointer from that of another.
 const DIFFERENCE: &str = "ffgrad.difference";
 

@@ -13,7 +13,6 @@
 
 use crate::ir::{self, Block, Op, Value, markers};
 use inkwell::module::Module;
-use inkwell::values::AsValueRef;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
@@ -67,9 +66,7 @@ unsafe fn hidden(module: &Module<'_>, builder: LLVMBuilderRef, value: Value) -> 
             Some(Op::LLVMSelect) => LLVMBuildSelect(builder, of(0), of(1), of(2), NONE),
             _ => {
                 let is_constant = LLVMIsConstant(value.0) != 0;
-                let Some(function) = markers::hidden(module, value.ty()).filter(|_| !is_constant) else { return value };
-                let function = function.as_value_ref();
-                LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, [value.0].as_mut_ptr(), 1, NONE)
+                if is_constant { value.0 } else { markers::hide(module, builder, value.0).unwrap_or(value.0) }
             }
         };
         Value(composed)

@@ -13,13 +13,13 @@
 
 use crate::analysis::cfg::LoopNest;
 use crate::analysis::value_paths::{is_branch, is_narrow, tests_equality};
-use crate::ir::markers::hidden;
+use crate::ir::markers::hide;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMRealPredicate::{self, *};
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMBuilderRef;
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
@@ -143,13 +143,8 @@ impl Rewrite<'_, '_> {
     }
 
     /// A constant that LLVM does not know until Enzyme is done: the edge that is not taken stays in the CFG.
-    unsafe fn opaque(&self, constant: llvm_sys::prelude::LLVMValueRef) -> Value {
-        // SAFETY: a constant, and a function of its type.
-        unsafe {
-            let Some(hide) = hidden(self.module, LLVMTypeOf(constant)) else { return Value(constant) };
-            let hide = hide.as_value_ref();
-            let ty = LLVMGlobalGetValueType(hide);
-            Value(LLVMBuildCall2(self.builder, ty, hide, [constant].as_mut_ptr(), 1, NONE))
-        }
+    unsafe fn opaque(&self, constant: LLVMValueRef) -> Value {
+        // SAFETY: a constant; the builder stands in the module.
+        Value(unsafe { hide(self.module, self.builder, constant) }.unwrap_or(constant))
     }
 }

@@ -11,11 +11,11 @@
 //! on a condition, and so do `fmax` and `fmin`. LLVM would take the second choice out of the root again if it knew that the condition is that of the first, or what is safe.
 
 use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
-use crate::ir::markers::{hidden, load_opaque_zero};
+use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::{clamped_arguments, zero_powers};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMRealPredicate::{self, LLVMRealOGE, LLVMRealOLE, LLVMRealUNO};
 use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
 use llvm_sys::core::*;
@@ -241,12 +241,8 @@ impl Guard<'_, '_> {
 
     /// A condition, which LLVM does not know any more.
     unsafe fn hidden(&self, condition: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: a live value, and a function of its type.
-        unsafe {
-            let Some(hide) = hidden(self.module, LLVMTypeOf(condition)) else { return condition };
-            let hide = hide.as_value_ref();
-            LLVMBuildCall2(self.builder, LLVMGlobalGetValueType(hide), hide, &mut { condition }, 1, NONE)
-        }
+        // SAFETY: by the rule of this type.
+        unsafe { hide(self.module, self.builder, condition) }.unwrap_or(condition)
     }
 
     fn zero(&self, ty: LLVMTypeRef) -> LLVMValueRef {

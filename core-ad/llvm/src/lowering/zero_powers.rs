@@ -10,13 +10,13 @@
 //! The derivative by the exponent is `log(x) * pow(x, n)`: for `x = 0` Enzyme multiplies an infinite number by 0, where the limit is 0. A dose or a time of zero
 //! in a power law is no rare argument. `hidden` is inactive, so `%a` has the derivative by `%x` alone.
 
-use crate::ir::markers::{hidden, load_opaque_zero};
+use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMRealPredicate::{LLVMRealOEQ, LLVMRealOGT};
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
+use llvm_sys::prelude::LLVMBuilderRef;
 
 /// The power with two floating-point arguments.
 const POWERS: [&str; 4] = ["pow", "powf", "llvm.pow.f64", "llvm.pow.f32"];
@@ -80,18 +80,5 @@ unsafe fn split(module: &Module<'_>, function: FunctionValue<'_>, builder: LLVMB
         let result = LLVMBuildSelect(builder, both, copies[0], copies[1], NONE);
         LLVMReplaceAllUsesWith(power.0, result);
         power.erase();
-    }
-}
-
-/// A value, which LLVM does not know any more and Enzyme takes for a constant.
-///
-/// # Safety
-///
-/// As [`split`].
-unsafe fn hide(module: &Module<'_>, builder: LLVMBuilderRef, value: LLVMValueRef) -> Option<LLVMValueRef> {
-    // SAFETY: a live value, and a function of its type.
-    unsafe {
-        let hide = hidden(module, LLVMTypeOf(value))?.as_value_ref();
-        Some(LLVMBuildCall2(builder, LLVMGlobalGetValueType(hide), hide, &mut { value }, 1, NONE))
     }
 }
