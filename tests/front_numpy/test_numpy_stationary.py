@@ -78,6 +78,9 @@ def test_the_minimum_of_a_fit_is_no_reason_to_doubt(tmp_path: Path) -> None:
         found = scipy.optimize.minimize(
             fit.value_and_grad, start, args=(t, seen), jac=True, method="BFGS", options={"gtol": tolerance}
         )
+        # BFGS ends by a loss of precision on some processors, with exact gradients too; Newton's step does not.
+        if np.abs(found.jac).max() > max(tolerance, 1e-8):
+            found.x -= np.linalg.solve(fit.hessian(found.x, t, seen), fit.grad(found.x, t, seen))
         strict = enzyme(tmp_path / "fit.c", "misfit", signature, verify="strict")
         gradient, hessian = quietly(strict, found.x, t, seen)
         assert np.abs(gradient).max() < 10 * max(tolerance, 1e-8)

@@ -196,7 +196,6 @@ def test_other_routes_are_watched_too(compile_source: Compile, name: str, signat
     [
         (SERIES, "binom", (0.5, 0.7), (0.9, 1.0)),
         (SPECIAL, "special", (0.3,), (2.0,)),
-        (GAMMA, "gamma_of", (3.3,), (3.0,)),
     ],
 )
 def test_a_branch_for_a_single_value_warns_with_both_numbers(
@@ -215,6 +214,18 @@ def test_a_branch_for_a_single_value_warns_with_both_numbers(
     with pytest.raises(ffgrad.DifferentiationError) as refused:
         gradient(strict.apply, *single)
     assert refused.value.code == "unproven-gradient"
+
+
+@pytest.mark.parametrize("verify", ["once", "strict"])
+def test_a_branch_for_a_single_value_that_only_skips_work_has_the_functions_derivative(
+    compile_source: Compile, verify: str
+) -> None:
+    """Gamma'(3) is Gamma(3) psi(3) = 2 (3/2 - Euler's constant); without the branch it is computed as at every other number."""
+    op = compile_source(GAMMA, "gamma_of", verify=verify)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ffgrad.GradientWarning)
+        gradient(op.apply, 3.3)
+        np.testing.assert_allclose(gradient(op.apply, 3.0), [2 * (1.5 - np.euler_gamma)], rtol=1e-9)
 
 
 @pytest.mark.usefixtures("cache")
