@@ -70,10 +70,10 @@ pub trait Engine {
     }
 
     /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
-    /// mesh) can go on for ever. So a run that takes its part of the limit is ended, and another one looks at the first bytes of each
-    /// structure only. Of a large module that is the first run: a template library's views of matrices have few fields, and type
-    /// analysis takes half of the time, and often all of it, otherwise. Where it is refused, all the rest is for a run that
-    /// looks at everything, or for another pipeline.
+    /// mesh) can go on for ever, and code of many branches grows beyond measure. So a run that takes its part of the limit is ended;
+    /// another one splits blocks ([`PAIRED_EDGES`]), and the next looks at the first bytes of each structure only. Of a large module that is
+    /// the first run: a template library's views of matrices have few fields, and type analysis takes half of the time, and often all of
+    /// it, otherwise. Where it is refused, all the rest is for a run that looks at everything, or for another pipeline.
     ///
     /// # Errors
     ///
@@ -110,8 +110,13 @@ pub trait Engine {
             Err(Error::Differentiation(d)) if is_late(&d) => {}
             outcome => return outcome,
         }
-        match self.run(&Job { timeout: job.timeout / 4, ..narrow }) {
-            Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
+        let paired = [job.options, &[format!("{PAIRED_EDGES}=1")]].concat();
+        match self.run(&Job { timeout: job.timeout / 10, options: &paired, ..*job }) {
+            Err(Error::Differentiation(_)) => {}
+            outcome => return outcome,
+        }
+        match self.run(&Job { timeout: job.timeout / 5, ..narrow }) {
+            Err(Error::Differentiation(_)) => self.run(&Job { timeout: job.timeout / 20 * 13, ..*job }),
             outcome => outcome,
         }
     }
@@ -123,6 +128,10 @@ const SHARED_LIMIT: Duration = Duration::from_secs(40);
 /// Option of Enzyme: how many bytes of a structure type analysis looks at; and how many where it takes too long.
 const OFFSET: &str = "enzyme-max-type-offset";
 const FIRST_BYTES: u32 = 64;
+
+/// Option of Enzyme: blocks of three edges or more are split. What the reverse sweep computes again then has a path for each edge, not for each
+/// way to the block, of which there are many in a long function of many branches.
+const PAIRED_EDGES: &str = "enzyme-phi-restructure";
 
 /// Refusals that do not depend on how much of a structure type analysis looks at: a second run would take as long, and say the same.
 const AT_ANY_WIDTH: [&str; 3] = ["realloc", "missing-derivative", "inline-assembly"];
