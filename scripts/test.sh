@@ -24,7 +24,7 @@ case $suite in
 rust)
     with_llvm
     # Make's job server is not for cargo, which would say that it cannot reach it.
-    unset MAKEFLAGS
+    unset MAKEFLAGS MFLAGS
     LD_LIBRARY_PATH=$(llvm_library_path "$FFGRAD_LLVM_LIB_DIR")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
         FFGRAD_WORKER=$BIN/ffgrad-llvm cargo test --workspace --quiet "$@"
     ;;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -22,6 +23,9 @@ MAY_REFUSE = {"fallback", "refused"}
 MAY_REFUSE_TWICE = MAY_REFUSE | {"first-order", "cuda"}
 # The second derivatives of these are not finite, and are given with a warning: squares of the smallest numbers.
 ONCE = {"small-numbers"}
+# Second derivatives of all programs are checked in front_torch. Here each compiles three more derivatives: every second program,
+# or all with FFGRAD_FULL=1.
+TWICE = {case.name for case in CASES[:: 1 if os.environ.get("FFGRAD_FULL") else 2]}
 
 # What passed, and what was refused, by order; conftest.py prints both after the run.
 checked: set[str] = set()
@@ -121,7 +125,8 @@ def test_derivatives_pass_check_grads(case: Case) -> None:
     """First and second order, forward and reverse mode over each other, against central differences by JAX itself."""
     if is_refused(case, 1):
         return
-    order = 1 if case.tags & ONCE or (case.tags & MAY_REFUSE_TWICE and is_refused(case, 2)) else 2
+    once = case.name not in TWICE or case.tags & ONCE or (case.tags & MAY_REFUSE_TWICE and is_refused(case, 2))
+    order = 1 if once else 2
     inputs = arrays(case)
     moved = [inputs[i] for i in active(case)]
     tolerance = 5 * case.tolerance.gradient
