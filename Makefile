@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 PYTHON_BIN := .venv/bin
 
-.PHONY: try docs env-docs gallery matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
+.PHONY: try docs env-docs gallery matrix release env-numpy tools-numpy env-release test-wheel notices demo-fortran help test-cuda bench-cuda gpu env env-tf env-jax tools build demo test test-rust test-torch test-numpy test-system test-fortran test-tf test-jax test-julia test-real lint fmt bench torture fuzz tsan \
 	bench-tf bench-jax bench-julia bench-parallel wheel clean
 
 help: ## this list
@@ -24,18 +24,28 @@ demo-fortran: build ## a Fortran 90 model calibrated from PyTorch, with a plot
 	@MPLBACKEND=Agg $(PYTHON_BIN)/python examples/fortran/calibrate.py
 
 # The longest first; two at a time, because each mostly waits for one compiler process. A part's output appears when it ends.
-PARTS := torch jax real julia tf rust fortran cuda
+PARTS := torch jax real numpy system julia tf rust fortran cuda
 
 test: build env-tf env-jax ## every test, two parts at a time; goes on after a part that fails, and make names all that failed
 	@rm -rf target/test-cache/shared
 	@FFGRAD_TEST_CACHE=$(CURDIR)/target/test-cache/shared \
-		$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix test-,$(PARTS))
+		$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix part-,$(PARTS))
+
+# Without what `test` has built before: a part that waits for that starts after the short ones.
+part-%:
+	@scripts/test.sh $*
 
 test-rust: tools ## the tests of the crates (ARGS="..." goes to cargo test)
 	@scripts/test.sh rust $(ARGS)
 
 test-torch: build ## the tests of the PyTorch front end (ARGS="..." goes to pytest)
 	@scripts/test.sh torch $(ARGS)
+
+test-numpy: build ## the tests of the NumPy front end (ARGS="..." goes to pytest)
+	@scripts/test.sh numpy $(ARGS)
+
+test-system: build ## cache, command line, processes, faults, documents (ARGS="..." goes to pytest)
+	@scripts/test.sh system $(ARGS)
 
 test-cuda: build ## CUDA kernels: PTX, and on a GPU where there is one (ARGS="..." goes to pytest)
 	@scripts/test.sh cuda $(ARGS)

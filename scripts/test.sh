@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh rust|torch|cuda|fortran|real|tf|jax|julia|wheel [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
+# test.sh rust|torch|numpy|system|cuda|fortran|real|tf|jax|julia|wheel [ARGUMENT..]: one suite; arguments go to cargo test or pytest, or
 # are names of cases of the conformance table.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -30,7 +30,13 @@ rust)
     ;;
 torch)
     # torch's C++ extensions, used for comparison, look for ninja on PATH.
-    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest -o testpaths="tests/front_torch tests/front_numpy tests/system" "$@"
+    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest -o testpaths=tests/front_torch "$@"
+    ;;
+numpy)
+    "$PYTHON_BIN/python" -m pytest -o testpaths=tests/front_numpy "$@"
+    ;;
+system)
+    PATH=$PYTHON_BIN:$PATH "$PYTHON_BIN/python" -m pytest -o testpaths=tests/system "$@"
     ;;
 cuda)
     "$BIN/ffgrad" toolchain install cuda >/dev/null || [[ ${FFGRAD_REQUIRE:-} != *cuda* ]]
