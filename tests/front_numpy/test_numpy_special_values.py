@@ -178,3 +178,11 @@ def test_an_iteration_that_ends_at_once_is_a_path_of_its_own(source: Path, befor
     with pytest.warns(GradientWarning, match="doubtful"):
         f.grad(8.0)
     assert f.path_checks()["checked"] >= 1
+
+
+def test_a_quotient_of_the_smallest_numbers_has_the_tangent_of_its_numerator_alone() -> None:
+    """Miller's recurrence is linear in its scale: the square of the denominator, which underflows, is never made."""
+    source = Path(__file__).resolve().parents[1] / "cases/enzyme_bugs/backward_recurrence.c"
+    f = enzyme(source, "backward_recurrence", "x, scale -> j[4]")
+    values, along = f.jvp((1.7, 0.9), (None, 1.0))
+    np.testing.assert_allclose(along, values / 0.9, rtol=1e-12)

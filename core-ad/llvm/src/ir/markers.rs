@@ -212,12 +212,10 @@ const BITS: [&str; 2] = ["ffgrad.bits.f64", "ffgrad.bits.f32"];
 pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
     let context = module.get_context();
     let (double_type, float) = (context.f64_type().into(), context.f32_type().into());
-    let function = match double {
+    match double {
         true => integer_function(module, BITS[0], context.i64_type().fn_type(&[double_type], false)),
         false => integer_function(module, BITS[1], context.i32_type().fn_type(&[float], false)),
-    };
-    recompute(module, function);
-    function
+    }
 }
 
 /// What the names of functions begin with that give back their argument.
@@ -230,16 +228,12 @@ pub fn hidden<'ctx>(module: &Module<'ctx>, ty: LLVMTypeRef) -> Option<FunctionVa
     let numbers = [(context.f64_type(), "f64"), (context.f32_type(), "f32")];
     if let Some((number, name)) = numbers.into_iter().find(|(number, _)| number.as_type_ref() == ty) {
         let ty = number.fn_type(&[number.into()], false);
-        let function = declare_inactive(module, &format!("{HIDDEN}{name}"), ty, NO_MEMORY);
-        recompute(module, function);
-        return Some(function);
+        return Some(declare_inactive(module, &format!("{HIDDEN}{name}"), ty, NO_MEMORY));
     }
     let integers = [context.bool_type(), context.i8_type(), context.i16_type(), context.i32_type(), context.i64_type()];
     let integer = integers.into_iter().find(|integer| integer.as_type_ref() == ty)?;
     let name = format!("{HIDDEN}i{}", integer.get_bit_width());
-    let function = integer_function(module, &name, integer.fn_type(&[integer.into()], false));
-    recompute(module, function);
-    Some(function)
+    Some(integer_function(module, &name, integer.fn_type(&[integer.into()], false)))
 }
 
 /// A value that LLVM does not know any more, by [`hidden`]; `None` for types that C does not have.
@@ -263,7 +257,8 @@ const DIFFERENCE: &str = "ffgrad.difference";
 pub fn difference<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     let ty = module.get_context().i64_type().fn_type(&[pointer(module), pointer(module)], false);
     let function = integer_function(module, DIFFERENCE, ty);
-    recompute(module, function);
+    // Computing it once more costs less than a cache.
+    set_text(module, function, AttributeLoc::Function, "enzyme_shouldrecompute", "");
     for parameter in [0, 1] {
         set_flag(module, function, AttributeLoc::Param(parameter), "captures", 0);
     }
@@ -309,12 +304,6 @@ fn integer_function<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'c
     let function = declare_inactive(module, name, ty, NO_MEMORY);
     set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
     function
-}
-
-/// Says that the reverse sweep computes the result once more, which costs less than a cache. Enzyme prints each call whose result it
-/// caches, and numbers all values of the module for each line that it prints: that time grows with the square of the code.
-fn recompute(module: &Module<'_>, function: FunctionValue<'_>) {
-    set_text(module, function, AttributeLoc::Function, "enzyme_shouldrecompute", "");
 }
 
 const EDGE: &str = "ffgrad.edge";

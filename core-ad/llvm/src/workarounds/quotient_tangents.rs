@@ -38,9 +38,10 @@ fn rewrite<'ctx>(builder: &Builder<'ctx>, quotient: InstructionValue<'ctx>) -> R
     let (plus, minus) = match above.get_opcode() {
         Op::FSub => (operand(above, 0), operand(above, 1)),
         Op::FNeg => (None, operand(above, 0)),
+        // The denominator has no tangent.
+        Op::FMul => (operand(quotient, 0), None),
         _ => return Ok(()),
     };
-    let Some(minus) = minus else { return Ok(()) };
     builder.position_before(&quotient);
     let marked = |value: FloatValue<'ctx>| {
         if value.as_instruction().is_some() {
@@ -49,20 +50,22 @@ fn rewrite<'ctx>(builder: &Builder<'ctx>, quotient: InstructionValue<'ctx>) -> R
         value
     };
     let by_b = |value| builder.build_float_div(value, b, "").map(marked);
-    let drop = match product(minus) {
-        Some((tangent, a)) => marked(builder.build_float_mul(by_b(a)?, tangent, "")?),
-        None => by_b(minus)?,
+    let drop = match minus.map(|minus| (minus, product(minus))) {
+        Some((_, Some((tangent, a)))) => Some(marked(builder.build_float_mul(by_b(a)?, tangent, "")?)),
+        Some((minus, None)) => Some(by_b(minus)?),
+        None => None,
     };
-    let change = match plus.filter(|value| !is_zero(*value)) {
-        Some(plus) => {
-            let tangent = match product(plus) {
-                Some((tangent, factor)) if factor == b => tangent,
-                Some((factor, tangent)) if factor == b => tangent,
-                _ => by_b(plus)?,
-            };
-            marked(builder.build_float_sub(tangent, drop, "")?)
-        }
-        None => marked(builder.build_float_neg(drop, "")?),
+    let rise = match plus.filter(|value| !is_zero(*value)).map(|plus| (plus, product(plus))) {
+        Some((_, Some((tangent, factor)))) if factor == b => Some(tangent),
+        Some((_, Some((factor, tangent)))) if factor == b => Some(tangent),
+        Some((plus, _)) => Some(by_b(plus)?),
+        None => None,
+    };
+    let change = match (rise, drop) {
+        (Some(rise), Some(drop)) => marked(builder.build_float_sub(rise, drop, "")?),
+        (None, Some(drop)) => marked(builder.build_float_neg(drop, "")?),
+        (Some(rise), None) => rise,
+        (None, None) => return Ok(()),
     };
     if let Some(made) = by_b(change)?.as_instruction() {
         quotient.replace_all_uses_with(&made);

@@ -24,4 +24,4 @@ define float @absolute(float %a) {
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.bits.f64(double) #0
 
-attributes #0 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" "enzyme_shouldrecompute" }
+attributes #0 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }

@@ -164,4 +164,4 @@ attributes #2 = { "enzyme_inactive" }
 attributes #3 = { "enzyme_inactive" "ffgrad_inactive" }
 attributes #4 = { nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none) }
 attributes #5 = { nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_nofree" }
-attributes #6 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" "enzyme_shouldrecompute" }
+attributes #6 = { nofree nosync nounwind willreturn memory(none) "enzyme_inactive" "enzyme_nofree" }

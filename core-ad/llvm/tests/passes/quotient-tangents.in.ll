@@ -9,7 +9,9 @@ define double @quotients(double %a, double %b, double %"a'", double %"b'") {
   %both = fdiv double %above, %below
   %negated = fsub double 0.000000e+00, %"b'"
   %one = fdiv double %negated, %below
+  %above.only = fdiv double %left, %below
   %sum = fadd double %both, %one
-  %result = fadd double %sum, %user
+  %more = fadd double %sum, %above.only
+  %result = fadd double %more, %user
   ret double %result
 }

@@ -13,7 +13,9 @@ define double @quotients(double %a, double %b, double %"a'", double %"b'") {
   %5 = fdiv contract double %"b'", %b
   %6 = fneg contract double %5
   %7 = fdiv contract double %6, %b
+  %8 = fdiv contract double %"a'", %b
   %sum = fadd double %4, %7
-  %result = fadd double %sum, %user
+  %more = fadd double %sum, %8
+  %result = fadd double %more, %user
   ret double %result
 }
