@@ -17,6 +17,9 @@ from support.real_programs import Outcome, Program, load_programs, outcome_of
 PROGRAMS = load_programs()
 IDENTITY = 1e-9
 
+# A program waits for those before it.
+pytestmark = pytest.mark.timeout(1200)
+
 Pending = dict[str, "Future[Outcome]"]
 
 

@@ -63,7 +63,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "real"
 ROOT = Path(os.environ.get("FFGRAD_REAL_ROOT", "/"))
 POINTS = 3
 # Seconds of waiting for a program; its CPU time has limits of its own.
-PATIENCE = 500
+PATIENCE = 900
 
 Inputs = tuple[Any, ...]
 
