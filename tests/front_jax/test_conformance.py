@@ -17,15 +17,13 @@ from ffgrad.jax import Enzyme, enzyme
 from jax.test_util import check_grads
 from support.loader import Case, load_cases
 
-CASES = list(load_cases())
+# PyTorch and NumPy check all programs. Each is compiled six times here: every second one, or all with FFGRAD_FULL=1.
+CASES = list(load_cases())[:: 1 if os.environ.get("FFGRAD_FULL") else 2]
 MAY_REFUSE = {"fallback", "refused"}
 # Kernels with shared memory have no second derivatives, and some custom derivatives call what has none itself.
 MAY_REFUSE_TWICE = MAY_REFUSE | {"first-order", "cuda"}
 # The second derivatives of these are not finite, and are given with a warning: squares of the smallest numbers.
 ONCE = {"small-numbers"}
-# Second derivatives of all programs are checked in front_torch. Here each compiles three more derivatives: every second program,
-# or all with FFGRAD_FULL=1.
-TWICE = {case.name for case in CASES[:: 1 if os.environ.get("FFGRAD_FULL") else 2]}
 
 # What passed, and what was refused, by order; conftest.py prints both after the run.
 checked: set[str] = set()
@@ -125,7 +123,7 @@ def test_derivatives_pass_check_grads(case: Case) -> None:
     """First and second order, forward and reverse mode over each other, against central differences by JAX itself."""
     if is_refused(case, 1):
         return
-    once = case.name not in TWICE or case.tags & ONCE or (case.tags & MAY_REFUSE_TWICE and is_refused(case, 2))
+    once = case.tags & ONCE or (case.tags & MAY_REFUSE_TWICE and is_refused(case, 2))
     order = 1 if once else 2
     inputs = arrays(case)
     moved = [inputs[i] for i in active(case)]
