@@ -31,7 +31,7 @@ test: build env-tf env-jax ## every test, two parts at a time; goes on after a p
 	@FFGRAD_TEST_CACHE=$(CURDIR)/target/test-cache/shared \
 		$(MAKE) --jobs=2 --keep-going --output-sync=target $(addprefix part-,$(PARTS))
 
-# Without what `test` has built before: a part that waits for that starts after the short ones.
+# Without the prerequisites of test-PART, which `test` has built: parts that wait for `build` would start after the short ones.
 part-%:
 	@scripts/test.sh $*
 

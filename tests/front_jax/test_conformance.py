@@ -1,4 +1,4 @@
-"""Every program of the conformance table in JAX: values, derivatives of first and second order, batches, eagerly and compiled."""
+"""Programs of the conformance table in JAX: values, derivatives of first and second order, batches, eagerly and compiled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ffgrad.jax import Enzyme, enzyme
 from jax.test_util import check_grads
 from support.loader import Case, load_cases
 
-# PyTorch and NumPy check all programs. Each is compiled six times here: every second one, or all with FFGRAD_FULL=1.
+# Every second one, or all with FFGRAD_FULL=1: each compiles several derivatives here. PyTorch and NumPy check all.
 CASES = list(load_cases())[:: 1 if os.environ.get("FFGRAD_FULL") else 2]
 MAY_REFUSE = {"fallback", "refused"}
 # Kernels with shared memory have no second derivatives, and some custom derivatives call what has none itself.

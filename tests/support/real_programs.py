@@ -29,8 +29,8 @@ timeout
 expected
     ``"right"`` (the default), or ``"refused"``, with ``reason`` for people and the error's ``code`` (any, where omitted).
 limit
-    Seconds of CPU time that the whole may take, compilers included; 120, or 10 where it is refused. That is four times what most need, since
-    machines differ: it ends what grows without bound. How long programs take is measured by ``scripts/real_table.py``.
+    Seconds of CPU time that the whole may take, compilers included; 120, or 10 where it is refused. There is room for
+    slower and busy machines: it ends what grows without bound. How long programs take is measured by ``scripts/real_table.py``.
 tolerance
     Of gradients against differences, relative; 1e-6 where omitted.
 """

@@ -129,8 +129,8 @@ const SHARED_LIMIT: Duration = Duration::from_secs(40);
 const OFFSET: &str = "enzyme-max-type-offset";
 const FIRST_BYTES: u32 = 64;
 
-/// Option of Enzyme: blocks of three edges or more are split. What the reverse sweep computes again then has a path for each edge, not for each
-/// way to the block, of which there are many in a long function of many branches.
+/// Option of Enzyme: blocks of three edges or more are split. What the reverse sweep computes again then has code for each edge, not for each
+/// path to the block, of which there are many in a long function of many branches.
 const PAIRED_EDGES: &str = "enzyme-phi-restructure";
 
 /// Refusals that do not depend on how much of a structure type analysis looks at: a second run would take as long, and say the same.

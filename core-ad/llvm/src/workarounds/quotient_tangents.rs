@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! (a' b - b' a) / (b b)     as Enzyme writes it: 0/0 or x/0 for |b| below 1e-162, and overflow above 1e154
-//! (a' - b' (a / b)) / b     as it is written here
+//! (a' - b' (a / b)) / b     as it is written here; a' / b where only the numerator has a tangent: Enzyme writes (a' b) / (b b)
 //! ```
 //!
 //! Recurrences that begin with the smallest numbers have such denominators (Miller's algorithm for Bessel functions). The reverse sweep
