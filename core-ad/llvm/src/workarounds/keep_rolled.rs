@@ -7,7 +7,8 @@
 //! Enzyme shares the cache of a load with loads of equal SCEVs in other loops, and where the stride is not one element it reads the wrong places
 //! ([`super::distinct_addresses`]). Here all accesses are dense, or have different starts. But LLVM's passes just before Enzyme unroll the inner loops, whose
 //! lengths are constants, and then there are `a[i][0]`, `a[i][1]` .. of stride 4 in both loops of `i`: `a[i][3]` of the second is read from the cache of the first at the
-//! place of `i = 0` (`tests/cases/enzyme_bugs/sums_of_nests.c`). So inner loops of constant length stay loops where what they read is written, and is read in another nest, too.
+//! place of `i = 0` (`tests/cases/enzyme_bugs/sums_of_nests.c`). So inner loops of constant length stay loops where what they read is written, and is read in another nest, too;
+//! and so do loops of constant length around them, in all pipelines but the first.
 //! After Enzyme they may be unrolled.
 
 use super::distinct_addresses::{Access, disable_unroll, is_written};
@@ -23,10 +24,10 @@ use std::ffi::CStr;
 /// Metadata of the ends of such loops.
 const ROLLED: &CStr = c"ffgrad.rolled";
 
-/// Marks such loops.
-pub fn run(module: &Module<'_>) {
+/// Marks such loops. `around`: those around them, too. What an iteration needs is then more, so that fewer of them become functions.
+pub fn run(module: &Module<'_>, around: bool) {
     for function in ir::functions(module) {
-        for end in find_affected(function) {
+        for end in find_affected(function, around) {
             disable_unroll(module, end);
             metadata::mark(end, ROLLED);
         }
@@ -52,7 +53,7 @@ struct Nested {
 }
 
 /// The ends of the loops.
-fn find_affected(function: FunctionValue<'_>) -> Vec<Value> {
+fn find_affected(function: FunctionValue<'_>, outer: bool) -> Vec<Value> {
     let blocks = ir::blocks(function);
     if blocks.len() < 2 || blocks.len() > MAX_BLOCKS {
         return Vec::new();
@@ -80,6 +81,11 @@ fn find_affected(function: FunctionValue<'_>) -> Vec<Value> {
         if nested.iter().any(|b| a.meets(b) && a.comes_apart_from(b)) {
             found.extend(a.headers[a.headers.len() - a.short..].iter().copied());
         }
+    }
+    // An outer loop that is unrolled would leave several copies of the inner one, with equal SCEVs.
+    if outer {
+        let around: Vec<usize> = found.iter().flat_map(|header| loops.around(*header)).collect();
+        found.extend(around.into_iter().filter(|header| short.contains(header)));
     }
     let latches = loops.all.iter().filter(|l| found.contains(&l.header)).flat_map(|l| &l.latches);
     latches.map(|end| blocks[*end].terminator()).collect()

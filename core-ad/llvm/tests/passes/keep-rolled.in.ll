@@ -1,4 +1,5 @@
-; Two nests read a[i][j], and a[j][i]; unrolled, the inner loops would leave a[i][0], a[i][1] .. with equal SCEVs in both loops of i: they stay loops.
+; Two nests read a[i][j], and a[j][i]; unrolled, the inner loops would leave a[i][0], a[i][1] .. with equal SCEVs in both loops of i: they stay loops,
+; and the first loop of i, which has constant length, too.
 ; The loop that fills a depends on one counter alone, and may be unrolled.
 define double @f(ptr noalias %a, i64 %n) {
 entry:
@@ -33,7 +34,7 @@ first.inner:
 
 first.latch:
   %i.next = add i64 %i, 1
-  %i.done = icmp eq i64 %i.next, %n
+  %i.done = icmp eq i64 %i.next, 4
   br i1 %i.done, label %second, label %first
 
 second:

@@ -31,8 +31,8 @@ first.inner:                                      ; preds = %first.inner, %first
 
 first.latch:                                      ; preds = %first.inner
   %i.next = add i64 %i, 1
-  %i.done = icmp eq i64 %i.next, %n
-  br i1 %i.done, label %second, label %first
+  %i.done = icmp eq i64 %i.next, 4
+  br i1 %i.done, label %second, label %first, !llvm.loop !3, !ffgrad.rolled !2
 
 second:                                           ; preds = %second.latch, %first.latch
   %p = phi i64 [ 0, %first.latch ], [ %p.next, %second.latch ]
@@ -49,7 +49,7 @@ second.inner:                                     ; preds = %second.inner, %seco
   %t.next = fadd double %t, %part
   %q.next = add i64 %q, 1
   %q.done = icmp eq i64 %q.next, 4
-  br i1 %q.done, label %second.latch, label %second.inner, !llvm.loop !3, !ffgrad.rolled !2
+  br i1 %q.done, label %second.latch, label %second.inner, !llvm.loop !4, !ffgrad.rolled !2
 
 second.latch:                                     ; preds = %second.inner
   %p.next = add i64 %p, 1
@@ -64,3 +64,4 @@ end:                                              ; preds = %second.latch
 !1 = !{!"llvm.loop.unroll.disable"}
 !2 = !{}
 !3 = distinct !{!3, !1}
+!4 = distinct !{!4, !1}
