@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 71] = [
+pub const PASSES: [PassInfo; 72] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -428,6 +428,15 @@ pub const PASSES: [PassInfo; 71] = [
         test: "cases/enzyme_bugs/copied_results_generated.c",
         // In a call the address of a global counts as written.
         after: &["inactive-globals"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "compared-arguments",
+        file: "workarounds/compared_arguments.rs",
+        why: "Enzyme passes an undefined address for what is only written, and runtime activity compares it with its shadow; adds a read",
+        test: "cases/enzyme_bugs/status_outputs.c",
+        // Copies are functions by then, which have arguments, too.
+        after: &["mixed-activity", "outline-memcpy"],
         ..WORKAROUND
     },
     PassInfo {

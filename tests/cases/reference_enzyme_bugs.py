@@ -253,6 +253,16 @@ def mixed_struct(e: Array, k: Array) -> Array:
     return np.sum(np.cos(np.outer(e, k)) * e[:, None], axis=1) + e * e
 
 
+def status_outputs(x: Array) -> Array:
+    def growth(x: Array) -> tuple[Array, Array]:
+        total = 0.5 + 0.25 * x + 0.125 * x * x
+        return total * np.sin(x), total * x
+
+    a, b = growth(x)
+    c, d = growth(x + a * a)
+    return np.stack([a * c, b * d])
+
+
 def trailing_writes(x: Array) -> Array:
     n, a = len(x), 0.7
     t = [0.2 * x[i % n] for i in range(20)]

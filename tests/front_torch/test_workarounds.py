@@ -47,6 +47,7 @@ NEEDED = {
     "loop-carried": ("loop_carried",),
     "lagged-phi": ("lagged_phi",),
     "mixed-activity": ("mixed_struct", "mixed_table", "shared_tables"),
+    "compared-arguments": ("status_outputs",),
     "inactive-globals": ("shared_tables",),
     "written-globals": (
         "callback_parameter",

@@ -14,11 +14,11 @@ use crate::optimize::{
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    bit_tests, closed_functions, container_counts, copy_types, cross_iteration, distinct_addresses, drop_attributes,
-    dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, keep_rolled, lagged_phi,
-    large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch,
-    opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts,
-    pointer_differences, quotient_tangents, reallocations, recursive_destructors, sibling_addresses,
+    bit_tests, closed_functions, compared_arguments, container_counts, copy_types, cross_iteration, distinct_addresses,
+    drop_attributes, dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops, keep_rolled,
+    lagged_phi, large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses,
+    opaque_latch, opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers,
+    pointer_counts, pointer_differences, quotient_tangents, reallocations, recursive_destructors, sibling_addresses,
     split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
     tree_erase, two_entries, undefined_phis, variable_types, wide_counters, written_globals, zero_stores,
 };
@@ -227,6 +227,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         undo: Some(outline_memcpy::undo),
         ..ALWAYS
     },
+    Pass { name: "compared-arguments", run: |m, _| infallible!(compared_arguments::run(m)), ..ALWAYS },
     Pass { name: "undefined-phis", run: |m, _| infallible!(undefined_phis::run(m)), ..ALWAYS },
     Pass { name: "split-switch-edges", run: |m, _| infallible!(split_switch_edges::run(m)), ..ALWAYS },
     Pass { name: "pair-predecessors", limited: true, run: |m, _| infallible!(three_predecessors::run(m)), ..ALWAYS },
@@ -250,7 +251,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass {
         name: "keep-rolled",
         limited: true,
-        run: |m, _| infallible!(keep_rolled::run(m)),
+        run: |m, job| infallible!(keep_rolled::run(m, job.pipeline != Some(Pipeline::Inlined))),
         undo: Some(keep_rolled::undo),
         ..ALWAYS
     },

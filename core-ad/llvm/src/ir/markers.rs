@@ -68,7 +68,9 @@ fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
 /// LLVM's encodings of what memory a function reads and writes, two bits per location, argument memory first.
 const NO_MEMORY: u64 = 0;
 const ARGUMENT_MEMORY: u64 = 0b11;
-const INACCESSIBLE_MEMORY: u64 = 0b1100;
+/// Of a function that reads what it is given, and is kept, because it may write elsewhere.
+pub const READ_ARGUMENT_MEMORY: u64 = INACCESSIBLE_MEMORY | 0b01;
+pub(super) const INACCESSIBLE_MEMORY: u64 = 0b1100;
 
 /// Of a function that returns and does nothing else to control flow.
 const HARMLESS: [&str; 4] = ["nounwind", "willreturn", "nofree", "nosync"];
@@ -93,7 +95,7 @@ fn declare<'ctx>(
 }
 
 /// The same, of a harmless function that is inactive for Enzyme.
-fn declare_inactive<'ctx>(
+pub(super) fn declare_inactive<'ctx>(
     module: &Module<'ctx>,
     name: &str,
     ty: FunctionType<'ctx>,
@@ -104,11 +106,14 @@ fn declare_inactive<'ctx>(
     function
 }
 
-fn without_value<'ctx>(module: &Module<'ctx>, parameters: &[BasicMetadataTypeEnum<'ctx>]) -> FunctionType<'ctx> {
+pub(super) fn without_value<'ctx>(
+    module: &Module<'ctx>,
+    parameters: &[BasicMetadataTypeEnum<'ctx>],
+) -> FunctionType<'ctx> {
     module.get_context().void_type().fn_type(parameters, false)
 }
 
-fn set_flag(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: u64) {
+pub(super) fn set_flag(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: u64) {
     let kind = Attribute::get_named_enum_kind_id(name);
     function.add_attribute(place, module.get_context().create_enum_attribute(kind, value));
 }
@@ -123,6 +128,14 @@ pub const CLOBBER: &str = "ffgrad.clobber";
 /// The function of that name.
 pub fn clobber<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     declare_inactive(module, CLOBBER, without_value(module, &[pointer(module)]), ARGUMENT_MEMORY)
+}
+
+/// Name of the function that reads the memory at its argument.
+pub const READ: &str = "ffgrad.read";
+
+/// The function of that name.
+pub fn read_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    declare_inactive(module, READ, without_value(module, &[pointer(module)]), READ_ARGUMENT_MEMORY)
 }
 
 /// The attribute of functions that the user, or a rule, says are inactive.
@@ -207,6 +220,11 @@ fn accessor<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>, poi
 
 /// Names of the functions that give the bits of a `double` and of a `float`.
 const BITS: [&str; 2] = ["ffgrad.bits.f64", "ffgrad.bits.f32"];
+
+/// Whether a function is that of [`bits_marker`].
+pub fn is_bits(name: &str) -> bool {
+    BITS.contains(&name)
+}
 
 /// A function that gives the bits of a number, for comparisons: it is inactive.
 pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
@@ -317,32 +335,6 @@ pub fn edge_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
-/// Name of the function `(first, edges, taken)` that is called where values decide a path: the number of its first edge,
-/// how many there are, and which of them is taken.
-pub const PATH: &str = "ffgrad.path";
-
-/// The same for a choice between two numbers.
-pub const CHOICE: &str = "ffgrad.choice";
-
-/// The function of the name [`PATH`].
-pub fn path_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    counter(module, PATH)
-}
-
-/// The function of the name [`CHOICE`].
-pub fn choice_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    counter(module, CHOICE)
-}
-
-fn counter<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
-    let ty = without_value(module, &[module.get_context().i32_type().into(); 3]);
-    let function = declare_inactive(module, name, ty, INACCESSIBLE_MEMORY);
-    for flag in ["nomerge", "noinline"] {
-        set_flag(module, function, AttributeLoc::Function, flag, 0);
-    }
-    function
-}
-
 const OFFSET: &str = "ffgrad.offset.";
 
 /// A constant 0 with this id whose value Enzyme does not see.
@@ -408,7 +400,7 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
         builder.build_return(function.get_first_param().as_ref().map(|p| p as _)).map_err(|e| e.to_string())?;
         function.set_linkage(Linkage::Internal);
     }
-    for name in [CLOBBER, CAPTURE, EDGE, INTEGER, POINTER, "__enzyme_float", "__enzyme_double"] {
+    for name in [CLOBBER, READ, CAPTURE, EDGE, INTEGER, POINTER, "__enzyme_float", "__enzyme_double"] {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
         let builder = body_of(module, function);
         builder.build_return(None).map_err(|e| e.to_string())?;

@@ -5,6 +5,7 @@ pub mod edges;
 pub mod identity;
 pub mod markers;
 pub mod metadata;
+pub mod path_markers;
 
 mod attributes;
 mod result;

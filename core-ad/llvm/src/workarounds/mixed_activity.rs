@@ -41,18 +41,30 @@ const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
 
 /// Requests runtime activity where it is needed. Called before Enzyme, after inlining.
 pub fn run(module: &Module<'_>) {
-    let calls: Vec<Value> = ir::functions(module)
-        .into_iter()
-        .flat_map(ir::blocks)
-        .flat_map(|b| b.instructions())
-        .filter(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && name.ends_with("_ffgrad")))
-        .collect();
+    let calls = requests(module);
     let mut seen = HashSet::new();
     let given = calls.iter().flat_map(|call| constants(*call)).filter(|c| holds_floats(*c));
     let is_mixed = given.chain(tables(module)).any(|c| is_stored(c, &mut seen, false));
     if is_mixed || owners(module).any(|c| is_stored(c, &mut seen, true)) {
         calls.into_iter().for_each(|call| ask(module, call));
     }
+}
+
+/// Whether a derivative is requested with runtime activity.
+pub fn is_requested(module: &Module<'_>) -> bool {
+    requests(module).into_iter().any(has_word)
+}
+
+/// The calls that request a derivative.
+fn requests(module: &Module<'_>) -> Vec<Value> {
+    ir::all_instructions(module)
+        .into_iter()
+        .filter(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && name.ends_with("_ffgrad")))
+        .collect()
+}
+
+fn has_word(request: Value) -> bool {
+    request.operands().into_iter().filter_map(word).any(|word| word == RUNTIME_ACTIVITY)
 }
 
 /// The arguments of a derivative's request that are marked constant: pointers, to floating-point data or not.
@@ -187,7 +199,7 @@ fn ask(module: &Module<'_>, call: Value) {
     let global = module.get_global(RUNTIME_ACTIVITY).unwrap_or_else(|| module.add_global(ty, None, RUNTIME_ACTIVITY));
     let mut arguments: Vec<LLVMValueRef> = call.operands().into_iter().map(|o| o.0).collect();
     let callee = arguments.pop();
-    if call.operands().into_iter().filter_map(word).any(|word| word == RUNTIME_ACTIVITY) {
+    if has_word(call) {
         return;
     }
     // SAFETY: a live call of a function of any arguments, which is erased after its uses are replaced.

@@ -2,6 +2,7 @@
 
 pub mod bit_tests;
 pub mod closed_functions;
+pub mod compared_arguments;
 pub mod container_counts;
 pub mod copy_types;
 pub mod cross_iteration;
