@@ -28,7 +28,7 @@ pub enum DiscoverError {
     /// Parameters in the source and in the object code do not correspond one to one.
     #[error(
         "`{symbol}` has {source_count} parameters in the source but {ir_count} in the compiled code: \
-         a parameter or the result is a struct passed by value"
+         a parameter or the result is a structure or a complex number passed by value"
     )]
     AbiMismatch {
         /// The symbol.

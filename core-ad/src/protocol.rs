@@ -70,7 +70,8 @@ pub const CHECKPOINT_REPORT: &str = "ffgrad_checkpoint_report";
 /// Where an artifact that notes lines keeps the last one before an access of memory: `struct { uint32_t line; char file[]; } const *`.
 pub const ACCESS: &str = "ffgrad_access";
 
-/// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`.
+/// Where the calling thread's path map is, see `PathMap`: `uint32_t *ffgrad_path_map(uint64_t *length)`. The last counter is a flag: the call took an
+/// edge that a single value takes.
 pub const PATH_MAP: &str = "ffgrad_path_map";
 
 /// What the program in a solver's place calls where the solver has not solved: `void ffgrad_unsolved(long solver, long unknown, double step,

@@ -169,9 +169,11 @@ pub(crate) trait CallWatch: Sync {
 /// Elements on paths that are new, the first on each.
 pub(crate) type News = Vec<(usize, NewPath)>;
 
-/// A path that no verified call has had.
+/// A path that no verified call has had, or one with an edge that a single value takes.
 pub(crate) struct NewPath {
     pub path: PathSet,
+    /// All of it was met by verified calls.
+    pub is_known: bool,
     /// The call's error, where the derivative crashed on it.
     pub crash: Option<Error>,
 }

@@ -277,7 +277,7 @@ impl Selection<'_> {
         let refused = self.explained(search, wanted)?;
         match (refused, &search.wrong) {
             (Some(diagnosis), None) => Ok(diagnosis),
-            (refused, _) => Ok(self.unproven(&search.rejected, refused)),
+            (refused, _) => Ok(self.unproven(search, refused)),
         }
     }
 
@@ -304,8 +304,13 @@ impl Selection<'_> {
         Error::Differentiation(diagnosis)
     }
 
+    fn has_arrays(&self) -> bool {
+        self.opened.manifest.plan.args.iter().any(|arg| !arg.shape.is_empty())
+    }
+
     /// The refusal where no gradient passed its check; `refused` is what Enzyme did not take in other pipelines.
-    fn unproven(&self, rejected: &[String], refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
+    fn unproven(&self, search: &Search, refused: Option<Box<Diagnosis>>) -> Box<Diagnosis> {
+        let rejected = &search.rejected;
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
         let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
@@ -313,7 +318,8 @@ impl Selection<'_> {
             GivenDerivative::Implicit(rule) => Some((solver.as_str(), rule.implicit.as_str())),
             GivenDerivative::Functions(_) => None,
         });
-        diagnosis.advice = unproven::advice(rejected, &equations.collect::<Vec<_>>());
+        diagnosis.advice =
+            unproven::advice(rejected, &equations.collect::<Vec<_>>(), (self.has_arrays(), search.is_special));
         if let Some(refused) = refused {
             (diagnosis.location, diagnosis.inside, diagnosis.callers) =
                 (refused.location, refused.inside, refused.callers);
@@ -337,7 +343,7 @@ impl Selection<'_> {
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));
         }
         let place = checked_shapes::digest(resolved);
-        let Checked { outcome, paths, singular, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
+        let Checked { outcome, paths, singular, kink, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
         search.singular |= singular;
         search.is_special |= artifact.record.tests_equality && outcome.is_contradicted();
         let here = ShapeRecord::one(place, &search.refused).on(paths);
@@ -357,9 +363,14 @@ impl Selection<'_> {
             // Numbers that are equal take the wrong edge there: only a check without a doubt says that none counts.
             Outcome::Suspect(record, text) if !self.opened.is_strict() && pipeline != Pipeline::Generic => {
                 self.warn_of_losses(pipeline, &artifact);
-                self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &here)?;
-                let artifact = self.accept(wanted, artifact, true, &here);
-                self.warn_suspect(wanted, place, &text);
+                // But for a kink, these sizes are not counted as verified: the next call is checked again.
+                let sizes = if kink { here } else { search.sizes() };
+                self.opened.record_choice(wanted, pipeline, Some(record), &search.rejected, &sizes)?;
+                let artifact = self.accept(wanted, artifact, true, &sizes);
+                match kink {
+                    true => self.warn_kink(wanted, place, &text),
+                    false => self.warn_suspect(wanted, place, &text),
+                }
                 Ok(Some(artifact))
             }
             Outcome::AllZero => Ok(Some(self.accept(wanted, artifact, false, &search.sizes()))),

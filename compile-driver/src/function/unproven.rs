@@ -9,13 +9,28 @@ const SOLVER: [&str; 2] = [
     "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, `ffgrad explain custom-derivatives`.",
 ];
 
+/// Of arrays that are too short.
+const SIZES: &str = "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.";
+
+/// Of a function that has a branch for single values.
+const SPECIAL: [&str; 3] = [
+    "The function tests numbers for equality (`x == 0`) and treats such a value by itself: the branch's own derivative is not the function's,",
+    "and beside the value the general formula cancels. Use a series for a range around it (`fabs(x) < 1e-4`), or a formula without the quotient",
+    "(expm1, log1p); or give a value a little beside it. verify=\"off\" returns the branch's derivative without a check.",
+];
+
 /// Whether a check says that both modes give zero where finite differences do not.
 pub(crate) fn is_zero(text: &str) -> bool {
     ZERO.iter().any(|zero| text.contains(zero))
 }
 
 /// The advice, a sentence or a part of one each. `equations`: solvers with the implicit function theorem's derivative, and their residuals.
-pub(super) fn advice(rejected: &[String], equations: &[(&str, &str)]) -> Vec<String> {
+/// `has_arrays`: the function takes arrays; `is_special`: it tests numbers for equality, and differences contradict its derivative.
+pub(super) fn advice(
+    rejected: &[String],
+    equations: &[(&str, &str)],
+    (has_arrays, is_special): (bool, bool),
+) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (solver, residual) in equations {
         all.push(format!(
@@ -26,7 +41,20 @@ pub(super) fn advice(rejected: &[String], equations: &[(&str, &str)]) -> Vec<Str
                 .to_owned(),
         );
     }
-    all.extend(general(rejected, !equations.is_empty()).into_iter().map(str::to_owned));
+    let advice = general(rejected, !equations.is_empty());
+    let is_of_bug = advice.first().is_some_and(|first| *first == SIZES);
+    match (is_of_bug && is_special, is_of_bug && !has_arrays) {
+        (true, _) => all.extend(SPECIAL.map(str::to_owned)),
+        (false, true) => {
+            all.extend(
+                advice
+                    .into_iter()
+                    .skip(1)
+                    .map(|line| line.replace("or, if every access is inside its array, report", "or report")),
+            );
+        }
+        (false, false) => all.extend(advice.into_iter().map(str::to_owned)),
+    }
     all
 }
 
@@ -57,7 +85,7 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         ]
     } else {
         vec![
-            "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.",
+            SIZES,
             "Move the part that Enzyme cannot treat into a function of its own and mark that inactive,",
             "rewrite it (copy buffers instead of swapping pointers, use real instead of complex division),",
             "or, if every access is inside its array, report it: the wrong gradient is then a bug of Enzyme, even where ffgrad detects it.",
@@ -74,14 +102,22 @@ mod tests {
         let agree = |value: &str| {
             format!("o1: wrong gradient: forward and reverse mode agree ({value}), finite differences give 1")
         };
-        assert!(advice(&[agree("0.000000e0"), agree("-0.000000e0")], &[])[0].starts_with("Its derivative by AD is 0"));
-        let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()], &[]);
+        assert!(
+            advice(&[agree("0.000000e0"), agree("-0.000000e0")], &[], (true, false))[0]
+                .starts_with("Its derivative by AD is 0")
+        );
+        let chaos = advice(&[agree("3.000000e0"), "o2: Enzyme refuses".to_owned()], &[], (true, false));
         assert!(
             chaos[0].starts_with("The function may be chaotic") && chaos.iter().any(|line| line.contains("implicit("))
         );
-        let wrong = advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()], &[]);
+        let wrong =
+            advice(&[agree("0.000000e0"), "o2: reverse mode gives 1, forward mode 2".to_owned()], &[], (true, false));
         assert!(wrong[0].contains("a dimension") && wrong[3].contains("bug of Enzyme"));
-        let solved = advice(&[agree("3.000000e0")], &[("solve", "residual")]);
+        let special = advice(&["o2: reverse mode gives 1, forward mode 2".to_owned()], &[], (false, true));
+        assert!(special[0].contains("for equality"));
+        let scalar = advice(&["o2: reverse mode gives 1, forward mode 2".to_owned()], &[], (false, false));
+        assert!(!scalar.iter().any(|line| line.contains("array")));
+        let solved = advice(&[agree("3.000000e0")], &[("solve", "residual")], (true, false));
         assert!(solved[0].starts_with("The derivative of `solve` follows from `residual`"));
         assert!(!solved.iter().any(|line| line.contains("SOLVER")));
     }

@@ -8,6 +8,8 @@
 //! A derivative that crashes on a new path is verified in the same way, and so replaced or refused; and so is one that gives a NaN for finite
 //! arguments, whatever decides the path ([`not_a_number`]).
 //!
+//! So are the first calls on a known path with an edge that a single value takes (`x == 0`), and further ones ever less often.
+//!
 //! These checks take at most two seconds and as long as the calls themselves have taken. What is then new is returned without a check,
 //! counted, and warned of once. `verify="strict"` has no such limit.
 //!
@@ -22,7 +24,7 @@ use crate::call::task::Task;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::function::trust::Selection;
-use crate::function::trust::paths::{PathChecks, checks};
+use crate::function::trust::paths::{self, PathChecks, checks};
 use crate::function::trust::status::Derivative;
 use crate::load::artifact::Artifact;
 use crate::options::Verify;
@@ -122,7 +124,7 @@ impl Watch<'_> {
     /// Runs a call with an empty map. Its path, where that is new: so it is too where the derivative crashes.
     pub fn over(&self, call: impl FnOnce() -> Result<()>) -> Result<Option<NewPath>> {
         let Some(map) = self.known.artifact.paths else { return call().map(|()| None) };
-        map.with_counts(|counts| counts.fill(0));
+        map.clear();
         let started = Instant::now();
         let crash = match call() {
             Err(error) if crash_guard::is_crash(&error) => Some(error),
@@ -132,9 +134,13 @@ impl Watch<'_> {
             }
         };
         self.known.paths.note_calls(started.elapsed());
-        let is_new = |counts: &[u32]| crash.is_some() || !self.known.paths.have(counts);
-        let path = map.with_counts(|counts| is_new(counts).then(|| PathSet::of(counts)));
-        Ok(path.map(|path| NewPath { path, crash }))
+        let is_known = crash.is_none() && map.with_counts(|counts| self.known.paths.have(counts));
+        let is_due = || map.has_met_point() && (self.known.paths.is_point_due() || self.known.sizes.has_doubts());
+        if is_known && !is_due() {
+            return Ok(None);
+        }
+        let path = map.with_counts(|counts| PathSet::of(counts));
+        Ok(Some(NewPath { path, is_known, crash }))
     }
 
     /// Verifies a call on a new path. `true`: another derivative takes this one's place, and the call is to be repeated.
@@ -143,7 +149,11 @@ impl Watch<'_> {
     ///
     /// A differentiation error where no pipeline gives a gradient that passes; the crash, where the call crashed and the check does not.
     pub fn verify(&self, new: NewPath, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
-        let reason = if new.crash.is_some() { Reason::Crash(&new.path) } else { Reason::Path(&new.path) };
+        let reason = match (&new.crash, new.is_known) {
+            (Some(_), _) => Reason::Crash(&new.path),
+            (None, false) => Reason::Path(&new.path),
+            (None, true) => Reason::Point(&new.path),
+        };
         let outcome = self.verify_because(&reason, inputs, resolved);
         match new.crash {
             // The prover may have less stack than the caller, so that the function itself crashes there.
@@ -166,6 +176,8 @@ impl Watch<'_> {
 enum Reason<'r> {
     /// Its path is new.
     Path(&'r PathSet),
+    /// Its path is known, but a single value takes an edge of it: what is right for some arguments may be wrong for others.
+    Point(&'r PathSet),
     /// It crashed on a path.
     Crash(&'r PathSet),
     /// It gave a NaN for finite arguments.
@@ -175,7 +187,7 @@ enum Reason<'r> {
 impl Reason<'_> {
     fn path(&self) -> Option<&PathSet> {
         match self {
-            Reason::Path(path) | Reason::Crash(path) => Some(path),
+            Reason::Path(path) | Reason::Point(path) | Reason::Crash(path) => Some(path),
             Reason::NotANumber => None,
         }
     }
@@ -198,7 +210,9 @@ impl Selection<'_> {
     ) -> Result<bool> {
         let is_crash = matches!(reason, Reason::Crash(_));
         if !is_crash && !known.paths.has_time() && !self.opened.is_strict() {
-            if known.paths.note_unchecked() {
+            if known.sizes.is_doubted(paths::digest(resolved, reason.path())) {
+                self.warn_again();
+            } else if !matches!(reason, Reason::Point(_)) && known.paths.note_unchecked() {
                 self.warn_unchecked(reason);
             }
             return Ok(false);

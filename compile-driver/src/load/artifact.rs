@@ -35,6 +35,23 @@ pub struct PathMap {
 impl PathMap {
     /// Gives the counters of the calling thread to a closure that runs no derivative.
     pub fn with_counts<T>(&self, use_them: impl FnOnce(&mut [u32]) -> T) -> T {
+        self.with_all(|all| {
+            let counters = all.len().saturating_sub(1);
+            use_them(&mut all[..counters])
+        })
+    }
+
+    /// Sets all counters of the calling thread to zero.
+    pub fn clear(&self) {
+        self.with_all(|all| all.fill(0));
+    }
+
+    /// Whether calls since then took an edge that a single value takes (`x == 0`).
+    pub fn has_met_point(&self) -> bool {
+        self.with_all(|all| all.last().is_some_and(|flag| *flag != 0))
+    }
+
+    fn with_all<T>(&self, use_them: impl FnOnce(&mut [u32]) -> T) -> T {
         let mut length = 0;
         // SAFETY: the address and length of a thread-local array, which lives as long as the thread and the artifact; nobody else
         // has it while no derivative of the artifact runs on this thread.

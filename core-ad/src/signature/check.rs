@@ -122,7 +122,7 @@ impl<'a> Check<'a> {
             ),
             ReturnType::Unsupported { spelled } => format!(
                 "`return` is an output, but no tensor can hold the `{spelled}` that `{function}` \
-                 returns: leave `return` out, or wrap the function"
+                 returns: name pointers that it writes to instead, or wrap the function in one that does"
             ),
             ReturnType::Value { .. } if item.dims.as_ref().is_some_and(|d| !d.is_empty()) => {
                 "`return` is a scalar and has no dimensions: write it without brackets (`return[...]` over a batch)"

@@ -191,6 +191,7 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
     if let Some(member) = prototype.params.iter().find(|p| p.name.contains('.') && !adapted::is_size(p)) {
         let name = &member.name;
         doubts.push(format!("`{name}` is a member, which may be an input, an output or a size: give a signature"));
+        doubts.extend(structures_doubt(prototype, name));
     }
     doubts.extend(prototype.params.iter().filter_map(object_doubt));
     doubts.extend(return_doubt(prototype));
@@ -230,20 +231,25 @@ fn return_doubt(prototype: &Prototype) -> Option<String> {
         return None;
     };
     let function = &prototype.function;
-    Some(format!(
-        "`{function}` returns a `{spelled}`, which no tensor can hold: give a signature without \
-         `return` to drop it, or wrap the function"
-    ))
+    let remedy = match prototype.params.iter().any(is_result) {
+        true => "give a signature without `return` to drop it, or wrap the function",
+        false => {
+            "wrap the function in one that returns a number, or stores its members through pointers (`double *result`)"
+        }
+    };
+    Some(format!("`{function}` returns a `{spelled}`, which no tensor can hold: {remedy}"))
+}
+
+/// Whether the function stores numbers through a pointer.
+fn is_result(param: &Param) -> bool {
+    matches!(param.ty, ParamType::Pointer { dtype, .. } if dtype.is_float())
+        && matches!(default_role(param), Some(Role::Output | Role::InOut))
 }
 
 fn output_doubt(prototype: &Prototype) -> Option<String> {
-    let float_pointer = |p: &Param| {
-        matches!(p.ty, ParamType::Pointer { dtype, .. } if dtype.is_float())
-            && matches!(default_role(p), Some(Role::Output | Role::InOut))
-    };
     let returns_other = matches!(prototype.returns, ReturnType::Unsupported { .. });
     let returns = returns_other || float_return(prototype).is_some();
-    if returns || prototype.params.iter().any(float_pointer) {
+    if returns || prototype.params.iter().any(is_result) {
         return None;
     }
     let function = &prototype.function;
@@ -251,6 +257,20 @@ fn output_doubt(prototype: &Prototype) -> Option<String> {
         "`{function}` neither returns a floating-point number nor writes to a pointer to one, so \
          that it has no derivative: choose a function that does"
     ))
+}
+
+/// A structure beside a count may be the first of an array of them, which members cannot stand for.
+fn structures_doubt(prototype: &Prototype, member: &str) -> Option<String> {
+    let (structure, _) = member.split_once('.')?;
+    let count = prototype.params.iter().find(|p| is_count(p) && !p.name.contains('.'))?;
+    let has_array = prototype.params.iter().any(is_array);
+    (!has_array).then(|| {
+        format!(
+            "`{structure}.` is of one structure; if `{structure}` is an array of `{}` of them, wrap the function in one that takes their numbers \
+             and casts the pointer: `double g(const double *{structure}, int {0})`",
+            count.name
+        )
+    })
 }
 
 /// One integer is the number of elements; of two, the meaning is ambiguous.

@@ -348,7 +348,7 @@ fn doubts_about_the_defaults_are_reported_at_once() {
     "#);
     insta::assert_snapshot!(in_doubt("Pair f(double* r:x, int n, int inc)"), @"
     2 problems with the function's signature
-      - `f` returns a `Pair`, which no tensor can hold: give a signature without `return` to drop it, or wrap the function
+      - `f` returns a `Pair`, which no tensor can hold: wrap the function in one that returns a number, or stores its members through pointers (`double *result`)
       - `n`, `inc` are all integers, and it is not known what each of them counts: give a signature
       mv.c:3  |  Pair f(double *x, int n, int inc)
     ");

@@ -11,6 +11,7 @@ use crate::function::trust::paths;
 use crate::function::trust::status::Derivative;
 use crate::function::unproven;
 use crate::load::artifact::Artifact;
+use crate::options::Verify;
 use crate::verify::{Checked, Outcome};
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
@@ -20,6 +21,7 @@ use core_ad::protocol::Pipeline;
 use core_ad::shapes::Resolved;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 impl Selection<'_> {
     /// Checks a derivative in use. What is wrong at these arguments is replaced by a pipeline that is right, or is refused.
@@ -30,7 +32,17 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        self.check_again_on(wanted, known, None, inputs, resolved)
+        let is_doubted = known.sizes.is_doubted(paths::digest(resolved, None));
+        if is_doubted && !known.paths.has_time() && self.opened.spec.options.verify == Verify::Once {
+            self.warn_again();
+            return Ok(known.artifact.clone());
+        }
+        let started = Instant::now();
+        let outcome = self.check_again_on(wanted, known, None, inputs, resolved);
+        if is_doubted {
+            known.paths.note_time(started.elapsed());
+        }
+        outcome
     }
 
     /// The same for a call whose `path` is new.
@@ -42,7 +54,7 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Arc<Artifact>> {
-        let Checked { outcome, paths, singular, .. } = self.checked(wanted, &known.artifact, inputs, resolved)?;
+        let Checked { outcome, paths, singular, kink, .. } = self.checked(wanted, &known.artifact, inputs, resolved)?;
         self.record_paths(wanted, known, &paths);
         let place = paths::digest(resolved, path);
         if singular
@@ -60,9 +72,14 @@ impl Selection<'_> {
         }
         match outcome {
             Outcome::Passed(record) => self.mark_verified(wanted, known, record, resolved)?,
-            Outcome::Suspect(record, text) if !self.opened.is_strict() => {
-                self.warn_suspect(wanted, place, &text);
+            Outcome::Suspect(record, text) if !self.opened.is_strict() && kink => {
+                self.warn_kink(wanted, place, &text);
                 self.mark_verified(wanted, known, record, resolved)?;
+            }
+            Outcome::Suspect(record, text) if !self.opened.is_strict() => {
+                // The next call at these sizes, or on this path, is checked again.
+                self.warn_suspect(wanted, place, &text);
+                self.keep_choice(wanted, known, record)?;
             }
             // Inconclusive at these sizes: the next call checks again.
             Outcome::AllZero => {}
@@ -89,13 +106,19 @@ impl Selection<'_> {
         record: CheckRecord,
         resolved: &Resolved,
     ) -> Result<()> {
+        self.keep_choice(wanted, known, record)?;
+        self.record_shape(wanted, known, resolved);
+        Ok(())
+    }
+
+    /// Records that a derivative is in use, with the check that it passed, or did not fail.
+    fn keep_choice(&self, wanted: DerivativeSet, known: &Derivative, record: CheckRecord) -> Result<()> {
         let is_news = !known.verified.swap(true, Ordering::AcqRel);
         if let Some(pipeline) = known.artifact.record.pipeline.filter(|_| is_news) {
             let mut sizes = known.kept();
             sizes.refuse(&self.refused_before(wanted));
             self.opened.record_choice(wanted, pipeline, Some(record), &[], &sizes)?;
         }
-        self.record_shape(wanted, known, resolved);
         Ok(())
     }
 
@@ -187,27 +210,49 @@ impl Selection<'_> {
         }
     }
 
-    /// Warns of a check that only finite differences do not confirm, the first, the tenth, the hundredth time for each place (sizes, or sizes and a path);
-    /// where every call is checked, each time.
-    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, place: u64, text: &str) {
+    /// Warns of a kink, the first, the tenth, the hundredth time for each place; where every call is checked, each time.
+    pub(crate) fn warn_kink(&self, wanted: DerivativeSet, place: u64, text: &str) {
         let count = self.warning(wanted, place);
         if count.is_some() || self.opened.verifies_always() {
-            let function = &self.opened.spec.function;
-            let solver = match unproven::is_zero(text) {
-                true => {
-                    " The derivative by AD is 0: of a branch for these values alone (`x == 0`), of a solver that ends by comparisons \
-                     (bisection: use the implicit function theorem, `ffgrad explain custom-derivatives`), or of numbers that are rounded."
-                }
-                false => "",
-            };
-            self.opened.warn(format!(
-                "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, a root of zero (its derivative is taken as 0), chaos or coarse precision can be the reason.{solver}{}",
-                said_again(count)
-            ));
+            self.opened.warn(self.suspect_text(text) + &said_again(count));
         }
     }
 
-    /// Warns of an inconclusive check, as often.
+    /// Warns of a check that only finite differences do not confirm: with numbers the first time for each place (sizes, or sizes and a path), and where every call
+    /// is checked; later in words that are always the same, so that Python's filters show them once.
+    pub(crate) fn warn_suspect(&self, wanted: DerivativeSet, place: u64, text: &str) {
+        if let Some(known) = self.trust.derivatives.read().unwrap_or_else(PoisonError::into_inner).get(&wanted) {
+            known.sizes.doubt(place);
+        }
+        if !self.is_first_warning(wanted, place) && !self.opened.verifies_always() {
+            return self.warn_again();
+        }
+        self.opened.warn(self.suspect_text(text));
+    }
+
+    fn suspect_text(&self, text: &str) -> String {
+        let function = &self.opened.spec.function;
+        let solver = match unproven::is_zero(text) {
+            true => {
+                " The derivative by AD is 0: of a branch for these values alone (`x == 0`), of a solver that ends by comparisons \
+                 (bisection: use the implicit function theorem, `ffgrad explain custom-derivatives`), or of numbers that are rounded."
+            }
+            false => "",
+        };
+        format!(
+            "the gradient of `{function}` is doubtful at these arguments: {text}. A kink, a root of zero (its derivative is taken as 0), chaos or coarse precision can be the reason.{solver}"
+        )
+    }
+
+    /// Warns of one more call on a path that is doubtful.
+    pub(crate) fn warn_again(&self) {
+        let function = &self.opened.spec.function;
+        self.opened.warn(format!(
+            "the gradient of `{function}` is doubtful at these arguments, too: an earlier warning has the numbers for others on the same path"
+        ));
+    }
+
+    /// Warns of an inconclusive check, the first, the tenth, the hundredth time for each place.
     pub(crate) fn warn_inconclusive(&self, wanted: DerivativeSet, place: u64, text: &str) {
         if let Some(count) = self.warning(wanted, place) {
             let function = &self.opened.spec.function;
@@ -216,6 +261,10 @@ impl Selection<'_> {
                 said_again(Some(count))
             ));
         }
+    }
+
+    fn is_first_warning(&self, wanted: DerivativeSet, place: u64) -> bool {
+        self.warning(wanted, place) == Some(1)
     }
 
     /// How many warnings there were at a place, where this one is to be said.

@@ -42,6 +42,10 @@ pub struct CheckedShapes {
     refused: Mutex<Vec<Refused>>,
     /// Those that a warning was given at.
     warned: Mutex<HashMap<u64, u32>>,
+    /// Whether there are any in `doubted`.
+    any_doubted: AtomicBool,
+    /// Places at which finite differences contradict it.
+    doubted: Mutex<HashSet<u64>>,
 }
 
 /// A size at which a derivative was not returned.
@@ -179,6 +183,25 @@ impl CheckedShapes {
         let count = warned.entry(digest).or_default();
         *count = count.saturating_add(1);
         (*count == 10u32.pow(count.ilog10())).then_some(*count)
+    }
+
+    /// Remembers that a derivative is doubtful at a place (sizes, or sizes and a path).
+    pub fn doubt(&self, digest: u64) {
+        let mut doubted = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        if doubted.len() < MOST_WARNED {
+            doubted.insert(digest);
+        }
+        self.any_doubted.store(true, Ordering::Release);
+    }
+
+    /// Whether it is.
+    pub fn is_doubted(&self, digest: u64) -> bool {
+        self.has_doubts() && self.doubted.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest)
+    }
+
+    /// Whether it is anywhere.
+    pub fn has_doubts(&self) -> bool {
+        self.any_doubted.load(Ordering::Acquire)
     }
 
     /// What later processes should know, but for paths.

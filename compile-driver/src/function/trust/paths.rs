@@ -10,6 +10,9 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// Calls on known paths with an edge that a single value takes that are all verified; of those after them every second, fourth, eighth, .. of their number.
+const FIRST_POINTS: u64 = 8;
+
 /// Time for checks of new paths beyond what the calls have taken, for each derivative.
 const ALLOWED: Duration = Duration::from_secs(2);
 
@@ -40,6 +43,8 @@ pub(crate) struct KnownPaths {
     checked: AtomicU64,
     unchecked: AtomicU64,
     warned: AtomicBool,
+    /// Calls with an edge that a single value takes.
+    points: AtomicU64,
 }
 
 /// What checks of new paths have done for one function.
@@ -92,6 +97,17 @@ impl KnownPaths {
             all.insert(counter, seen.load(Ordering::Relaxed));
         }
         all
+    }
+
+    /// Counts a call with an edge that a single value takes; whether it is to be verified although its path is known.
+    pub fn is_point_due(&self) -> bool {
+        let number = self.points.fetch_add(1, Ordering::Relaxed);
+        number < FIRST_POINTS || number.is_power_of_two()
+    }
+
+    /// Counts the time of a check of known sizes.
+    pub fn note_time(&self, time: Duration) {
+        add_time(&self.checking, time);
     }
 
     /// Counts the time of calls.
@@ -165,6 +181,13 @@ mod tests {
         assert!(known.have(&[0, 5]) && !known.have(&[1, 0]));
         known.add(&PathSet::of(&[1, 0]));
         assert!(known.have(&[1, 0]) && known.have(&[1, 6]));
+    }
+
+    #[test]
+    fn points_are_verified_eight_times_and_then_ever_less_often() {
+        let known = KnownPaths::default();
+        let due: Vec<usize> = (0..100).filter(|_| known.is_point_due()).collect();
+        assert_eq!(due, [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64]);
     }
 
     #[test]

@@ -20,7 +20,8 @@ use crate::analysis::affine;
 use crate::analysis::cfg::{Cfg, Dominators, NaturalLoop};
 use crate::analysis::memory_objects::Objects;
 use crate::ir::identity::is_identity;
-use crate::ir::markers::{CHOICE, PATH, is_type_marker};
+use crate::ir::markers::is_type_marker;
+use crate::ir::path_markers;
 use crate::ir::{self, Block, Op, Value};
 use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
@@ -274,8 +275,12 @@ pub fn weight(loops: usize) -> u64 {
 
 /// Whether a call only computes, or is a statement for the compiler, a marker, or an identity function of Enzyme's alone.
 pub fn is_harmless(call: Value, name: &str) -> bool {
-    let statements = ["llvm.experimental.noalias.scope.decl", "llvm.assume", PATH, CHOICE];
-    statements.contains(&name) || is_type_marker(name) || is_identity(name) || call.only_computes()
+    let statements = ["llvm.experimental.noalias.scope.decl", "llvm.assume"];
+    statements.contains(&name)
+        || path_markers::is_one(name)
+        || is_type_marker(name)
+        || is_identity(name)
+        || call.only_computes()
 }
 
 /// Whether a call adds a value to a product: `a * b + value`.

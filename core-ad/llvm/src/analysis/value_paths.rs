@@ -7,6 +7,8 @@
 //! are computed, and nothing else depends on it. The exception is a choice by an equality test, or by one that is as good (`fabs(x) < 1e-9`): there one of the two is for a single value of `x`,
 //! which finite differences do not see anywhere else.
 //!
+//! Equality may also be decided without a branch or a choice: `(x == c) * a`, `table[x != c]`, `(x > 0) - (x < 0)`. Such comparisons are places, too.
+//!
 //! An integer that is read from the caller's memory (the columns of a sparse matrix) counts as a size here; what integers and pointers decide
 //! through calls and memory is found apart ([`integer_flow`]), for the paths of calls only.
 
@@ -15,8 +17,8 @@ use crate::ir::{self, Block, Op, Value};
 use core_ad::manifest::{Paths, SourceLine};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use llvm_sys::LLVMRealPredicate;
 use llvm_sys::core::*;
+use llvm_sys::{LLVMIntPredicate, LLVMRealPredicate};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Functions of the C library that give an integer for a floating-point number.
@@ -149,20 +151,70 @@ impl Slice {
     }
 
     fn paths(&self) -> ValuePaths {
+        let all: Vec<Value> = self.blocks.iter().flat_map(|b| b.instructions()).collect();
+        let opposite = opposites(&all);
         let is_on_path = |i: &Value| match i.op() {
+            Some(Op::LLVMFCmp) => is_number(*i) && tests_equality(*i) || opposite.contains(i),
+            Some(Op::LLVMICmp) => (is_number(*i) || chooses_numbers(*i)) && compares_bits(*i),
             Some(Op::LLVMGetElementPtr) => i.operands()[1..].iter().any(|o| self.depends.contains(o)),
             Some(Op::LLVMSelect) => {
                 self.depends.contains(&i.operand(0)) && (!i.holds_floats() || tests_equality(i.operand(0)))
             }
             _ => is_branch(*i) && self.depends.contains(i),
         };
-        ValuePaths { places: self.blocks.iter().flat_map(|b| b.instructions()).filter(is_on_path).collect() }
+        ValuePaths { places: all.iter().copied().filter(is_on_path).collect() }
     }
 }
 
 /// Whether an instruction is a branch or switch with a condition.
 pub fn is_branch(i: Value) -> bool {
     i.is(Op::LLVMSwitch) || i.is(Op::LLVMBr) && i.operands().len() == 3
+}
+
+/// Whether a condition is used as a number: in arithmetic, as an index, or stored.
+fn is_number(condition: Value) -> bool {
+    condition.users().into_iter().any(|user| match user.op() {
+        Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor) => is_number(user),
+        op => matches!(op, Some(Op::LLVMZExt | Op::LLVMSExt | Op::LLVMUIToFP | Op::LLVMSIToFP)),
+    })
+}
+
+fn chooses_numbers(condition: Value) -> bool {
+    condition.users().into_iter().any(|user| user.is(Op::LLVMSelect) && user.holds_floats())
+}
+
+/// Comparisons `a < b` beside `a > b` that do not only branch: where both are false, the numbers are equal. One of each pair.
+fn opposites(all: &[Value]) -> HashSet<Value> {
+    let direction = |test: Value| {
+        // SAFETY: a live `fcmp`.
+        match unsafe { LLVMGetFCmpPredicate(test.0) } {
+            LLVMRealPredicate::LLVMRealOLT | LLVMRealPredicate::LLVMRealULT => Some(-1),
+            LLVMRealPredicate::LLVMRealOGT | LLVMRealPredicate::LLVMRealUGT => Some(1),
+            _ => None,
+        }
+    };
+    let mut seen: HashMap<(Value, Value, i32), Value> = HashMap::new();
+    let mut found = HashSet::new();
+    for &test in all.iter().filter(|i| i.is(Op::LLVMFCmp) && (is_number(**i) || chooses_numbers(**i))) {
+        let (Some(sign), a, b) = (direction(test), test.operand(0), test.operand(1)) else { continue };
+        if seen.contains_key(&(a, b, -sign)) || seen.contains_key(&(b, a, sign)) {
+            found.insert(test);
+        }
+        seen.insert((a, b, sign), test);
+    }
+    found
+}
+
+/// Whether a comparison of integers is one of the bits of two numbers.
+pub fn compares_bits(test: Value) -> bool {
+    let is_bits = |value: Value| {
+        let is_marked = value.callee().is_some_and(|name| ir::markers::is_bits(&name));
+        is_marked || value.is(Op::LLVMBitCast) && value.operand(0).is_float()
+    };
+    // SAFETY: a live `icmp`.
+    let predicate = unsafe { LLVMGetICmpPredicate(test.0) };
+    matches!(predicate, LLVMIntPredicate::LLVMIntEQ | LLVMIntPredicate::LLVMIntNE)
+        && test.operands().into_iter().any(is_bits)
 }
 
 /// At most so far from zero is as good as equal to it, in a test for that.
@@ -275,6 +327,36 @@ mod tests {
               ret double %z
             }";
         assert_eq!(by_values(guarded), ["guarded"]);
+    }
+
+    #[test]
+    fn equality_that_is_a_number_is_decided_by_a_value() {
+        let functions = "
+            define double @mask(double %x) {
+              %equal = fcmp oeq double %x, 2.0
+              %one = uitofp i1 %equal to double
+              ret double %one
+            }
+            define i32 @sign(double %x) {
+              %more = fcmp ogt double %x, 0.0
+              %less = fcmp olt double %x, 0.0
+              %a = zext i1 %more to i32
+              %b = zext i1 %less to i32
+              %sign = sub i32 %a, %b
+              ret i32 %sign
+            }
+            define i32 @positive(double %x) {
+              %more = fcmp ogt double %x, 0.0
+              %a = zext i1 %more to i32
+              ret i32 %a
+            }
+            define double @bits(double %x) {
+              %bits = bitcast double %x to i64
+              %same = icmp eq i64 %bits, 4607182418800017408
+              %y = select i1 %same, double 0.0, double %x
+              ret double %y
+            }";
+        assert_eq!(by_values(functions), ["bits", "mask", "sign"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! after it ([`drop_assumptions`]). The derivative itself goes on where the function would have stopped; the driver sees a new path, asks the function, and
 //! gives the caller its end in place of a gradient.
 
-use crate::ir::{self, Block, Op, Value, markers};
+use crate::ir::{self, Block, Op, Value, markers, path_markers};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
@@ -78,7 +78,7 @@ pub fn drop_assumptions(module: &Module<'_>) {
     for function in ir::functions(module) {
         let all: Vec<Value> = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).collect();
         let calls = |i: &Value, name: &str| i.callee().is_some_and(|callee| callee == name);
-        if !all.iter().any(|i| calls(i, markers::PATH)) {
+        if !all.iter().any(|i| calls(i, path_markers::PATH)) {
             continue;
         }
         // Bundles say something of pointers.

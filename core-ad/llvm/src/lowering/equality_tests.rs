@@ -18,6 +18,7 @@ use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::LLVMRealPredicate::{self, *};
+use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
 
@@ -36,7 +37,7 @@ pub fn run(module: &Module<'_>) {
             unsafe {
                 let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
                 LLVMPositionBuilderBefore(builder, place.0);
-                let condition = Rewrite { module, builder }.without_equality(place.operand(0));
+                let condition = Rewrite { module, builder, hides: true }.without_equality(place.operand(0));
                 LLVMSetOperand(place.0, 0, condition.0);
                 LLVMDisposeBuilder(builder);
             }
@@ -44,9 +45,26 @@ pub fn run(module: &Module<'_>) {
     }
 }
 
+/// Whether a branch or choice of [`places`] goes where only equal numbers go: its condition is another one than for unequal numbers. `None` for vectors.
+///
+/// # Safety
+///
+/// The builder stands right before it, in the module.
+pub unsafe fn is_taken(module: &Module<'_>, builder: LLVMBuilderRef, place: Value) -> Option<LLVMValueRef> {
+    let condition = place.operand(0);
+    // SAFETY: by this function's promise.
+    unsafe {
+        let is_one = LLVMGetTypeKind(condition.ty()) == LLVMTypeKind::LLVMIntegerTypeKind;
+        is_one.then(|| {
+            let other = Rewrite { module, builder, hides: false }.without_equality(condition);
+            LLVMBuildXor(builder, condition.0, other.0, NONE)
+        })
+    }
+}
+
 /// The branches that stay in their loop, and the choices between numbers, that test numbers for equality. None of a function that is too
 /// large to look at.
-fn places(function: FunctionValue<'_>) -> Vec<Value> {
+pub fn places(function: FunctionValue<'_>) -> Vec<Value> {
     let is_chosen = |i: &Value| i.is(Op::LLVMSelect) && i.holds_floats() || is_branch(*i) && i.is(Op::LLVMBr);
     let tests = |i: &Value| is_chosen(i) && is_by_equality(i.operand(0));
     let mut found: Vec<Value> =
@@ -108,6 +126,8 @@ fn is_infinite(value: Value) -> bool {
 struct Rewrite<'m, 'ctx> {
     module: &'m Module<'ctx>,
     builder: LLVMBuilderRef,
+    /// LLVM must not see through the new condition.
+    hides: bool,
 }
 
 impl Rewrite<'_, '_> {
@@ -144,6 +164,9 @@ impl Rewrite<'_, '_> {
 
     /// A constant that LLVM does not know until Enzyme is done: the edge that is not taken stays in the CFG.
     unsafe fn opaque(&self, constant: LLVMValueRef) -> Value {
+        if !self.hides {
+            return Value(constant);
+        }
         // SAFETY: a constant; the builder stands in the module.
         Value(unsafe { hide(self.module, self.builder, constant) }.unwrap_or(constant))
     }

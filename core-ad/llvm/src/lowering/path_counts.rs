@@ -9,15 +9,19 @@
 //!
 //! A choice between two numbers by an equality test is counted without its neighbours, in registers that are added to the map where the function
 //! returns: such loops can still be vectorised. So are roots of zero, of which only those are counted.
+//!
+//! Flags stand behind these counters, 1 where something was so at least once; the last of all is that of edges that a single value takes. For a loop that values end there is a flag for each
+//! power of two that its iterations come to.
 
-use crate::ir::{self, Op, Result, Value, markers};
+use crate::ir::{self, Op, Result, Value, path_markers};
 use core_ad::protocol::PATH_MAP;
 use inkwell::attributes::Attribute;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
-use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode};
+use llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode};
+use std::collections::BTreeMap;
 
 /// Up to so many edges each pair has a counter of its own: about a thousand counters, which are cleared and compared in each call.
 const FEW: u64 = 31;
@@ -29,6 +33,12 @@ const SHARED: u64 = 4096;
 const SPREAD: u32 = 0x9E37_79B1;
 
 const HIGH: u32 = 15;
+
+/// Flags, but for the one of points. Comparisons and loops may share them.
+const FLAGS: u64 = 256;
+
+/// Flags for the iterations of a loop: 1, 2 and more, 4 and more, .. 128 and more.
+const TRIPS: u64 = 8;
 
 /// With more markers than this, a function counts the pairs: ten instructions at each of them would be half of the code that LLVM has to compile.
 const MANY: usize = 1000;
@@ -45,7 +55,10 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 /// None but LLVM's.
 pub fn lower(module: &Module<'_>) -> Result<()> {
     let all: Vec<Marker> = ir::functions(module).into_iter().flat_map(found).collect();
-    let Some(edges) = all.iter().map(|marker| marker.first + marker.edges).max() else { return Ok(()) };
+    let counted = all.iter().filter(|marker| matches!(marker.kind, Kind::Pair | Kind::Choice));
+    let Some(edges) = counted.map(|marker| marker.first + marker.edges).max().or((!all.is_empty()).then_some(1)) else {
+        return Ok(());
+    };
     let map = Map::new(module, edges);
     let mut functions: Vec<LLVMValueRef> = all.iter().map(|marker| marker.function).collect();
     functions.dedup();
@@ -64,18 +77,28 @@ struct Marker {
     call: Value,
     first: u64,
     edges: u64,
-    is_choice: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Pair,
+    Choice,
+    Flag,
+    Trip,
 }
 
 fn found(function: FunctionValue<'_>) -> Vec<Marker> {
     let marker = |call: Value| {
-        let is_choice = match call.callee()?.as_str() {
-            markers::PATH => false,
-            markers::CHOICE => true,
+        let kind = match call.callee()?.as_str() {
+            path_markers::PATH => Kind::Pair,
+            path_markers::CHOICE => Kind::Choice,
+            path_markers::FLAG => Kind::Flag,
+            path_markers::TRIP => Kind::Trip,
             _ => return None,
         };
         let number = |i| u64::try_from(call.operand(i).constant()?).ok();
-        Some(Marker { function: function.as_value_ref(), call, first: number(0)?, edges: number(1)?, is_choice })
+        Some(Marker { function: function.as_value_ref(), call, first: number(0)?, edges: number(1)?, kind })
     };
     ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter_map(marker).collect()
 }
@@ -85,7 +108,7 @@ struct Map<'m, 'ctx> {
     module: &'m Module<'ctx>,
     global: LLVMValueRef,
     edges: u64,
-    /// Counters.
+    /// Counters; the flags stand behind them.
     length: u64,
     word: LLVMTypeRef,
     wide: LLVMTypeRef,
@@ -99,7 +122,7 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
         unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
             let (word, wide) = (LLVMInt32TypeInContext(context), LLVMInt64TypeInContext(context));
-            let ty = LLVMArrayType2(word, length);
+            let ty = LLVMArrayType2(word, length + FLAGS + 1);
             let global = LLVMAddGlobal(module.as_mut_ptr(), ty, c"ffgrad.path.counts".as_ptr());
             LLVMSetInitializer(global, LLVMConstNull(ty));
             LLVMSetLinkage(global, LLVMLinkage::LLVMInternalLinkage);
@@ -176,26 +199,27 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
             let map = self.address(builder);
             // The first instruction may be a marker, which does not stay.
             let start = map;
-            let mut choices = Vec::new();
+            let (mut choices, mut flags, mut trips) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
             for marker in markers {
                 LLVMPositionBuilderBefore(builder, marker.call.0);
                 let taken = marker.call.operand(2).0;
-                if marker.is_choice {
-                    choices.push((marker.first, self.count_choice(builder, start, taken, marker.edges == 1)));
-                } else {
-                    let edge = LLVMBuildAdd(builder, taken, self.constant(marker.first), NONE);
-                    match step {
-                        Some(step) => {
-                            let ty = LLVMGlobalGetValueType(step);
-                            let call = LLVMBuildCall2(builder, ty, step, [map, last, edge].as_mut_ptr(), 3, NONE);
-                            LLVMSetInstructionCallConv(call, PRESERVE_MOST);
-                        }
-                        None => self.count_pair(builder, map, last, edge),
+                match marker.kind {
+                    Kind::Choice => {
+                        choices.push((marker.first, self.count_choice(builder, start, taken, marker.edges == 1)));
+                    }
+                    Kind::Pair => self.count_edge(builder, (map, last, step), marker.first, taken),
+                    Kind::Flag => {
+                        let flag = *flags.entry(marker.first).or_insert_with(|| self.variable_at(start));
+                        self.raise(builder, flag, taken);
+                    }
+                    Kind::Trip => {
+                        let count = *trips.entry(marker.first).or_insert_with(|| self.variable_at(start));
+                        self.count_trip(builder, map, count, (function, marker.first), taken);
                     }
                 }
                 marker.call.erase();
             }
-            for end in returns(function).into_iter().filter(|_| !choices.is_empty()) {
+            for end in returns(function) {
                 LLVMPositionBuilderBefore(builder, end.0);
                 for (first, counts) in &choices {
                     for (edge, count) in (*first..).zip(counts) {
@@ -205,8 +229,83 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
                         self.add(builder, map, self.constant(slot), count);
                     }
                 }
+                for (number, flag) in &flags {
+                    let holds = LLVMBuildLoad2(builder, self.word, *flag, NONE);
+                    let slot = if *number == path_markers::POINT { FLAGS } else { hash(*number) % FLAGS };
+                    self.raise(builder, self.slot(builder, map, self.constant(self.length + slot)), holds);
+                }
             }
             LLVMDisposeBuilder(builder);
+        }
+    }
+
+    /// Counts the edge of a marker, by `step` where there is one.
+    unsafe fn count_edge(
+        &self,
+        builder: LLVMBuilderRef,
+        (map, last, step): (LLVMValueRef, LLVMValueRef, Option<LLVMValueRef>),
+        first: u64,
+        taken: LLVMValueRef,
+    ) {
+        // SAFETY: the builder stands before a marker of a function whose map and last edge these are.
+        unsafe {
+            let edge = LLVMBuildAdd(builder, taken, self.constant(first), NONE);
+            match step {
+                Some(step) => {
+                    let ty = LLVMGlobalGetValueType(step);
+                    let call = LLVMBuildCall2(builder, ty, step, [map, last, edge].as_mut_ptr(), 3, NONE);
+                    LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+                }
+                None => self.count_pair(builder, map, last, edge),
+            }
+        }
+    }
+
+    /// Counts an iteration of a loop, and where the loop is left raises the flag of their number.
+    unsafe fn count_trip(
+        &self,
+        builder: LLVMBuilderRef,
+        map: LLVMValueRef,
+        count: LLVMValueRef,
+        (function, number): (LLVMValueRef, u64),
+        leaves: LLVMValueRef,
+    ) {
+        // SAFETY: the builder stands before a marker of a function whose map and variable these are.
+        unsafe {
+            let before = LLVMBuildLoad2(builder, self.word, count, NONE);
+            let trips = LLVMBuildAdd(builder, before, self.constant(1), NONE);
+            let mut power = self.constant(0);
+            for bit in 1..TRIPS {
+                let is_more =
+                    LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntUGE, trips, self.constant(1 << bit), NONE);
+                power = LLVMBuildAdd(builder, power, LLVMBuildZExt(builder, is_more, self.word, NONE), NONE);
+            }
+            let first = self.length + (hash(number + name_hash(function)) % (FLAGS / TRIPS)) * TRIPS;
+            let slot = LLVMBuildAdd(builder, self.constant(first), power, NONE);
+            self.raise(builder, self.slot(builder, map, slot), leaves);
+            let goes_on = LLVMBuildSub(builder, self.constant(1), leaves, NONE);
+            LLVMBuildStore(builder, LLVMBuildMul(builder, trips, goes_on, NONE), count);
+        }
+    }
+
+    /// Raises a flag in memory where this one, 0 or 1, is raised.
+    unsafe fn raise(&self, builder: LLVMBuilderRef, flag: LLVMValueRef, holds: LLVMValueRef) {
+        // SAFETY: the builder stands where both are defined.
+        unsafe {
+            let before = LLVMBuildLoad2(builder, self.word, flag, NONE);
+            LLVMBuildStore(builder, LLVMBuildOr(builder, before, holds, NONE), flag);
+        }
+    }
+
+    /// A variable that starts at 0, before the first instruction of a function.
+    unsafe fn variable_at(&self, start: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: a live instruction of the first block.
+        unsafe {
+            let first = LLVMCreateBuilderInContext(LLVMGetModuleContext(self.module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(first, start);
+            let variable = self.register(first, 0);
+            LLVMDisposeBuilder(first);
+            variable
         }
     }
 
@@ -271,10 +370,18 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
     unsafe fn add(&self, builder: LLVMBuilderRef, map: LLVMValueRef, slot: LLVMValueRef, count: LLVMValueRef) {
         // SAFETY: the slot is below the length of the map.
         unsafe {
-            let mut slot = LLVMBuildZExt(builder, slot, self.wide, NONE);
-            let place = LLVMBuildInBoundsGEP2(builder, self.word, map, &mut slot, 1, NONE);
+            let place = self.slot(builder, map, slot);
             let before = LLVMBuildLoad2(builder, self.word, place, NONE);
             LLVMBuildStore(builder, LLVMBuildAdd(builder, before, count, NONE), place);
+        }
+    }
+
+    /// The address of a counter or flag.
+    unsafe fn slot(&self, builder: LLVMBuilderRef, map: LLVMValueRef, slot: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: the slot is below the length of the map.
+        unsafe {
+            let mut slot = LLVMBuildZExt(builder, slot, self.wide, NONE);
+            LLVMBuildInBoundsGEP2(builder, self.word, map, &mut slot, 1, NONE)
         }
     }
 
@@ -290,7 +397,7 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
             let function = LLVMAddFunction(module, name.as_ptr(), ty);
             let builder = LLVMCreateBuilderInContext(context);
             LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, NONE));
-            LLVMBuildStore(builder, LLVMConstInt(self.wide, self.length, 0), LLVMGetParam(function, 0));
+            LLVMBuildStore(builder, LLVMConstInt(self.wide, self.length + FLAGS + 1, 0), LLVMGetParam(function, 0));
             LLVMBuildRet(builder, self.address(builder));
             LLVMDisposeBuilder(builder);
         }
@@ -301,6 +408,17 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
 fn hash(edge: u64) -> u64 {
     let product = (edge as u32).wrapping_mul(SPREAD);
     u64::from(product ^ product >> HIGH)
+}
+
+/// A number for the name of a function: loops of two functions rarely share their flags.
+fn name_hash(function: LLVMValueRef) -> u64 {
+    let mut length = 0;
+    // SAFETY: a live function, whose name lives as long.
+    let name = unsafe {
+        let name = LLVMGetValueName2(function, &mut length);
+        std::slice::from_raw_parts(name.cast::<u8>(), length)
+    };
+    name.iter().fold(0_u64, |hash, byte| (hash * 31 + u64::from(*byte)) & 0xFFFF_FFFF)
 }
 
 /// Where a function returns: before a call that must stay last, where there is one.

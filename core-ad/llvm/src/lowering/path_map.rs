@@ -4,12 +4,18 @@
 //! function that was chosen and is not known. The marker stands before the branch, not on its edges, so that Enzyme sees the same CFG. It has no derivative, and the memory that it writes is nobody's:
 //! it runs once in each forward sweep and is never repeated by the reverse sweep.
 //!
+//! What one of thousands of elements may do alone is lost in a count, so it has a flag: a comparison for equality that is used as a number, and the number of iterations
+//! of a loop that values end, by powers of two. An edge that a single value takes (`x == 0`) has a flag of its own: what is verified there for some arguments may be
+//! wrong for others, so the driver verifies more than one such call.
+//!
 //! After Enzyme a marker becomes code that counts: `path_counts.rs`. Roots of zero are counted as well, whose derivative by Enzyme's rule is 0
 //! ([`zero_roots`]): what is right for other arguments tells nothing about it.
 
+use crate::analysis::cfg::LoopNest;
+use crate::analysis::value_paths::is_branch;
 use crate::analysis::{inactive_parts, value_paths, zero_roots};
-use crate::ir::{self, Op, Result, Value, markers};
-use crate::lowering::dead_ends;
+use crate::ir::{self, Op, Result, Value, path_markers};
+use crate::lowering::{dead_ends, equality_tests};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -33,26 +39,153 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 /// None but LLVM's.
 pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Result<()> {
     let (by_values, inactive) = (value_paths::of_calls(module), inactive_parts::all(module));
-    let mut number = 0;
+    let (mut number, mut flags) = (0, path_markers::POINT);
     let mut marked = HashSet::new();
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy().into_owned();
         if except.contains(&name) || inactive.contains(&function) {
             continue;
         }
-        let before = number;
-        for &place in by_values.get(&name).map_or(&[][..], |paths| &paths.places) {
-            number += mark_one(module, place, number);
+        let before = (number, flags);
+        let places = by_values.get(&name).map_or(&[][..], |paths| &paths.places);
+        for exit in exits(function, places) {
+            mark_exit(module, exit);
+            flags += 1;
+        }
+        for place in equality_tests::places(function) {
+            flags += mark_point(module, place);
+        }
+        for &place in places {
+            match place.op() {
+                Some(Op::LLVMFCmp | Op::LLVMICmp) => {
+                    flags += 1;
+                    mark_equality(module, place, flags);
+                }
+                _ => number += mark_one(module, place, number),
+            }
         }
         for root in zero_roots::of(function, second_order) {
             number += mark_root(module, root, number);
         }
-        if number > before {
+        if (number, flags) != before {
             marked.insert(name);
         }
     }
     admit_effects(module, marked);
     Ok(())
+}
+
+/// A branch that may leave a loop.
+struct Exit {
+    branch: Value,
+    /// The number of the loop in its function.
+    number: u64,
+    /// The first successor stays in the loop.
+    stays_first: bool,
+}
+
+/// Whether a condition is, or combines, a comparison of floating-point numbers. Trip counts that depend on values in other ways (a flag, an index) have no flag: the code
+/// would be slower for many loops that sizes end.
+fn compares_numbers(condition: Value) -> bool {
+    match condition.op() {
+        Some(Op::LLVMFCmp) => true,
+        Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor | Op::LLVMSelect) => {
+            condition.operands().into_iter().any(compares_numbers)
+        }
+        _ => false,
+    }
+}
+
+/// All branches that may leave the loops that values end, with two successors each. None of a function that is too large to look at.
+fn exits(function: FunctionValue<'_>, places: &[Value]) -> Vec<Exit> {
+    let places: HashSet<Value> = places.iter().copied().filter(|place| is_branch(*place)).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let Some(nest) = LoopNest::of(function) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (number, one) in (0..).zip(&nest.loops) {
+        let ends =
+            nest.blocks.iter().zip(&one.body).filter(|(_, inside)| **inside).map(|(block, _)| block.terminator());
+        let all: Vec<Exit> = ends
+            .filter(|end| end.is(Op::LLVMBr) && is_branch(*end))
+            .filter_map(|branch| {
+                let stays: Vec<bool> =
+                    branch.parent().successors().iter().map(|to| one.body[nest.cfg.number(*to)]).collect();
+                (stays[0] != stays[1]).then(|| Exit { branch, number, stays_first: stays[0] })
+            })
+            .collect();
+        if all.iter().any(|exit| places.contains(&exit.branch) && compares_numbers(exit.branch.operand(0))) {
+            found.extend(all);
+        }
+    }
+    found
+}
+
+/// Puts the marker of a loop before one of its exits.
+fn mark_exit(module: &Module<'_>, exit: Exit) {
+    // SAFETY: a live branch with a condition.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let word = LLVMInt32TypeInContext(context);
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderBefore(builder, exit.branch.0);
+        let condition = dead_ends::decider(module, builder, exit.branch).0;
+        let leaves = if exit.stays_first { LLVMBuildNot(builder, condition, NONE) } else { condition };
+        let number = LLVMConstInt(word, exit.number, 0);
+        let arguments = [number, LLVMConstInt(word, 0, 0), LLVMBuildZExt(builder, leaves, word, NONE)];
+        call_marker(builder, path_markers::trip_marker(module), arguments);
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Puts the flag of points before a branch or choice that tests numbers for equality; whether it has one.
+fn mark_point(module: &Module<'_>, place: Value) -> u64 {
+    // SAFETY: a live branch or choice of the module.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, place.0);
+        let taken = equality_tests::is_taken(module, builder, place);
+        if let Some(taken) = taken {
+            call_flag(module, builder, path_markers::POINT, taken);
+        }
+        LLVMDisposeBuilder(builder);
+        u64::from(taken.is_some())
+    }
+}
+
+/// Puts a flag behind a comparison: whether what is compared is equal. None for vectors.
+fn mark_equality(module: &Module<'_>, test: Value, number: u64) {
+    // SAFETY: a live comparison of the module, which is followed by another instruction.
+    unsafe {
+        if LLVMGetTypeKind(test.ty()) != LLVMTypeKind::LLVMIntegerTypeKind {
+            return;
+        }
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(test.0));
+        let (a, b) = (test.operand(0).0, test.operand(1).0);
+        let equal = match test.is(Op::LLVMICmp) {
+            true => LLVMBuildICmp(builder, LLVMIntPredicate::LLVMIntEQ, a, b, NONE),
+            false => LLVMBuildFCmp(builder, LLVMRealPredicate::LLVMRealOEQ, a, b, NONE),
+        };
+        call_flag(module, builder, number, equal);
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Calls the marker of a flag.
+///
+/// # Safety
+///
+/// The builder stands in the module, where the condition is defined.
+unsafe fn call_flag(module: &Module<'_>, builder: LLVMBuilderRef, number: u64, holds: LLVMValueRef) {
+    // SAFETY: by this function's promise.
+    unsafe {
+        let word = LLVMInt32TypeInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        let holds = LLVMBuildZExt(builder, holds, word, NONE);
+        let arguments = [LLVMConstInt(word, number, 0), LLVMConstInt(word, 0, 0), holds];
+        call_marker(builder, path_markers::flag_marker(module), arguments);
+    }
 }
 
 /// Puts the marker before one instruction and returns how many edges it has; addresses have none.
@@ -81,7 +214,8 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
         };
         if let Some((edges, taken)) = edge {
             let is_number = place.is(Op::LLVMSelect) && place.holds_floats();
-            let marker = if is_number { markers::choice_marker(module) } else { markers::path_marker(module) };
+            let marker =
+                if is_number { path_markers::choice_marker(module) } else { path_markers::path_marker(module) };
             call_marker(builder, marker, [LLVMConstInt(word, first, 0), LLVMConstInt(word, edges, 0), taken]);
         }
         LLVMDisposeBuilder(builder);
@@ -100,7 +234,7 @@ fn mark_root(module: &Module<'_>, root: Value, first: u64) -> u64 {
         let zero = LLVMConstReal(root.ty(), 0.0);
         let is_zero = LLVMBuildFCmp(builder, LLVMRealPredicate::LLVMRealOEQ, root.operand(0).0, zero, NONE);
         let taken = LLVMBuildZExt(builder, is_zero, word, NONE);
-        let marker = markers::choice_marker(module);
+        let marker = path_markers::choice_marker(module);
         call_marker(builder, marker, [LLVMConstInt(word, first, 0), LLVMConstInt(word, 1, 0), taken]);
         LLVMDisposeBuilder(builder);
     }

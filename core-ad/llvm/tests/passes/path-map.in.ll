@@ -118,3 +118,36 @@ define double @distance(double %x, double %y) {
 }
 
 declare double @llvm.sqrt.f64(double)
+
+; The number of iterations has a flag where a comparison of numbers ends the loop.
+define double @root(double %a) {
+entry:
+  br label %loop
+
+loop:
+  %x = phi double [ %a, %entry ], [ %next, %loop ]
+  %k = phi i32 [ 0, %entry ], [ %k.next, %loop ]
+  %square = fmul double %x, %x
+  %next = fsub double %x, %square
+  %small = fcmp olt double %square, 1.0e-9
+  %k.next = add i32 %k, 1
+  %many = icmp eq i32 %k.next, 40
+  %ends = or i1 %small, %many
+  br i1 %ends, label %end, label %loop
+
+end:
+  ret double %next
+}
+
+; Equality that is used as a number has a flag, and so have equal numbers where both comparisons are false.
+define double @masks(double %x, double %y) {
+  %equal = fcmp oeq double %x, %y
+  %mask = uitofp i1 %equal to double
+  %more = fcmp ogt double %x, %y
+  %less = fcmp olt double %x, %y
+  %a = uitofp i1 %more to double
+  %b = uitofp i1 %less to double
+  %sign = fsub double %a, %b
+  %sum = fadd double %mask, %sign
+  ret double %sum
+}

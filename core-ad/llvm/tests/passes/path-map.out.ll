@@ -24,25 +24,28 @@ latch:                                            ; preds = %flip, %loop
   call void @ffgrad.path(i32 2, i32 2, i32 %1)
   %other = select i1 %negative, i64 %moved, i64 %k
   %special = fcmp oeq double %v, 2.000000e+00
-  %2 = zext i1 %special to i32
-  call void @ffgrad.choice(i32 4, i32 2, i32 %2)
+  %2 = xor i1 %special, false
+  %3 = zext i1 %2 to i32
+  call void @ffgrad.flag(i32 0, i32 0, i32 %3)
+  %4 = zext i1 %special to i32
+  call void @ffgrad.choice(i32 4, i32 2, i32 %4)
   %chosen = select i1 %special, double 1.000000e+00, double %added
   %larger = fcmp ogt double %chosen, %sum
   %most = select i1 %larger, double %chosen, double %sum
   %more = fadd double %sum, %most
   %next = add i64 %i, 1
   %done = icmp eq i64 %next, %n
-  %3 = zext i1 %done to i32
-  call void @ffgrad.path(i32 6, i32 2, i32 %3)
+  %5 = zext i1 %done to i32
+  call void @ffgrad.path(i32 6, i32 2, i32 %5)
   br i1 %done, label %end, label %loop
 
 end:                                              ; preds = %latch
   %class = fptosi double %more to i32
-  %4 = icmp eq i32 %class, 0
-  %5 = select i1 %4, i32 1, i32 0
-  %6 = icmp eq i32 %class, 1
-  %7 = select i1 %6, i32 2, i32 %5
-  call void @ffgrad.path(i32 8, i32 3, i32 %7)
+  %6 = icmp eq i32 %class, 0
+  %7 = select i1 %6, i32 1, i32 0
+  %8 = icmp eq i32 %class, 1
+  %9 = select i1 %8, i32 2, i32 %7
+  call void @ffgrad.path(i32 8, i32 3, i32 %9)
   switch i32 %class, label %large [
     i32 0, label %small
     i32 1, label %small
@@ -58,8 +61,11 @@ large:                                            ; preds = %end
 ; Function Attrs: memory(inaccessiblemem: readwrite)
 define double @square(double %v) #0 {
   %zero = fcmp une double %v, 0.000000e+00
-  %1 = zext i1 %zero to i32
-  call void @ffgrad.path(i32 11, i32 2, i32 %1)
+  %1 = xor i1 %zero, true
+  %2 = zext i1 %1 to i32
+  call void @ffgrad.flag(i32 0, i32 0, i32 %2)
+  %3 = zext i1 %zero to i32
+  call void @ffgrad.path(i32 11, i32 2, i32 %3)
   br i1 %zero, label %other, label %none
 
 other:                                            ; preds = %0
@@ -146,6 +152,50 @@ define double @distance(double %x, double %y) {
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
 declare double @llvm.sqrt.f64(double) #4
 
+define double @root(double %a) {
+entry:
+  br label %loop
+
+loop:                                             ; preds = %loop, %entry
+  %x = phi double [ %a, %entry ], [ %next, %loop ]
+  %k = phi i32 [ 0, %entry ], [ %k.next, %loop ]
+  %square = fmul double %x, %x
+  %next = fsub double %x, %square
+  %small = fcmp olt double %square, 1.000000e-09
+  %k.next = add i32 %k, 1
+  %many = icmp eq i32 %k.next, 40
+  %ends = or i1 %small, %many
+  %0 = zext i1 %ends to i32
+  call void @ffgrad.trip(i32 0, i32 0, i32 %0)
+  %1 = zext i1 %ends to i32
+  call void @ffgrad.path(i32 18, i32 2, i32 %1)
+  br i1 %ends, label %end, label %loop
+
+end:                                              ; preds = %loop
+  ret double %next
+}
+
+define double @masks(double %x, double %y) {
+  %equal = fcmp oeq double %x, %y
+  %1 = fcmp oeq double %x, %y
+  %2 = zext i1 %1 to i32
+  call void @ffgrad.flag(i32 4, i32 0, i32 %2)
+  %mask = uitofp i1 %equal to double
+  %more = fcmp ogt double %x, %y
+  %less = fcmp olt double %x, %y
+  %3 = fcmp oeq double %x, %y
+  %4 = zext i1 %3 to i32
+  call void @ffgrad.flag(i32 5, i32 0, i32 %4)
+  %a = uitofp i1 %more to double
+  %b = uitofp i1 %less to double
+  %sign = fsub double %a, %b
+  %sum = fadd double %mask, %sign
+  ret double %sum
+}
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.flag(i32, i32, i32) #5
+
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @ffgrad.path(i32, i32, i32) #5
 
@@ -157,6 +207,9 @@ declare double @ffgrad.hidden.f64(double) #6
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #6
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.trip(i32, i32, i32) #5
 
 attributes #0 = { memory(inaccessiblemem: readwrite) }
 attributes #1 = { noreturn }

@@ -24,7 +24,7 @@ mod find;
 mod outline;
 mod rule;
 
-use crate::ir::markers::{CHOICE, PATH};
+use crate::ir::path_markers;
 use crate::ir::{self, Block, Result};
 use crate::llvm::pipelines;
 use crate::rules::{self, Installed};
@@ -83,7 +83,7 @@ pub fn forget_paths(module: &Module<'_>) {
             continue;
         }
         for i in ir::blocks(function).into_iter().flat_map(Block::instructions) {
-            if i.callee().is_some_and(|name| name == PATH || name == CHOICE) {
+            if i.callee().is_some_and(|name| path_markers::is_one(&name)) {
                 i.erase();
             }
         }

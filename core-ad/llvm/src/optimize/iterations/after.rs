@@ -1,7 +1,7 @@
 //! What becomes of the two calls of an iteration when Enzyme is done.
 
 use super::{BODY, ONCE, calls_of, number_in};
-use crate::ir::markers::{CHOICE, PATH};
+use crate::ir::path_markers;
 use crate::ir::{self, Block, Result, Value, metadata};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
@@ -95,7 +95,7 @@ fn forward_calls(function: LLVMValueRef, number: usize) -> usize {
 /// Paths are counted in the forward sweep.
 fn forget_paths(function: FunctionValue<'_>) {
     for i in ir::blocks(function).into_iter().flat_map(Block::instructions) {
-        if i.callee().is_some_and(|name| name == PATH || name == CHOICE) {
+        if i.callee().is_some_and(|name| path_markers::is_one(&name)) {
             i.erase();
         }
     }
