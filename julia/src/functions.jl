@@ -132,8 +132,15 @@ function checkpointing(f::Enzyme)
     return text[] == C_NULL ? nothing : JSON.parse(taken(text[]))
 end
 
+const REPEATED = Set{String}()
+
 @noinline function emit(texts::String)
     for text in JSON.parse(texts)
+        # A doubtful call warns each time, all but the first in the same words: those are shown once.
+        if occursin("an earlier warning has the numbers", text)
+            text in REPEATED && continue
+            push!(REPEATED, text)
+        end
         @warn "GradientWarning: $text"
     end
 end

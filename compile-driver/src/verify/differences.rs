@@ -64,10 +64,15 @@ impl Probe<'_> {
         direction: &Numbers,
         steps: &[f64],
     ) -> Result<(Vec<f64>, f64)> {
+        self.at_moved(|| self.slopes_here(point, cotangent, direction, steps))
+    }
+
+    /// Evaluates at values moved by a step.
+    pub(super) fn at_moved<T>(&self, evaluate: impl FnOnce() -> T) -> T {
         let before = self.place.replace(Place::Moved);
-        let slopes = self.slopes_here(point, cotangent, direction, steps);
+        let found = evaluate();
         self.place.set(before);
-        slopes
+        found
     }
 
     fn slopes_here(

@@ -1,9 +1,9 @@
 //! Runs entry points on private copies of the arguments, and detects writes to inputs.
 
 use crate::call::unsolved::is_unsolved;
-use crate::error::Result;
-use crate::verify::Probe;
+use crate::error::{Error, Result};
 use crate::verify::sample::{Numbers, Point, numbers, words};
+use crate::verify::{Place, Probe};
 use core_ad::path_set::PathSet;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -12,7 +12,25 @@ use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
 impl Probe<'_> {
+    /// The function's results. Where it throws at values that are not the caller's they are not-a-number: it has no value there.
     pub(super) fn primal(&self, given: &Point) -> Result<Numbers> {
+        match self.value(given) {
+            Err(error) if self.may_be_left_out(&error) => {
+                self.has_thrown.set(true);
+                let mut nowhere = self.filled(&vec![Vec::new(); given.len()]);
+                self.fill_with_nan(&mut nowhere);
+                Ok(self.results(&nowhere))
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Whether an exception is one at values of the check's own making. A rank that throws where others do not would leave them waiting.
+    fn may_be_left_out(&self, error: &Error) -> bool {
+        matches!(error, Error::Foreign(_)) && self.place.get() != Place::Given && self.artifact.ranks.is_none()
+    }
+
+    fn value(&self, given: &Point) -> Result<Numbers> {
         let mut point = given.clone();
         self.add_produced(&mut point);
         let mut slots = Vec::new();
@@ -60,7 +78,7 @@ impl Probe<'_> {
         let mut slots = self.slots(entry, &mut values, &mut shadows);
         self.enter_derivative();
         let outcome = self.run_counted(entry, &mut slots);
-        if self.is_spoilt(outcome, &mut shadows)? {
+        if self.is_spoilt(outcome, point, &mut shadows)? {
             return Ok(shadows);
         }
         self.note_written(entry, point, &values);
@@ -70,17 +88,25 @@ impl Probe<'_> {
         Ok(shadows)
     }
 
-    /// Whether a derivative is not-a-number, written here, because a solver has not solved; where the caller is told that is an error.
-    pub(super) fn is_spoilt(&self, outcome: Result<()>, shadows: &mut Point) -> Result<bool> {
+    /// Whether a derivative is not-a-number, written here: where a solver has not solved, unless the caller is told, and at values at which
+    /// the function itself throws.
+    pub(super) fn is_spoilt(&self, outcome: Result<()>, point: &Point, shadows: &mut Point) -> Result<bool> {
         let Err(error) = outcome else { return Ok(false) };
-        if !is_unsolved(&error) || self.tells_unsolved.get() {
+        let is_silent = is_unsolved(&error) && !self.tells_unsolved.get();
+        let is_left_out = is_silent || self.may_be_left_out(&error) && self.value(point).is_err();
+        if !is_left_out {
+            self.enter_derivative();
             return Err(error);
         }
+        self.fill_with_nan(shadows);
+        Ok(true)
+    }
+
+    fn fill_with_nan(&self, memory: &mut Point) {
         let half = u64::from(f32::NAN.to_bits());
-        for (arg, memory) in self.call.plan.args.iter().zip(shadows).filter(|(arg, _)| arg.dtype.is_float()) {
+        for (arg, memory) in self.call.plan.args.iter().zip(memory).filter(|(arg, _)| arg.dtype.is_float()) {
             memory.fill(if arg.dtype == DType::F32 { half | half << 32 } else { f64::NAN.to_bits() });
         }
-        Ok(true)
     }
 
     /// Runs a derivative entry point, and notes its path where it is compared.
@@ -88,7 +114,7 @@ impl Probe<'_> {
         let Some(map) = self.artifact.paths.filter(|_| self.is_compared.get()) else {
             return self.call.run(self.artifact, entry, slots);
         };
-        map.with_counts(|counts| counts.fill(0));
+        map.clear();
         self.call.run(self.artifact, entry, slots)?;
         let path = map.with_counts(|counts| PathSet::of(counts));
         self.paths.borrow_mut().merge(&path);

@@ -11,7 +11,7 @@
 //! a kink: then generic points nearby are sampled, and a disagreement that stays there means that both
 //! modes are wrong alike.
 //!
-//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`, `fine_differences.rs`; jumps: `continuity.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
+//! So much for the whole. Parts of it: `components.rs`, `part_differences.rs`, `fine_differences.rs`, `single_points.rs`; jumps: `continuity.rs`; other points: `further.rs`, `points.rs`; functions that keep state: `repeatable.rs`.
 //!
 //! The check has memory of its own for every argument and shadow. A call may not: see `call/aliasing.rs`. Second derivatives:
 //! `second_order.rs`; the reverse mode in two halves: `split_mode.rs`.
@@ -33,6 +33,7 @@ pub mod precision;
 pub(crate) mod repeatable;
 pub(crate) mod sample;
 pub(crate) mod second_order;
+mod single_points;
 pub(crate) mod split_mode;
 pub mod stage;
 mod stationary;
@@ -43,7 +44,7 @@ use crate::load::artifact::Artifact;
 use crate::verify::compared::{Sample, disagreement_text, identity_text};
 use crate::verify::one_side::Slope;
 pub use crate::verify::outcome::{Allowed, Checked, Moved, Outcome};
-use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place};
+use crate::verify::outcome::{NO_DIFFERENCES, NOTHING, Place, THROWS_BESIDE};
 use crate::verify::sample::{Numbers, Point, Random, dot};
 use crate::verify::stage::Stage;
 use core_ad::DType;
@@ -112,7 +113,7 @@ pub fn check(
         (None, _) => outcome,
     };
     let paths = if outcome.is_right() { probe.paths.take() } else { PathSet::default() };
-    Ok(Checked { outcome, paths, coarsest: probe.coarsest.get(), singular: probe.singular })
+    Ok(Checked { outcome, paths, coarsest: probe.coarsest.get(), singular: probe.singular, kink: probe.kink })
 }
 
 /// The shortest time of one vjp at a point, measured for about `budget`; a first run that is not counted warms up.
@@ -164,6 +165,10 @@ struct Probe<'a> {
     coarsest: Cell<f64>,
     /// At the given values the function is finite, and a derivative is not.
     singular: bool,
+    /// The derivative lies between the slopes on both sides.
+    kink: bool,
+    /// The function has thrown at values of the check's own making.
+    has_thrown: Cell<bool>,
 }
 
 impl<'a> Probe<'a> {
@@ -185,8 +190,10 @@ impl<'a> Probe<'a> {
             paths: RefCell::default(),
             is_compared: Cell::new(true),
             singular: false,
+            kink: false,
             tells_unsolved: Cell::new(false),
             coarsest: Cell::new(0.0),
+            has_thrown: Cell::new(false),
         }
     }
 
@@ -214,6 +221,12 @@ impl<'a> Probe<'a> {
 
     fn check(&mut self, values: Point) -> Result<Outcome> {
         repeatable::check(self, &values)?;
+        if self.has_nothing_to_move(&values) {
+            // A gradient of no elements is right whatever happens inside.
+            let cotangent = self.random_cotangent();
+            self.vjp(&values, &cotangent)?;
+            return Ok(Outcome::AllZero);
+        }
         // A rank that fails where others do not would leave them waiting.
         self.tells_unsolved.set(self.artifact.ranks.is_none());
         let here = self.sample(&values)?;
@@ -242,6 +255,11 @@ impl<'a> Probe<'a> {
             }
             if first.is_right()
                 && let Some(doubt) = fine_differences::check(self, &point)?
+            {
+                first = doubt;
+            }
+            if first.is_right()
+                && let Some(doubt) = single_points::check(self, &values)?
             {
                 first = doubt;
             }
@@ -283,10 +301,21 @@ impl<'a> Probe<'a> {
         self.artifact.record.mask
     }
 
+    /// The place in tables of limits: 0 in double precision, 1 in single precision.
+    fn precision(&self) -> usize {
+        usize::from(self.tolerance.epsilon > f64::EPSILON)
+    }
+
     /// Arguments along which the point moves: differentiated inputs.
     fn moves(&self, arg: usize) -> bool {
         let position = self.call.plan.inputs.iter().position(|&i| i == arg);
         position.is_some_and(|p| self.mask() >> p & 1 == 1)
+    }
+
+    /// Whether the differentiated inputs are empty arrays. Other ranks of an MPI program may have elements.
+    fn has_nothing_to_move(&self, values: &Point) -> bool {
+        let is_empty = |arg: usize| !self.moves(arg) || self.call.elements(arg) == 0;
+        self.artifact.ranks.is_none() && (0..values.len()).all(is_empty)
     }
 
     /// A sample at other values. The function goes first: what it does not survive is not the derivative's fault.
@@ -365,7 +394,11 @@ impl<'a> Probe<'a> {
     /// Where the check at a point is inconclusive, a generic point nearby decides. Returns the point that did.
     fn sample_nearby(&mut self, values: &Point, here: &Sample) -> Result<(Outcome, Point)> {
         self.singular = !here.is_finite() && self.is_finite_at(values)?;
-        let reason = if here.is_finite() {
+        let kink = here.is_finite() && single_points::is_kink(self, values)?;
+        let is_beside = self.has_thrown.get() && here.is_finite() && here.scale > 0.0 && here.differences.is_nan();
+        let reason = if is_beside {
+            THROWS_BESIDE
+        } else if here.is_finite() {
             "all derivatives are zero, or lost in rounding"
         } else {
             "values or derivatives are not finite"
@@ -407,6 +440,7 @@ impl<'a> Probe<'a> {
                 if here.is_apart_on_one_side()
                     || here.converged && here.differences.abs() > self.tolerance.differences * scale =>
             {
+                self.kink = kink;
                 Outcome::Suspect(here.record(&self.tolerance), disagreement_text(here))
             }
             other => other,
@@ -423,6 +457,7 @@ impl<'a> Probe<'a> {
                 return Ok(Outcome::Passed(sample.record(&self.tolerance)));
             }
         }
+        let kink = single_points::is_kink(self, values)?;
         let mut disagreements = 0;
         for _ in 0..if self.allowed.other { 2 } else { 0 } {
             let near = self.nearby(values);
@@ -433,10 +468,14 @@ impl<'a> Probe<'a> {
             }
         }
         let record = here.record(&self.tolerance);
-        let text = disagreement_text(&here);
+        let text = match self.has_thrown.get() && here.differences.is_nan() {
+            true => THROWS_BESIDE.to_owned(),
+            false => disagreement_text(&here),
+        };
         if disagreements == 2 && here.converged {
             return Ok(Outcome::Wrong(record, format!("{text}, here and at points nearby")));
         }
+        self.kink = kink;
         Ok(Outcome::Suspect(record, text))
     }
 

@@ -56,6 +56,10 @@ pub enum Outcome {
 pub(super) const NO_DIFFERENCES: &str =
     "finite differences cannot be taken, because the function crashes at values next to these";
 
+/// The same where it throws there.
+pub(super) const THROWS_BESIDE: &str =
+    "finite differences cannot be taken, because the function throws an exception at values next to these";
+
 /// The record where all derivatives are zero.
 pub(super) const NOTHING: CheckRecord = CheckRecord { forward: 0.0, reverse: 0.0, differences: 0.0, tolerance: 0.0 };
 
@@ -70,12 +74,14 @@ pub struct Checked {
     pub coarsest: f64,
     /// At the given arguments the value is finite, and a derivative is not.
     pub singular: bool,
+    /// Finite differences disagree as at a kink: the derivative lies between the slopes on both sides.
+    pub kink: bool,
 }
 
 impl From<Outcome> for Checked {
     /// Without paths.
     fn from(outcome: Outcome) -> Checked {
-        Checked { outcome, paths: PathSet::default(), coarsest: 0.0, singular: false }
+        Checked { outcome, paths: PathSet::default(), coarsest: 0.0, singular: false, kink: false }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::verify::differences::central;
 use crate::verify::one_side::{OneSide, Slope};
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Outcome, Place, Probe, Sample, Tolerance, aliased_direction, stage};
+use crate::verify::{Outcome, Place, Probe, Sample, Tolerance, aliased_direction, single_points, stage};
 use core_ad::Role;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -27,6 +27,12 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point, first: Outcome) -> Res
     for entry in [Entry::Hvp, Entry::Jvp2] {
         if outcome.record_if_usable().is_some() && probe.artifact.entry(entry).is_some() {
             outcome = judge(probe, point, outcome, entry)?;
+        }
+    }
+    if outcome.is_right() && probe.artifact.entry(Entry::Hvp).is_some() {
+        let (cotangent, direction) = (probe.random_cotangent(), probe.random_tangent(point));
+        if let Some(doubt) = single_points::check_second(probe, point, &cotangent, &direction)? {
+            return Ok(doubt);
         }
     }
     Ok(outcome)
@@ -230,7 +236,7 @@ impl Probe<'_> {
         }
         self.enter_derivative();
         let outcome = self.run_counted(entry, &mut slots);
-        if self.is_spoilt(outcome, &mut changes)? {
+        if self.is_spoilt(outcome, point, &mut changes)? {
             return Ok((shadows, changes));
         }
         self.note_written(entry, point, &values);

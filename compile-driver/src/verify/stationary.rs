@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::verify::sample::Point;
-use crate::verify::{Probe, Sample, Tolerance};
+use crate::verify::{Place, Probe, Sample, Tolerance};
 
 /// Points that differ in the last bits.
 const POINTS: usize = 3;
@@ -56,7 +56,8 @@ fn spread(probe: &mut Probe<'_>, point: &Point) -> Result<f64> {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for _ in 0..POINTS {
         let near = probe.rounded(point);
-        let derivative = probe.dot(&cotangent, &probe.aside(|| probe.jvp(&near, &tangent))?).0;
+        let outputs = probe.at(Place::Moved, |probe| probe.aside(|| probe.jvp(&near, &tangent)))?;
+        let derivative = probe.dot(&cotangent, &outputs).0;
         (least, most) = (least.min(derivative), most.max(derivative));
     }
     Ok(if most >= least { most - least } else { 0.0 })
