@@ -71,6 +71,22 @@ def test_one_changed_bit_is_noticed_reported_and_rebuilt(cache: Path, write: Wri
     assert ffgrad_command("cache", "verify").returncode == 0
 
 
+@pytest.mark.parametrize("content", [None, b"", b"no bitcode"], ids=["cut", "empty", "garbage"])
+def test_the_compiled_runtime_is_noticed_and_compiled_again(cache: Path, write: Write, content: bytes | None) -> None:
+    """It belongs to no entry, and every derivative is linked with it."""
+    source = write(CUBE)
+    assert slope(cube(source)) == [12.0, 27.0]
+    runtime = next(cache.glob("v*/runtime/*/arena.bc"))
+    whole = runtime.read_bytes()
+    runtime.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    damaged = json.loads(ffgrad_command("cache", "verify", "--json").stdout)["damaged"]
+    assert [Path(one["path"]).name for one in damaged] == [runtime.parent.name]
+    cube(source).hvp((np.array([2.0, 3.0]),), (np.ones(2),), np.ones(2))
+    # The folder of the compilation is in it: not every byte is the same again.
+    assert runtime.stat().st_size == len(whole)
+    assert ffgrad_command("cache", "verify").returncode == 0
+
+
 def test_a_new_header_that_is_found_earlier_is_a_new_program(cache: Path, tmp_path: Path, write: Write) -> None:
     """Nothing that was read has changed, and yet the compiler would read something else."""
     folders = [tmp_path / "first", tmp_path / "second"]

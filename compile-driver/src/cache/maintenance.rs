@@ -3,7 +3,7 @@
 //! Nothing that is in use is removed: an open function holds the shared lock of its entry, a build holds the lock of the staging folder,
 //! and both are taken here before anything is removed.
 
-use crate::cache::{Cache, Lock, entry, io, layout, locked, no_locks};
+use crate::cache::{Cache, Lock, contents, entry, io, layout, locked, no_locks, unit};
 use crate::error::{CacheError, Result};
 use crate::os::size;
 use core_ad::manifest::{Choice, FORMAT, Manifest};
@@ -141,7 +141,13 @@ fn is_version(name: &str) -> bool {
 
 /// Everything that is not as it was built.
 pub fn verify(cache: &Cache) -> Vec<Damage> {
-    folders(&cache.root().join("entries")).iter().flat_map(|entry| damages(entry)).collect()
+    let mut found: Vec<Damage> = folders(&cache.root().join("entries")).iter().flat_map(|e| damages(e)).collect();
+    let damage = |path: PathBuf| Damage { path, reason: "its content is not what was built".to_owned() };
+    let runtime = folders(&cache.root().join("runtime")).into_iter().filter(|f| contents::is_damaged(f));
+    let units =
+        folders(&cache.root().join("units")).into_iter().filter(|f| unit::is_damaged(f) || contents::is_damaged(f));
+    found.extend(runtime.chain(units).map(damage));
+    found
 }
 
 fn damages(entry: &Path) -> Vec<Damage> {

@@ -11,7 +11,7 @@
 //!     d1-<mask>-<pipeline>/        the same with vjp and jvp
 //!     choice-<mask>.json       the pipeline that passed its check
 //!     used                     empty; its time is when the entry was last opened
-//!   runtime/<digest>/          ffgrad's own C runtime, compiled
+//!   runtime/<digest>/          ffgrad's own C runtime, compiled, and its digest
 //!   locks/<name>.lock          OS locks: a dead owner leaves nothing behind
 //!   locks/<key>.use            held shared by every process that uses the entry
 //!   staging/<random>/          builds in progress, locked by their builder; renamed into place when complete
@@ -21,6 +21,7 @@
 //! removed when. [`sealed`] has the JSON files, [`maintenance`] listing, checking and removing, [`overlay`] what happens
 //! where the folder cannot be written to.
 
+pub(crate) mod contents;
 pub mod entry;
 pub(crate) mod files;
 pub(crate) mod layout;
@@ -28,6 +29,7 @@ pub mod maintenance;
 pub(crate) mod overlay;
 pub mod request;
 pub(crate) mod sealed;
+pub(crate) mod unit;
 
 use crate::error::{CacheError, Error, Result};
 use crate::os::interrupt::Pauses;

@@ -111,7 +111,8 @@ pub(super) fn find_clang(place: &Place, tools_dir: &Path, versions: &mut Version
         let named = candidate.origin == Origin::Env;
         let tool = match identify("clang", &candidate, tools_dir, versions) {
             Ok(tool) => tool,
-            Err(error) if named => return Err(error),
+            // The installed one is the last, and says what is wrong with it.
+            Err(error) if named || candidate.origin == Origin::Installed => return Err(error),
             Err(_) => {
                 seen.push(format!("{} (does not run)", candidate.path.display()));
                 continue;

@@ -6,10 +6,12 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use crate::os::process::ProcessError;
 use crate::toolchain::clang;
 use crate::toolchain::cuda::CudaTools;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::fault;
 use crate::toolchain::pip;
 use crate::toolchain::probe::{ask, lacking_library, tail};
 use crate::toolchain::search_path::{Place, listed};
@@ -218,10 +220,20 @@ fn verdict(tool: &str, command: &mut Command, stdin: &str, remedy: &str) -> Resu
         Ok(out) if out.status.success() => Ok(out.stdout),
         Ok(out) => {
             let reason = tail(&out.stderr);
-            let remedy = lacking_library(&reason).unwrap_or_else(|| remedy.to_owned());
+            let remedy = match fault::is_of_loader(&reason) {
+                true => fault::remedy(Path::new(command.get_program())),
+                false => lacking_library(&reason).unwrap_or_else(|| remedy.to_owned()),
+            };
             Err((reason, remedy))
         }
-        Err(error) => Err((chain(&error), remedy.to_owned())),
+        Err(error) => {
+            let is_crash = |error: &ToolchainError| matches!(error, ToolchainError::Probe { source, .. } if matches!(**source, ProcessError::Signal { .. } | ProcessError::Io { .. }));
+            let remedy = match is_crash(&error) {
+                true => fault::remedy(Path::new(command.get_program())),
+                false => remedy.to_owned(),
+            };
+            Err((chain(&error), remedy))
+        }
     }
 }
 
@@ -248,19 +260,10 @@ fn links(compiler: &Path, library: &stdlib::Stdlib, tools_dir: &Path) -> Verdict
     verdict("the linker", &mut command, program, remedy).map(drop)
 }
 
-const AUTODIFF: &str = "define double @square(double %x) {\n  %y = fmul double %x, %x\n  ret double %y\n}\n\
-    declare double @__enzyme_autodiff(ptr, ...)\n\
-    define double @dsquare(double %x) {\n  \
-    %d = call double (ptr, ...) @__enzyme_autodiff(ptr @square, double %x)\n  ret double %d\n}\n";
-
 /// Has Enzyme differentiate x².
 fn engine_check(engine: &Engine) -> Check {
     let (check, mut command) = match engine {
-        Engine::Catalyst(tool) => {
-            let mut command = Command::new(&tool.path);
-            command.args(["--tool=llc", "-", "-o", "-"]);
-            (Check::of("engine: catalyst", tool), command)
-        }
+        Engine::Catalyst(tool) => (Check::of("engine: catalyst", tool), fault::engine(&tool.path)),
         Engine::Plugin { opt, plugin, llvm_major, .. } => {
             let mut command = Command::new(&opt.path);
             let (load_pass, load) = (format!("-load-pass-plugin={}", plugin.display()), plugin.as_os_str());
@@ -269,7 +272,8 @@ fn engine_check(engine: &Engine) -> Check {
             (Check { version: Some(format!("LLVM {llvm_major}, opt {}", opt.version)), ..check }, command)
         }
     };
-    let out = verdict("Enzyme", &mut command, AUTODIFF, INSTALL);
+    let remedy = fault::remedy(Path::new(command.get_program()));
+    let out = verdict("Enzyme", &mut command, fault::AUTODIFF, &remedy);
     check.and(out.and_then(|ir| {
         let ir = String::from_utf8_lossy(&ir);
         let done =

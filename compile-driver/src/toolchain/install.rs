@@ -11,6 +11,7 @@
 //!
 //! A component is put together in a staging folder and renamed into place, so it is there whole or not at all.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::toolchain::clang;
 use crate::toolchain::enzyme;
 use crate::toolchain::error::{INSTALL, ToolchainError};
+use crate::toolchain::fault;
 use crate::toolchain::fortran;
 use crate::toolchain::libc_headers;
 use crate::toolchain::pins::{self, Component, Pin};
@@ -57,6 +59,9 @@ pub(super) struct Record {
     component: String,
     version: String,
     wheels: Vec<Piece>,
+    /// The size of each large file, below the folder. None in records of versions before 0.3.
+    #[serde(default)]
+    sizes: BTreeMap<String, u64>,
 }
 
 impl Record {
@@ -75,6 +80,9 @@ pub(super) struct Piece {
 }
 
 const RECORD_FORMAT: u32 = 1;
+
+/// Files from this size on, programs and libraries, are looked at before they are used: of headers there are thousands.
+const LARGE: u64 = 1 << 18;
 
 /// Installs components into the tool folder; one that is there already is left as it is.
 ///
@@ -104,7 +112,12 @@ pub fn missing_components() -> Result<Vec<Component>, ToolchainError> {
 pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     let tools_dir = place.tools_dir()?;
     let mut versions = VersionCache::open(&tools_dir);
-    let lacks = |gap: Option<ToolchainError>| matches!(gap, Some(ToolchainError::Missing { .. }));
+    let is_ours = |path: &Path| path.starts_with(&tools_dir);
+    let lacks = |gap: Option<ToolchainError>| match gap {
+        Some(ToolchainError::Missing { .. }) => true,
+        Some(ToolchainError::Unusable { path, .. }) => is_ours(&path),
+        _ => false,
+    };
     let no_engine = enzyme::find_engine(place, &tools_dir, &EngineChoice::Auto, &mut versions).err();
     let no_llvm = match clang::find_clang(place, &tools_dir, &mut versions) {
         Ok(clang) => clang::find_clangxx(place, &clang, &mut versions).err(),
@@ -113,8 +126,10 @@ pub(super) fn missing(place: &Place) -> Result<Vec<Component>, ToolchainError> {
     let own_clang = clang::is_own(place, &tools_dir, &mut versions);
     let no_library = worker::find_llvm(place, &tools_dir).err();
     let mut gaps = Vec::new();
-    gaps.extend(lacks(no_engine).then_some(Component::Catalyst));
-    gaps.extend((lacks(no_llvm) || lacks(no_library)).then_some(Component::Llvm));
+    let broken =
+        |component| is_installed(&tools_dir, component) && fault::of_component(&tools_dir, component).is_some();
+    gaps.extend((lacks(no_engine) || broken(Component::Catalyst)).then_some(Component::Catalyst));
+    gaps.extend((lacks(no_llvm) || lacks(no_library) || broken(Component::Llvm)).then_some(Component::Llvm));
     gaps.extend((own_clang && libc_headers::are_lacking(place, &tools_dir)).then_some(Component::LibcHeaders));
     versions.keep();
     Ok(gaps)
@@ -143,7 +158,7 @@ pub(super) fn install_pins(
     progress: &mut dyn Progress,
 ) -> Result<Report, ToolchainError> {
     let tools_dir = place.tools_dir()?;
-    let lacking = plan.iter().filter(|(component, _)| !is_installed(&tools_dir, *component));
+    let lacking = plan.iter().filter(|(component, _)| !is_sound(&tools_dir, *component));
     supply::check(supply, &lacking.flat_map(|(_, pins)| *pins).collect::<Vec<_>>())?;
     fs::create_dir_all(&tools_dir).map_err(ToolchainError::io("create", &tools_dir))?;
     let mut components = Vec::new();
@@ -206,7 +221,7 @@ pub(super) fn install_as(
 ) -> Result<bool, ToolchainError> {
     fs::create_dir_all(tools_dir).map_err(ToolchainError::io("create", tools_dir))?;
     let _lock = lock(tools_dir, component, progress)?;
-    if is_installed(tools_dir, component) {
+    if is_sound(tools_dir, component) {
         return Ok(false);
     }
     let staging_root = tools_dir.join(".staging");
@@ -265,6 +280,7 @@ pub(super) fn write_record(prefix: &Path, component: Component, wheels: Vec<Piec
         component: component.folder().to_owned(),
         version: component.version().to_owned(),
         wheels,
+        sizes: large_files(prefix),
     };
     let path = prefix.join("installed.json");
     let write = || -> std::io::Result<()> {
@@ -273,6 +289,45 @@ pub(super) fn write_record(prefix: &Path, component: Component, wheels: Vec<Piec
         file.sync_all()
     };
     write().map_err(ToolchainError::io("write", &path))
+}
+
+/// The large files below a folder, with their sizes.
+fn large_files(prefix: &Path) -> BTreeMap<String, u64> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![prefix.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, Ok(metadata)) = (entry.path(), entry.metadata()) else { continue };
+            if metadata.is_dir() {
+                folders.push(path);
+            } else if metadata.is_file()
+                && metadata.len() >= LARGE
+                && let Some(name) = path.strip_prefix(prefix).ok().and_then(Path::to_str)
+            {
+                found.insert(name.to_owned(), metadata.len());
+            }
+        }
+    }
+    found
+}
+
+/// A file of an installed component that has not the size that it was installed with.
+pub(super) fn damage(tools_dir: &Path, component: Component) -> Option<ToolchainError> {
+    let folder = tools_dir.join(component.folder());
+    let size_of = |name: &str| fs::metadata(folder.join(name)).map_or(0, |metadata| metadata.len());
+    let sizes = record(tools_dir, component)?.sizes;
+    let (name, size) = sizes.into_iter().find(|(name, size)| size_of(name) != *size)?;
+    let reason = format!("`{name}` has {} bytes, and {size} were installed: it is damaged", size_of(&name));
+    Some(ToolchainError::Unusable {
+        tool: component.folder().to_owned(),
+        path: folder.join(name),
+        reason,
+        remedy: format!("{INSTALL}, which installs it again"),
+    })
+}
+
+/// Whether a component is there, and its programs run.
+fn is_sound(tools_dir: &Path, component: Component) -> bool {
+    is_installed(tools_dir, component) && fault::of_component(tools_dir, component).is_none()
 }
 
 /// Renames the finished prefix into place; what was there (an incomplete folder) goes with the staging folder.
@@ -296,6 +351,9 @@ pub(super) fn is_installed(tools_dir: &Path, component: Component) -> bool {
 
 /// A program of an installed component.
 pub(super) fn installed_tool(tools_dir: &Path, component: Component, path: PathBuf) -> Result<Tool, ToolchainError> {
+    if let Some(damage) = damage(tools_dir, component) {
+        return Err(damage);
+    }
     match record(tools_dir, component).filter(|_| is_program(&path)) {
         Some(record) => {
             Ok(Tool { path, version: record.version.clone(), origin: Origin::Installed, digest: record.digests() })

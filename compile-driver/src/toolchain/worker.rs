@@ -47,6 +47,9 @@ pub(super) fn find_llvm(place: &Place, tools_dir: &Path) -> Result<Vec<PathBuf>,
         return Ok(vec![dir]);
     }
     if install::is_installed(tools_dir, Component::Llvm) {
+        if let Some(damage) = install::damage(tools_dir, Component::Llvm) {
+            return Err(damage);
+        }
         let lib = tools_dir.join(Component::Llvm.folder()).join("lib");
         return Ok(vec![lib.clone(), lib.join("x86_64-unknown-linux-gnu")]);
     }
@@ -88,7 +91,12 @@ pub(super) fn find_worker(
     let identity = versions.identity(&path, || {
         let mut command = Command::new(&path);
         with_libraries(&mut command, libraries);
-        let out = ask("the worker ffgrad-llvm", command.arg("--version"), None, REMEDY)?;
+        let out = ask(
+            "the worker ffgrad-llvm",
+            command.arg("--version"),
+            None,
+            &format!("{INSTALL}, which installs libLLVM again where that is damaged; else {REMEDY}"),
+        )?;
         let text = String::from_utf8_lossy(&out.stdout);
         match (out.status.code(), text.lines().next()) {
             (Some(0), Some(line)) => Ok(line.trim_start_matches(WORKER).trim().to_owned()),
