@@ -209,7 +209,7 @@ pub fn out_of_memory(program: &str, function: &str, limit: u64, stderr: &str) ->
 #[derive(Debug, Error)]
 pub enum CacheError {
     /// An operation on a file failed.
-    #[error("cannot {action} `{path}`: {source}\n  Set FFGRAD_CACHE_DIR to a folder that you can write to and that has room.", path = path.display())]
+    #[error("cannot {action} `{path}`: {source}\n  Set FFGRAD_CACHE_DIR to a folder that you can write to and that has room{}.", if is_of_content(action) { ", or run `ffgrad cache clear` where it is damaged" } else { "" }, path = path.display())]
     Io {
         /// What was tried.
         action: &'static str,
@@ -236,7 +236,7 @@ pub enum CacheError {
     #[error("the cache folder `{}` can be written to by other users, so its content cannot be trusted\n  Run `chmod go-w` on it, or set FFGRAD_CACHE_DIR to a folder of your own.", .0.display())]
     Unsafe(PathBuf),
     /// An artifact does not match its digest.
-    #[error("the cached artifact `{}` is damaged: {reason}\n  Remove its folder; it is built again at the next call.", path.display())]
+    #[error("the cached artifact `{}` is damaged: {reason}\n  Run `ffgrad cache verify --remove`, or `ffgrad cache clear`; it is built again at the next call.", path.display())]
     Damaged {
         /// The artifact.
         path: PathBuf,
@@ -257,6 +257,11 @@ impl From<std::io::Error> for Error {
     fn from(source: std::io::Error) -> Self {
         Error::Cache(CacheError::Io { action: "use", path: PathBuf::from("."), source })
     }
+}
+
+/// Whether what failed reads or replaces what is there, and not only writes something new.
+fn is_of_content(action: &str) -> bool {
+    ["read", "remove", "publish"].contains(&action)
 }
 
 /// The line of a text that has these words, else its first one.

@@ -77,6 +77,12 @@ impl<'py> Given<'py> {
         if object.is_instance_of::<PyInt>() {
             return object.extract().map(Given::Int).map_err(|_| too_large(object, name));
         }
+        // NumPy's integers are numbers, whatever their width.
+        if !object.hasattr(pyo3::intern!(object.py(), "__dlpack__"))?
+            && let Ok(index) = object.call_method0(pyo3::intern!(object.py(), "__index__"))
+        {
+            return index.extract().map(Given::Int).map_err(|_| too_large(object, name));
+        }
         let (tensor, capsule) = from_capsule(object, name)?;
         Self::array(object, tensor, Some(capsule), name)
     }

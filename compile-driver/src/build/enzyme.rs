@@ -142,6 +142,9 @@ const LARGE: u64 = 250_000;
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
 
+/// Code of the error where Enzyme could not be started.
+const FAILED: &str = "engine-failed";
+
 /// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
@@ -258,15 +261,24 @@ struct Catalyst {
     path: PathBuf,
 }
 
+impl Catalyst {
+    /// The error for a driver that does not differentiate x² either; else the given one.
+    fn or_damaged(&self, error: Error) -> Error {
+        let may_be = |d: &Diagnosis| d.code != TIMED_OUT && is_unexplained(d) || d.code == FAILED;
+        let damage = matches!(&error, Error::Differentiation(d) if may_be(d)).then(|| toolchain::of_engine(&self.path));
+        damage.flatten().map_or(error, Error::from)
+    }
+}
+
 impl Engine for Catalyst {
     fn run(&self, job: &Job<'_>) -> Result<Done> {
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);
         command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
         let input = std::fs::read(job.input).map_err(|e| unusable(job, e))?;
-        let output = execute(job, command, Some(&input))?;
+        let output = execute(job, command, Some(&input)).map_err(|error| self.or_damaged(error))?;
         if !output.stdout.starts_with(b"; ModuleID") {
-            return Err(refused(job, "1", &output.stderr));
+            return Err(self.or_damaged(refused(job, "1", &output.stderr)));
         }
         std::fs::write(job.output, &output.stdout).map_err(|e| unusable(job, e))?;
         Ok(output.done)
@@ -380,8 +392,9 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)
         }
-        other => Diagnosis::new("engine-failed", job.function, format!("Enzyme did not run: {other}"))
-            .advise("Run `ffgrad doctor`."),
+        other => {
+            Diagnosis::new(FAILED, job.function, format!("Enzyme did not run: {other}")).advise("Run `ffgrad doctor`.")
+        }
     };
     Error::Differentiation(Box::new(diagnosis))
 }

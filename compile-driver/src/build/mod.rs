@@ -26,6 +26,7 @@ pub use analyse::{Analysed, analyse};
 
 use crate::build::context::Context;
 use crate::build::link::libraries;
+use crate::build::refusal::callees;
 use crate::build::refusal::crash::Scene;
 use crate::build::refusal::locate::Refused;
 use crate::build::worker::Worker;
@@ -106,6 +107,7 @@ pub fn explain(
     {
         build.explain(wanted, pipeline, refusal);
     }
+    callees::advise_what_links(context.spec, refusal);
 }
 
 fn with_text(error: Error) -> Error {
@@ -373,7 +375,7 @@ impl<'a> Build<'a> {
         };
         cache::write_json(&self.folder.join("artifact.json"), &record)?;
         match self.staging.take() {
-            Some(staging) => self.context.cache.publish(staging, target),
+            Some(staging) => self.context.cache.publish_unless(staging, target, |there| layout::whole(there).is_some()),
             None => Ok(()),
         }
     }

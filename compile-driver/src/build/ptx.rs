@@ -56,7 +56,7 @@ pub fn build(spec: &Spec, manifest: &Manifest, cache: &Cache, wanted: &PtxReques
     let job = Build { spec, cache, manifest, wanted, tools: &tools, folder: staging.path() };
     let record = job.run()?;
     cache::write_json(&staging.path().join("artifact.json"), &record)?;
-    cache.publish(staging, &folder)?;
+    cache.publish_unless(staging, &folder, |there| read(there).is_some())?;
     read(&folder).ok_or_else(|| {
         let reason = "it was removed while in use".to_owned();
         crate::error::CacheError::Damaged { path: folder, reason }.into()

@@ -1,9 +1,9 @@
 //! The small C runtime that derivatives are linked with, compiled once per tool set and kept in the cache.
 
-use crate::cache::{self, Cache};
+use crate::cache::{self, Cache, contents};
 use crate::error::{Error, Result};
 use crate::os::process;
-use crate::toolchain::Tools;
+use crate::toolchain::{self, Tools};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::OpenMp;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ fn bitcode(tools: &Tools, cache: &Cache, name: &str, text: &str, flags: &[&str])
     let digest = blake3::hash(format!("{}\n{}\n{text}", tools.clang.version, flags.join(" ")).as_bytes()).to_hex();
     let folder = cache.root().join("runtime").join(&digest[..16]);
     let bitcode = folder.join(format!("{name}.bc"));
-    if bitcode.is_file() {
+    if contents::is_whole(&folder) {
         return Ok(bitcode);
     }
     let staging = cache.staging()?;
@@ -83,11 +83,16 @@ fn bitcode(tools: &Tools, cache: &Cache, name: &str, text: &str, flags: &[&str])
                 .advise("Run `ffgrad doctor`: the C library's headers may be missing. arena=False does not need it."),
         )
     };
-    let output = process::run(&mut command, None, Duration::from_secs(60))
-        .map_err(|e| Error::of_child(e, name, |e| failed(e.to_string())).while_compiling())?;
+    let output = process::run(&mut command, None, Duration::from_secs(60)).map_err(|e| {
+        let damage = toolchain::of_compiler(&tools.clang.path);
+        damage.map_or_else(|| Error::of_child(e, name, |e| failed(e.to_string())).while_compiling(), Error::from)
+    })?;
     if !output.status.success() {
+        if let Some(damage) = toolchain::of_compiler(&tools.clang.path) {
+            return Err(damage.into());
+        }
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    cache.publish(staging, &folder)?;
+    contents::publish(cache, staging, &folder)?;
     Ok(bitcode)
 }

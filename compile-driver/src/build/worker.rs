@@ -7,12 +7,12 @@ use crate::os::process::group::Group;
 use crate::os::process::{ProcessError, block_sigpipe};
 use crate::os::{interrupt, progress};
 use crate::source_text;
-use crate::toolchain::Tools;
+use crate::toolchain::{self, Tools};
 use core_ad::diagnostics::{Diagnosis, worker};
 use core_ad::protocol::{Request, Response};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -39,6 +39,8 @@ pub struct Worker {
     errors: Option<Capture>,
     errors_end: Receiver<()>,
     function: String,
+    /// Its file, and the folders of its libraries.
+    program: (PathBuf, Vec<PathBuf>),
     timeout: Duration,
     failure: Option<Failure>,
     loads: usize,
@@ -76,6 +78,7 @@ impl Worker {
             errors,
             errors_end,
             function: function.to_owned(),
+            program: (tools.worker.path.clone(), tools.llvm_lib_dirs.clone()),
             timeout,
             failure: None,
             loads: 0,
@@ -168,6 +171,9 @@ impl Worker {
             Err(e) => (format!("was lost: {e}"), "when it was lost"),
         };
         let (printed, words) = self.last_words(request, when);
+        if let Some(damage) = toolchain::of_worker(&self.program.0, &self.program.1) {
+            return damage.into();
+        }
         self.failed(&printed, broken(&self.function, reason, &words))
     }
 

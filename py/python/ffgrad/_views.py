@@ -20,6 +20,8 @@ def viewed(x: Any, name: str = "an array", kernels: bool = False) -> Any:
 
     An array on a GPU is refused at once, unless the function is a CUDA kernel.
     """
+    if isinstance(x, np.integer):
+        return int(x)
     if isinstance(x, np.generic):
         # A number with a type of its own, which float64 keeps though it is a Python float.
         return np.asarray(x)

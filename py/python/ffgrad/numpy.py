@@ -171,7 +171,10 @@ class Enzyme(Operation):
         # After the call, which refuses what does not fit: an array that is wrong may be endless to read.
         before = self._fingerprints(given)
 
-        def pullback(cotangents: Any) -> tuple[np.ndarray | None, ...]:
+        def pullback(*given_back: Any) -> tuple[np.ndarray | None, ...]:
+            if len(given_back) != 1:
+                raise self._not_one(given_back)
+            cotangents = given_back[0]
             gradients: tuple[np.ndarray | None, ...]
             if (now := self._fingerprints(given)) != before:
                 raise self._changed(before, now)
@@ -398,6 +401,12 @@ class Enzyme(Operation):
         gradients = self._for(given).vjp(given, self._cotangents(1.0), self._mask(argnums))
         return gradients[argnums] if isinstance(argnums, int) else tuple(gradients[i] for i in argnums)
 
+    def _not_one(self, given: tuple[Any, ...]) -> SignatureError:
+        """Return the refusal of several arguments, or of none, for a pullback."""
+        takes = "the cotangent" if len(self.outputs) == 1 else f"one tuple of {len(self.outputs)} cotangents"
+        message = f"the pullback of {self!r} takes one argument, {takes} of {', '.join(self.outputs)}; {number_given(len(given))}"
+        return SignatureError(message, code="arity")
+
     def _cotangents(self, values: Any) -> tuple[Any, ...]:
         return tuple(self._array(v, t) for v, t in _paired("cotangent", values, self._output_types, self))
 
@@ -458,7 +467,9 @@ def _chosen(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
 def _paired(what: str, values: Any, types: list[np.dtype], f: Enzyme) -> Iterable[tuple[Any, np.dtype]]:
     given = _tuple(values)
     if len(given) != len(types):
-        raise SignatureError(f"{f!r} has {counted(len(types), what)}, {number_given(len(given))}", code="arity")
+        whose = "input" if what == "tangent" else "output"
+        message = f"{f!r} takes {counted(len(types), what)}, one for each {whose}; {number_given(len(given))}"
+        raise SignatureError(message, code="arity")
     return zip(given, types, strict=True)
 
 

@@ -124,7 +124,7 @@ fn remember(
     let staging = cache.staging()?;
     cache::write_json(&staging.path().join("selection.json"), selection)?;
     let key = cache::digest_file(&staging.path().join("selection.json"))?;
-    cache.publish(staging, &cache.unit(&key))?;
+    cache::contents::publish(cache, staging, &cache.unit(&key))?;
     Record::add(cache, request, Found { sources, absent, tools: tools.to_vec(), key })
 }
 

@@ -74,7 +74,7 @@ pub struct Order<'a> {
 impl Unit {
     /// The bitcode.
     pub fn bitcode(&self) -> PathBuf {
-        self.folder.join("source0.bc")
+        self.folder.join(cache::unit::BITCODE)
     }
 
     /// Copies the module files to a folder.
@@ -92,9 +92,7 @@ impl Unit {
 
     /// Whether its files are as they were written.
     fn is_whole(&self) -> bool {
-        let is = |path: &Path, digest: &String| cache::digest_file(path).is_ok_and(|now| now == *digest);
-        let module = |(name, digest): (&String, &String)| is(&self.folder.join(layout::MODULES).join(name), digest);
-        is(&self.bitcode(), &self.digest) && self.modules.iter().all(module)
+        cache::unit::have(&self.folder, &self.digest, &self.modules)
     }
 }
 
@@ -119,7 +117,7 @@ impl Compiler<'_> {
         };
         unit.symbols = self.symbols(&unit.bitcode(), worker)?;
         unit.digest = cache::digest_file(&unit.bitcode())?;
-        cache::write_json(&staging.path().join("unit.json"), &unit)?;
+        cache::write_json(&staging.path().join(cache::unit::RECORD), &unit)?;
         let key = key(&request, &unit.read, &tools);
         unit.folder = self.cache.unit(&key);
         self.cache.publish_unless(staging, &unit.folder, |_| self.kept(&key).is_some())?;
@@ -132,7 +130,7 @@ impl Compiler<'_> {
 
     fn kept(&self, key: &str) -> Option<Unit> {
         let folder = self.cache.unit(key);
-        let unit: Unit = cache::read_json(&folder.join("unit.json"))?;
+        let unit: Unit = cache::read_json(&folder.join(cache::unit::RECORD))?;
         let unit = Unit { folder, ..unit };
         unit.is_whole().then_some(unit)
     }

@@ -1,10 +1,12 @@
 //! Runs a compiler, for every front end: the user's flags, its errors, its list of files read.
 
-use crate::build::frontend::language;
+use crate::build::frontend::hints;
+use crate::build::frontend::language::{self, Language};
 use crate::error::{Error, Result};
 use crate::options::Spec;
 use crate::os::process::{self, ProcessError};
 use crate::source_text;
+use crate::toolchain;
 use core_ad::diagnostics::{self, Diagnosis};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +69,16 @@ pub fn execute_aloud(spec: &Spec, command: &mut Command) -> Result<String> {
 /// Where it does not finish.
 pub fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
     let timeout = Duration::from_secs(spec.options.timeout);
-    process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout).map_err(|e| not_run(spec, e))
+    let program = Path::new(command.get_program()).to_owned();
+    let output = process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout);
+    let may_be_damaged = match &output {
+        Ok(output) => !output.status.success() && toolchain::is_of_loader(&String::from_utf8_lossy(&output.stderr)),
+        Err(error) => matches!(error, ProcessError::Signal { .. } | ProcessError::Io { .. }),
+    };
+    if may_be_damaged && let Some(damage) = toolchain::of_compiler(&program) {
+        return Err(damage.into());
+    }
+    output.map_err(|e| not_run(spec, e))
 }
 
 /// The error for a compiler that could not be run to its end.
@@ -92,20 +103,21 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     let file = location.as_ref().map_or_else(|| source_text::names(spec), |l| l.file.clone());
     let file = file.rsplit('/').next().unwrap_or_default().to_owned();
     let mut diagnosis = Diagnosis::new("syntax", &spec.function, format!("`{file}` does not compile: {message}"));
+    let names_standard = spec.options.flags.iter().any(|flag| flag.starts_with("-std="));
+    let text = location.as_ref().and_then(|at| at.text.clone()).unwrap_or_default();
+    let language = spec.sources.first().and_then(|source| Language::of(source, &spec.function).ok());
+    let hint = language.and_then(|language| hints::of(&message, &text, language, names_standard));
     if message.ends_with("file not found") {
         diagnosis.code = "missing-header".to_owned();
         diagnosis = match message.contains("'omp.h'") {
             true => diagnosis
                 .advise("OpenMP sources need flags=[\"-fopenmp\"], and a runtime with its header: `ffgrad toolchain install openmp`."),
+            false if hint.is_some() => diagnosis,
             false => diagnosis.advise("Add the header's folder: include_dirs=[\"...\"]."),
         };
     }
-    let names_standard = spec.options.flags.iter().any(|flag| flag.starts_with("-std="));
-    if message.contains("in namespace 'std'") && !names_standard {
-        diagnosis = diagnosis.advise(
-            "If that is newer than C++17, clang's default, name the standard: flags=[\"-std=c++20\"], or \
-             --flag=-std=c++20.",
-        );
+    if let Some(hint) = hint {
+        diagnosis = diagnosis.advise(hint);
     }
     if message.contains("overloaded function type") && spec.function.contains('<') {
         diagnosis.code = "no-such-function".to_owned();

@@ -42,7 +42,7 @@ const EMPTY: [&str; 10] = [
 pub fn headers(cache: &Cache) -> Result<PathBuf> {
     let digest = blake3::hash(HEADER.as_bytes()).to_hex();
     let folder = cache.root().join("runtime").join(format!("cuda-{}", &digest[..16]));
-    if folder.join("ffgrad_cuda.h").is_file() {
+    if cache::contents::is_whole(&folder) {
         return Ok(folder);
     }
     let staging = cache.staging()?;
@@ -54,7 +54,7 @@ pub fn headers(cache: &Cache) -> Result<PathBuf> {
         write(name, "/* ffgrad_cuda.h, which is included already, has what a kernel needs of this. */\n")?;
     }
     write("ffgrad_cuda.h", HEADER)?;
-    cache.publish(staging, &folder)?;
+    cache::contents::publish(cache, staging, &folder)?;
     Ok(folder)
 }
 

@@ -8,6 +8,7 @@ pub mod clang;
 pub mod compiler;
 pub mod cuda;
 pub mod flang;
+mod hints;
 pub mod host_code;
 pub mod inputs;
 pub mod language;

@@ -6,6 +6,7 @@
 use crate::build::enzyme::Engine;
 use crate::build::{Build, enzyme};
 use crate::error::Error;
+use crate::options::Spec;
 use crate::os::process::clock;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
@@ -78,4 +79,28 @@ fn takes_numbers(module: &Path, name: &str) -> bool {
         let symbol = declaration.split_once('@').and_then(|(_, rest)| rest.split('(').next()).unwrap_or("");
         names::short(symbol.trim_matches('"')) == name && ["double", "float"].iter().any(|t| declaration.contains(t))
     })
+}
+
+/// Refusals of functions without a body.
+const WITHOUT_BODY: [&str; 2] = ["missing-derivative", "opaque-call"];
+
+/// Replaces advice that ends in an error of the linker: a function that no source and no library has cannot be called, whatever its derivative.
+pub(in crate::build) fn advise_what_links(spec: &Spec, refusal: &mut Diagnosis) {
+    let Some(callee) = refusal.callee.as_ref().filter(|_| WITHOUT_BODY.contains(&refusal.code.as_str())) else {
+        return;
+    };
+    let is_foreign = spec.options.libraries.is_empty() && spec.options.flags.iter().all(|flag| !flag.starts_with("-l"));
+    if is_foreign && !callee.starts_with("std::") && !is_of_system(callee) {
+        let fails =
+            |line: &String| line.starts_with("register a derivative") || line.starts_with("or mark it inactive");
+        refusal.advice.retain(|line| !fails(line));
+        refusal.advice.push("or the library that has it: libraries=[\"NAME\"].".to_owned());
+    }
+}
+
+/// Whether this process has the function, as it has all of the C library's.
+fn is_of_system(name: &str) -> bool {
+    let Ok(name) = std::ffi::CString::new(name) else { return false };
+    // SAFETY: a text that ends in zero; the address is not used.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.is_null()
 }

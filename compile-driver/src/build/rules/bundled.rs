@@ -5,7 +5,7 @@
 //! defines in terms Enzyme knows or gives a derivative with `ffgrad/derivatives.h`. Only the files that a module asks
 //! for are compiled, once per tool set, and linked to it.
 
-use crate::cache::{self, Cache};
+use crate::cache::{self, Cache, contents};
 use crate::error::{Error, Result};
 use crate::os::process;
 use crate::toolchain::{self, Tools};
@@ -158,7 +158,7 @@ pub fn digest() -> String {
 /// Where the cache cannot be written.
 pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
     let folder = cache.root().join("runtime").join(format!("include-{}", digest()));
-    if !folder.is_dir() {
+    if !contents::is_whole(&folder) {
         let staging = cache.staging()?;
         for header in HEADERS {
             let below = header.name.trim_start_matches("include/");
@@ -167,7 +167,7 @@ pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
             std::fs::create_dir_all(parent).map_err(cache::io("make", parent))?;
             std::fs::write(&path, header.text).map_err(cache::io("write", &path))?;
         }
-        cache.publish(staging, &folder)?;
+        contents::publish(cache, staging, &folder)?;
     }
     Ok(folder)
 }
@@ -187,7 +187,7 @@ fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Res
     let digest = blake3::hash(about.as_bytes()).to_hex();
     let folder = cache.root().join("runtime").join(&digest[..16]);
     let bitcode = folder.join("rule.bc");
-    if bitcode.is_file() {
+    if contents::is_whole(&folder) {
         return Ok(bitcode);
     }
     let staging = cache.staging()?;
@@ -211,7 +211,7 @@ fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Res
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    cache.publish(staging, &folder)?;
+    contents::publish(cache, staging, &folder)?;
     Ok(bitcode)
 }
 
