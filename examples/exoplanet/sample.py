@@ -50,6 +50,9 @@ def hamiltonian(density, start: np.ndarray, scale: np.ndarray, samples: int) -> 
             q = q + size * scale * momentum
             v, g = density(q)
             momentum = momentum + size / 2 * scale * g
+            # What leaves the ellipse diverges. It is rejected, before its numbers overflow.
+            if v - momentum @ momentum / 2 < before - 1000:
+                break
         chance = min(1.0, np.exp(min(0.0, v - momentum @ momentum / 2 - before)))
         if random.uniform() < chance:
             place, value, gradient = q, v, g
