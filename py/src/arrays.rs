@@ -77,14 +77,15 @@ impl<'py> Given<'py> {
         if object.is_instance_of::<PyInt>() {
             return object.extract().map(Given::Int).map_err(|_| too_large(object, name));
         }
-        // NumPy's integers are numbers, whatever their width.
-        if !object.hasattr(pyo3::intern!(object.py(), "__dlpack__"))?
-            && let Ok(index) = object.call_method0(pyo3::intern!(object.py(), "__index__"))
-        {
-            return index.extract().map(Given::Int).map_err(|_| too_large(object, name));
+        match from_capsule(object, name) {
+            Ok((tensor, capsule)) => Self::array(object, tensor, Some(capsule), name),
+            Err(error) if object.hasattr(pyo3::intern!(object.py(), "__dlpack__"))? => Err(error),
+            // NumPy's integers are numbers, whatever their width. Asked last: arrays pay nothing for it.
+            Err(error) => match object.call_method0(pyo3::intern!(object.py(), "__index__")) {
+                Ok(index) => index.extract().map(Given::Int).map_err(|_| too_large(object, name)),
+                Err(_) => Err(error),
+            },
         }
-        let (tensor, capsule) = from_capsule(object, name)?;
-        Self::array(object, tensor, Some(capsule), name)
     }
 
     fn array(

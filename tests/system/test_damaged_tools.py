@@ -1,4 +1,4 @@
-"""Programs of the toolchain that are cut: the call names them and the command that mends them, which knows of them too."""
+"""Programs of the toolchain that are cut: the call names them and the command that installs them again, which sees the damage too."""
 
 from __future__ import annotations
 

@@ -36,10 +36,10 @@ POINT = "typedef struct { double a, b; } P;\n"
 
 @pytest.mark.parametrize("case", CPP_AS_C)
 def test_cpp_in_a_file_of_c_is_to_have_another_name(write: Write, case: str) -> None:
-    text, told = CPP_AS_C[case]
+    text, advice = CPP_AS_C[case]
     with pytest.raises(CompileError, match="name the file `.cpp`") as caught:
         enzyme(write(text, "f.c"), "f")
-    assert told in str(caught.value) and "include_dirs" not in str(caught.value)
+    assert advice in str(caught.value) and "include_dirs" not in str(caught.value)
     assert "language=c++" in str(caught.value)
 
 
@@ -132,7 +132,7 @@ double f(const double *x, int n) {
         assert np.isfinite(f.grad(np.ones(2))).all()
 
 
-def test_numbers_of_tangents_and_cotangents_are_told(write: Write) -> None:
+def test_numbers_of_tangents_and_cotangents_are_named(write: Write) -> None:
     product = enzyme(write("double f(double x, double y) { return x * y; }\n"), "f", "x, y -> return")
     with pytest.raises(SignatureError, match="takes 2 tangents, one for each input; 1 was given"):
         product.jvp((1.0, 2.0), (1.0,))

@@ -59,7 +59,7 @@ pub(super) struct Record {
     component: String,
     version: String,
     wheels: Vec<Piece>,
-    /// The size of each large file, below the folder. None in records of versions before 0.3.
+    /// The size of each large file, below the folder. None in older records.
     #[serde(default)]
     sizes: BTreeMap<String, u64>,
 }
