@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ffgrad import CompileError, DifferentiationError
+from ffgrad import CompileError, DifferentiationError, ForeignError
 from ffgrad.numpy import enzyme
 from support.fixtures import Write
 
@@ -73,6 +73,36 @@ def test_names_and_patterns(names: list[str], write: Write) -> None:
 def test_streams_are_inactive_by_themselves(write: Write) -> None:
     """Text that is made of active numbers and put out has no derivative, and needs no option."""
     check(write(STREAMS, "model.cpp"))
+
+
+STREAM_ON_AN_ERROR_PATH = """\
+#include <cmath>
+#include <cfenv>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+double f(const std::vector<double> &x) {
+    if (x.empty() || x[0] < 0) {
+        std::ostringstream text;
+        text << "no number among " << x.size();
+        throw std::domain_error(text.str());
+    }
+    int before = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    double y = std::lgamma(x[0]) * x[1];
+    std::fesetround(before);
+    return y;
+}
+"""
+
+
+def test_streams_and_rounding_keep_no_memory(write: Write) -> None:
+    """A rule (lgamma) may stand beside a stream: its memory is the library's own; the closed form at 2 is 1 minus Euler's constant."""
+    f = enzyme(write(STREAM_ON_AN_ERROR_PATH, "stream.cpp"), "f", "x[n] -> return")
+    for scale in (1.0, 3.0):
+        np.testing.assert_allclose(f.grad(np.array([2.0, scale])), [scale * (1 - np.euler_gamma), 0.0], atol=1e-14)
+    with pytest.raises(ForeignError, match="no number among 2"):
+        f.grad(np.array([-1.0, 1.0]))
 
 
 def test_a_pattern_that_fits_nothing_is_refused(write: Write) -> None:

@@ -11,8 +11,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, FunctionValue};
 
-/// Functions of the C library that only put something out, format it, read a number from text, return the time, seed random numbers, wait, or lock.
-pub const OUTPUT: [&str; 52] = [
+/// Functions of the C library that only put something out, format it, read a number from text, return the time, seed random numbers, wait, lock, or set
+/// how floating-point operations round and report.
+pub const OUTPUT: [&str; 61] = [
     "nanosleep",
     "pthread_mutex_destroy",
     "pthread_mutex_init",
@@ -65,6 +66,15 @@ pub const OUTPUT: [&str; 52] = [
     "srandom",
     "srand48",
     "seed48",
+    "fesetround",
+    "fegetround",
+    "feclearexcept",
+    "fetestexcept",
+    "feraiseexcept",
+    "feholdexcept",
+    "feupdateenv",
+    "fegetenv",
+    "fesetenv",
 ];
 
 /// Names that begin so belong to the C++ library's strings, streams, exceptions, file names and hash tables' sizes, or to libraries that format text, keep

@@ -83,9 +83,10 @@ const HARMLESS: [&str; 37] = [
     "sched_yield",
 ];
 
-/// Names that begin so are functions of the C++ library that work on what they are given: on the nodes of trees and lists, and on strings.
-/// A string's memory is the library's where it has these functions, which the inlined ones call, and `free` of the arena knows its own.
-const LIBRARY: [&str; 8] = [
+/// Names that begin so are functions of the C++ library that work on what they are given: on the nodes of trees and lists, on strings and on streams.
+/// The memory of a string, or of a stream's text, is the library's where it has these functions, which the inlined ones call, and `free` of the arena
+/// knows its own.
+const LIBRARY: [&str; 26] = [
     "_ZSt11_Hash_bytes",
     "_ZSt18_Rb_tree_",
     "_ZSt28_Rb_tree_",
@@ -94,6 +95,24 @@ const LIBRARY: [&str; 8] = [
     "_ZNKSt8__detail20_Prime_rehash_policy",
     "_ZNSt7__cxx1112basic_string",
     "_ZNKSt7__cxx1112basic_string",
+    "_ZNSt8ios_base",
+    "_ZNKSt8ios_base",
+    "_ZNSt9basic_ios",
+    "_ZNKSt9basic_ios",
+    "_ZNSt6locale",
+    "_ZNKSt6locale",
+    "_ZNSo",
+    "_ZNSi",
+    "_ZSt16__ostream_insert",
+    "_ZStlsI",
+    "_ZSt4endl",
+    "_ZSt5flush",
+    "_ZNSt15basic_streambuf",
+    "_ZNSt7__cxx1115basic_stringbuf",
+    "_ZNKSt7__cxx1115basic_stringbuf",
+    "_ZNSt7__cxx1118basic_stringstream",
+    "_ZNSt7__cxx1119basic_ostringstream",
+    "_ZNSt7__cxx1119basic_istringstream",
 ];
 
 /// Whether the arena will be usable for the derivative of this module, as far as this is known before differentiation.
