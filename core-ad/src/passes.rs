@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 72] = [
+pub const PASSES: [PassInfo; 73] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -127,6 +127,14 @@ pub const PASSES: [PassInfo; 72] = [
         file: "workarounds/closed_functions.rs",
         why: "Enzyme fails on memory that is read as numbers and as integers; makes functions inactive that keep such memory, of constants, to themselves",
         test: "cases/fortran/machine_constants.f",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "text-functions",
+        file: "workarounds/text_functions.rs",
+        why: "Enzyme refuses copies of text, of unknown type; makes Fortran procedures inactive that make or print text and hold no floating-point value",
+        test: "cases/fortran/error_texts.f",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -93,6 +93,7 @@ UNPROVEN = {
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",
     "activate-phi-memory": "27 programs are right without it: `keep_stores_apart` stops LLVM from making such pointers",
     "bit-tests": "Enzyme takes simple tests of bits; it refuses boost::math::tools::toms748_solve, which tests/real has",
+    "text-functions": "Enzyme takes simple copies of text; it refuses SLATEC's xermsg, where a routine that calls it is inlined",
     "reallocations": "Enzyme takes `realloc` of blocks that it sees allocated; it refuses Eigen's permutations, which tests/real has",
     "pointer-counts": "of second derivatives, which this test does not take: without it gradgradcheck[address_loop] is refused",
     "pointer-differences": "Enzyme takes simple loops over distances; it refuses xtensor's containers of sizes, which tests/real has",

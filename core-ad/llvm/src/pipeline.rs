@@ -19,8 +19,9 @@ use crate::workarounds::{
     lagged_phi, large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers, opaque_addresses,
     opaque_latch, opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers,
     pointer_counts, pointer_differences, quotient_tangents, reallocations, recursive_destructors, sibling_addresses,
-    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, three_predecessors,
-    tree_erase, two_entries, undefined_phis, variable_types, wide_counters, written_globals, zero_stores,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, text_functions,
+    three_predecessors, tree_erase, two_entries, undefined_phis, variable_types, wide_counters, written_globals,
+    zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -129,6 +130,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "own-blas", run: |m, job| infallible!(own_blas::run(m, job.parts_of_rules)), ..ALWAYS },
     // Before what stops the program, or prints, becomes more than a call.
     Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },
+    Pass { name: "text-functions", run: |m, _| infallible!(text_functions::run(m)), ..ALWAYS },
     Pass { name: "static-locals", run: begin_statics, ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },

@@ -299,6 +299,10 @@ def machine_constants(x: Array) -> Array:
     return 0.5 * np.sqrt(1 + np.square(x))
 
 
+def error_texts(x: Array) -> Array:
+    return x * np.exp(-np.square(x))
+
+
 def blas_from_source(a: Array, b: Array) -> Array:
     upper = np.triu(a)  # of the transpose: Fortran's columns are rows here
     x = np.linalg.solve(upper + np.triu(a, 1).T, b)

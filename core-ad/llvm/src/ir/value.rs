@@ -214,6 +214,16 @@ impl Value {
         !unsafe { LLVMIsAConstantFP(self.0) }.is_null()
     }
 
+    /// The name; empty where it has none.
+    pub fn name(self) -> String {
+        let mut length = 0;
+        // SAFETY: a live value's name has so many bytes.
+        unsafe {
+            let name = LLVMGetValueName2(self.0, &mut length);
+            String::from_utf8_lossy(std::slice::from_raw_parts(name.cast(), length)).into_owned()
+        }
+    }
+
     /// The name of the function that a call calls by name.
     pub fn callee(self) -> Option<String> {
         if !self.is(Op::LLVMCall) && !self.is(Op::LLVMInvoke) {

@@ -42,6 +42,7 @@ pub mod split_switch_edges;
 pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod struct_copies;
+pub mod text_functions;
 pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;
