@@ -1,22 +1,20 @@
-//! Powers of zero, and of negative numbers, with an exponent that may have a derivative, in the pipeline `guarded`.
+//! Powers of zero with an exponent that has a derivative, in the pipeline `guarded`.
 //!
 //! ```text
-//! %p = call double @pow(double %x, double %n)      becomes   %zero = (%x == 0) and (%n > 0) or %x < 0    ; hidden from LLVM twice
+//! %p = call double @pow(double %x, double %n)      becomes   %zero = (%x == 0) and (%n > 0)           ; hidden from LLVM twice
 //!                                                            %a = call double @pow(double (%zero ? %x : 0.5), double hidden(%n))
 //!                                                            %b = call double @pow(double (%zero ? 0.5 : %x), double %n)
 //!                                                            %p = select i1 %zero, double %a, double %b
 //! ```
 //!
 //! The derivative by the exponent is `log(x) * pow(x, n)`: for `x = 0` Enzyme multiplies an infinite number by 0, where the limit is 0. A dose or a time of zero
-//! in a power law is no rare argument. A power of a negative number is finite for whole exponents only, and has no derivative by them: a polynomial
-//! whose exponents are kept beside its coefficients would be NaN in forward mode, by the logarithm times 0. `hidden` is inactive, so `%a` has the
-//! derivative by `%x` alone.
+//! in a power law is no rare argument. `hidden` is inactive, so `%a` has the derivative by `%x` alone.
 
 use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use llvm_sys::LLVMRealPredicate::{LLVMRealOEQ, LLVMRealOGT, LLVMRealOLT};
+use llvm_sys::LLVMRealPredicate::{LLVMRealOEQ, LLVMRealOGT};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
 
@@ -65,11 +63,8 @@ unsafe fn split(module: &Module<'_>, function: FunctionValue<'_>, builder: LLVMB
         let nothing = LLVMConstReal(ty, 0.0);
         let is_zero = LLVMBuildFCmp(builder, LLVMRealOEQ, base, nothing, NONE);
         let is_positive = LLVMBuildFCmp(builder, LLVMRealOGT, exponent, nothing, NONE);
-        let zero_and_positive = LLVMBuildAnd(builder, is_zero, is_positive, NONE);
-        let is_negative = LLVMBuildFCmp(builder, LLVMRealOLT, base, nothing, NONE);
-        let without_exponent = LLVMBuildOr(builder, zero_and_positive, is_negative, NONE);
-        let (Some(chosen), Some(constant)) = (hide(module, builder, without_exponent), hide(module, builder, exponent))
-        else {
+        let both = LLVMBuildAnd(builder, is_zero, is_positive, NONE);
+        let (Some(chosen), Some(constant)) = (hide(module, builder, both), hide(module, builder, exponent)) else {
             return;
         };
         let safe = LLVMBuildFAdd(builder, safe, LLVMConstReal(ty, SAFE), NONE);
@@ -82,7 +77,7 @@ unsafe fn split(module: &Module<'_>, function: FunctionValue<'_>, builder: LLVMB
             LLVMInsertIntoBuilder(builder, copy);
             copy
         });
-        let result = LLVMBuildSelect(builder, without_exponent, copies[0], copies[1], NONE);
+        let result = LLVMBuildSelect(builder, both, copies[0], copies[1], NONE);
         LLVMReplaceAllUsesWith(power.0, result);
         power.erase();
     }
