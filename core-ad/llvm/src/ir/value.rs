@@ -233,10 +233,7 @@ impl Value {
         if unsafe { LLVMIsAFunction(callee) }.is_null() {
             return None;
         }
-        let mut length = 0;
-        let name = unsafe { LLVMGetValueName2(callee, &mut length) };
-        let bytes = unsafe { std::slice::from_raw_parts(name.cast::<u8>(), length) };
-        Some(String::from_utf8_lossy(bytes).into_owned())
+        Some(Value(callee).name())
     }
 
     /// What a call calls.

@@ -115,7 +115,7 @@ fn note_one(module: &Module<'_>, copy: Value, element: &str) {
 
 /// Whether flang made a copy of an assignment of characters. Objects are copied by constant numbers of bytes, which may be numbers; clang says
 /// how its copies are aligned, and so do LLVM's passes.
-fn copies_characters(copy: Value) -> bool {
+pub fn copies_characters(copy: Value) -> bool {
     let moves = copy.callee().is_some_and(|name| name.starts_with("llvm.memmove."));
     moves && copy.operand(2).constant().is_none_or(|bytes| bytes % 4 != 0) && !is_aligned(copy)
 }

@@ -10,6 +10,7 @@
 
 use crate::ir::{self, Op, Value};
 use crate::rules::inactive;
+use crate::workarounds::copy_types::copies_characters;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::*;
@@ -103,8 +104,10 @@ fn call(call: Value, body: &mut Body) -> Option<()> {
         return Some(());
     }
     if name.starts_with("llvm.memmove.") {
-        body.handles_text |= call.operands().into_iter().any(is_text);
-        return Some(());
+        // Other copies may be of objects with numbers.
+        let from_text = is_text(call.operand(1));
+        body.handles_text |= from_text;
+        return (from_text || copies_characters(call)).then_some(());
     }
     if RUNTIME.iter().any(|start| name.starts_with(start)) {
         body.handles_text = true;

@@ -1,4 +1,5 @@
-; A procedure that prints a text, one that makes the text, one that has a number, and one that keeps an address.
+; A procedure that prints a text, one that makes the text, one that has a number, one that keeps an address, and one that copies
+; an object, which may have numbers in it.
 @_QQclX6E756D62657220 = internal constant [7 x i8] c"number "
 @kept = internal global ptr null
 
@@ -37,9 +38,16 @@ define internal void @keep_(ptr %text) {
   ret void
 }
 
+define internal void @assign_(ptr %to, ptr %from) {
+  call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 16, i1 false)
+  call void @show_(ptr @_QQclX6E756D62657220, i64 7)
+  ret void
+}
+
 define void @use(ptr %x, ptr %text) {
   call void @scale_(ptr %x, ptr %text)
   call void @keep_(ptr %text)
   call void @report_(ptr %text, ptr %x, i64 4)
+  call void @assign_(ptr %x, ptr %text)
   ret void
 }

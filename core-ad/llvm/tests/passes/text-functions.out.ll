@@ -42,10 +42,17 @@ define internal void @keep_(ptr %text) {
   ret void
 }
 
+define internal void @assign_(ptr %to, ptr %from) {
+  call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 16, i1 false)
+  call void @show_(ptr @_QQclX6E756D62657220, i64 7)
+  ret void
+}
+
 define void @use(ptr %x, ptr %text) {
   call void @scale_(ptr %x, ptr %text)
   call void @keep_(ptr %text)
   call void @report_(ptr %text, ptr %x, i64 4)
+  call void @assign_(ptr %x, ptr %text)
   ret void
 }
 
