@@ -95,8 +95,14 @@ fn spellings(symbol: &str) -> Vec<String> {
             let written = [name.full.as_str(), &name.typeless, &name.bare, family].map(normalised);
             [symbol.to_owned()].into_iter().chain(written).collect()
         }
-        None => vec![symbol.to_owned(), in_source(symbol).to_owned()],
+        None => [symbol, in_source(symbol)].map(str::to_owned).into_iter().chain(in_fortran(symbol)).collect(),
     }
+}
+
+/// How Fortran's sources write an external procedure (`dvjac_`): in small letters or capitals.
+fn in_fortran(symbol: &str) -> Vec<String> {
+    let name = symbol.strip_suffix('_').filter(|name| !name.is_empty() && !name.starts_with('_'));
+    name.map_or_else(Vec::new, |name| vec![name.to_owned(), name.to_uppercase()])
 }
 
 /// The name in the source of a function that the C library's headers redirect: `__isoc23_sscanf`, `__printf_chk`.
@@ -403,6 +409,10 @@ mod tests {
         assert_eq!(found("ns::*"), [TAGGED]);
         assert_eq!(found("*"), symbols);
         assert!(found("g*").is_empty());
+        let symbols = ["dvjac_", "_", "__ieee_"].map(str::to_owned);
+        for wanted in ["dvjac", "DVJAC", "dvjac_"] {
+            assert_eq!(all(wanted, &symbols), ["dvjac_"]);
+        }
     }
 
     proptest::proptest! {

@@ -11,6 +11,7 @@ use crate::analysis::virtual_tables::{VirtualTables, is_from_table, only_in_tabl
 use crate::ir::{self, Result, markers};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
+use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
@@ -48,8 +49,7 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
                 None if is_by_member_pointer(call) => targets.clone(),
                 None => plain.clone(),
             };
-            let fitting: Vec<LLVMValueRef> =
-                candidates.into_iter().filter(|&f| LLVMGlobalGetValueType(f) == ty).collect();
+            let fitting = fitting(&candidates, ty);
             if fitting.is_empty() || fitting.len() > MOST_TARGETS || passes_memory(call) {
                 continue;
             }
@@ -74,6 +74,36 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
         closures::mark(module);
     }
     Ok(())
+}
+
+/// The functions that a call of a type may reach: those of this type, and where there is none, those that take its first arguments only.
+/// Fortran and old C pass a function for one that takes more (SLATEC's `dnsqe`: the place of the Jacobian, where none is used); the processor
+/// leaves the other arguments alone.
+fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> Vec<LLVMValueRef> {
+    // SAFETY: live functions and a function type of the module.
+    let those = |fits: fn(LLVMTypeRef, LLVMTypeRef) -> bool| -> Vec<LLVMValueRef> {
+        candidates.iter().copied().filter(|&f| fits(unsafe { LLVMGlobalGetValueType(f) }, ty)).collect()
+    };
+    let same = those(|of, called| of == called);
+    if same.is_empty() { those(takes_first_pointers) } else { same }
+}
+
+/// Whether functions of a type take the first arguments of another, all of them addresses, and return the same.
+fn takes_first_pointers(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {
+    // SAFETY: live function types; the arrays have the lengths that LLVM states.
+    unsafe {
+        let parameters = |ty: LLVMTypeRef| {
+            let mut types = vec![std::ptr::null_mut(); LLVMCountParamTypes(ty) as usize];
+            LLVMGetParamTypes(ty, types.as_mut_ptr());
+            types
+        };
+        let (own, given) = (parameters(ty), parameters(called));
+        LLVMIsFunctionVarArg(ty) == 0
+            && LLVMGetReturnType(ty) == LLVMGetReturnType(called)
+            && !own.is_empty()
+            && given.starts_with(&own)
+            && given.iter().all(|t| LLVMGetTypeKind(*t) == LLVMPointerTypeKind)
+    }
 }
 
 /// Puts a function with a body before each of other libraries (`cos`) whose address is taken and whose type is called: Enzyme wants a shadow of an
@@ -248,7 +278,8 @@ unsafe fn dispatcher(
             for object in arguments[name.views.clone()].iter_mut().filter(|a| ir::Value(**a).is_pointer()) {
                 *object = markers::call_object(module, builder, *object, view as u32 + 1);
             }
-            call_and_return(builder, ty, target, &mut arguments);
+            arguments.truncate(LLVMCountParams(target) as usize);
+            call_and_return(builder, LLVMGlobalGetValueType(target), target, &mut arguments);
             here = miss;
         }
         // A pointer from outside the module. An indirect call left here would hinder Enzyme, so the answer

@@ -25,6 +25,7 @@ mod validate;
 
 pub mod inactive;
 pub mod lifetimes;
+pub mod newton_matrices;
 pub mod solvers;
 
 pub use collect::{are_declared, collect, forget, parts};
