@@ -131,6 +131,12 @@ pub enum Pipeline {
     /// As [`Pipeline::Inlined`]; numbers that are tested for equality count as unequal. Tried where a derivative at a value that the function treats by
     /// itself is not the function's.
     Generic,
+    /// [`Pipeline::Guarded`] for functions that only [`Pipeline::Apart`] prepares well.
+    #[serde(rename = "guarded-apart")]
+    GuardedApart,
+    /// [`Pipeline::Generic`] for functions that only [`Pipeline::Apart`] prepares well.
+    #[serde(rename = "generic-apart")]
+    GenericApart,
     /// `-O1`, with one thread doing the work of all; for OpenMP programs only.
     Serial,
     /// `-O1`, with Enzyme guessing types; only together with a passed check and a warning.
@@ -139,7 +145,7 @@ pub enum Pipeline {
 
 impl Pipeline {
     /// Every pipeline, in the order in which they are tried.
-    pub const ALL: [Pipeline; 10] = [
+    pub const ALL: [Pipeline; 12] = [
         Pipeline::Inlined,
         Pipeline::O1,
         Pipeline::O2,
@@ -148,6 +154,8 @@ impl Pipeline {
         Pipeline::Apart,
         Pipeline::Guarded,
         Pipeline::Generic,
+        Pipeline::GuardedApart,
+        Pipeline::GenericApart,
         Pipeline::Serial,
         Pipeline::Loose,
     ];
@@ -155,7 +163,32 @@ impl Pipeline {
     /// Whether the operations that Enzyme adds keep their order: what other pipelines get wrong, or not finite, may be due to an order in which a
     /// product under- or overflows.
     pub const fn keeps_order(self) -> bool {
-        matches!(self, Pipeline::Guarded | Pipeline::Typed)
+        self.is_guarded() || matches!(self, Pipeline::Typed)
+    }
+
+    /// Whether the types of memory are kept apart.
+    pub const fn is_apart(self) -> bool {
+        matches!(self, Pipeline::Apart | Pipeline::GuardedApart | Pipeline::GenericApart)
+    }
+
+    /// Whether roots and quotients that are not chosen are computed where they are finite.
+    pub const fn is_guarded(self) -> bool {
+        matches!(self, Pipeline::Guarded | Pipeline::GuardedApart)
+    }
+
+    /// Whether numbers that are tested for equality count as unequal.
+    pub const fn is_generic(self) -> bool {
+        matches!(self, Pipeline::Generic | Pipeline::GenericApart)
+    }
+
+    /// The guarded pipeline that otherwise prepares a function as this one does.
+    pub const fn guarded(self) -> Pipeline {
+        if self.is_apart() { Pipeline::GuardedApart } else { Pipeline::Guarded }
+    }
+
+    /// The pipeline for special values that otherwise prepares a function as this one does.
+    pub const fn generic(self) -> Pipeline {
+        if self.is_apart() { Pipeline::GenericApart } else { Pipeline::Generic }
     }
 
     /// Its name in manifests and file names.
@@ -169,6 +202,8 @@ impl Pipeline {
             Pipeline::Apart => "apart",
             Pipeline::Guarded => "guarded",
             Pipeline::Generic => "generic",
+            Pipeline::GuardedApart => "guarded-apart",
+            Pipeline::GenericApart => "generic-apart",
             Pipeline::Serial => "serial",
             Pipeline::Loose => "loose",
         }

@@ -24,7 +24,8 @@ const FOR_APART: [&str; 6] =
     ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", enzyme::TIMED_OUT];
 
 /// Pipelines that are tried where a check asks for them only: they differ from others at singular and special values.
-pub(crate) const ON_REQUEST: [Pipeline; 2] = [Pipeline::Guarded, Pipeline::Generic];
+pub(crate) const ON_REQUEST: [Pipeline; 4] =
+    [Pipeline::Guarded, Pipeline::Generic, Pipeline::GuardedApart, Pipeline::GenericApart];
 
 /// The pipelines of a search, in the order in which they are tried.
 pub(crate) struct Queue {

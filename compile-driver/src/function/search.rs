@@ -29,6 +29,8 @@ pub(crate) struct Search {
     pub singular: bool,
     /// Whether finite differences contradict a derivative of a function that tests numbers for equality.
     pub is_special: bool,
+    /// The last pipeline of which one of both is true.
+    pub failed: Option<Pipeline>,
     /// Pipelines that were left out, because those before took all the time there is.
     pub untried: usize,
 }
@@ -67,7 +69,8 @@ impl Search {
 
     /// The pipelines that what was met asks for.
     pub fn requested(&self) -> impl Iterator<Item = Pipeline> + use<> {
-        let all = [(self.singular, Pipeline::Guarded), (self.is_special, Pipeline::Generic)];
+        let base = self.failed.unwrap_or(Pipeline::Inlined);
+        let all = [(self.singular, base.guarded()), (self.is_special, base.generic())];
         all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, pipeline)| pipeline)
     }
 

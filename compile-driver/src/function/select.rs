@@ -345,7 +345,11 @@ impl Selection<'_> {
         let place = checked_shapes::digest(resolved);
         let Checked { outcome, paths, singular, kink, .. } = self.checked(wanted, &artifact, inputs, resolved)?;
         search.singular |= singular;
-        search.is_special |= artifact.record.tests_equality && outcome.is_contradicted();
+        let is_special = artifact.record.tests_equality && outcome.is_contradicted();
+        search.is_special |= is_special;
+        if singular || is_special {
+            search.failed = Some(pipeline);
+        }
         let here = ShapeRecord::one(place, &search.refused).on(paths);
         // With `strict` the queue of the search has it next.
         if !self.opened.is_strict()
@@ -361,7 +365,7 @@ impl Selection<'_> {
                 Ok(Some(self.accept(wanted, artifact, true, &here)))
             }
             // Numbers that are equal take the wrong edge there: only a check without a doubt says that none counts.
-            Outcome::Suspect(record, text) if !self.opened.is_strict() && pipeline != Pipeline::Generic => {
+            Outcome::Suspect(record, text) if !self.opened.is_strict() && !pipeline.is_generic() => {
                 self.warn_of_losses(pipeline, &artifact);
                 // But for a kink, these sizes are not counted as verified: the next call is checked again.
                 let sizes = if kink { here } else { search.sizes() };

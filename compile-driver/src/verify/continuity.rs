@@ -20,7 +20,7 @@ const CLOSING: f64 = 0.1;
 ///
 /// What the foreign code throws.
 pub(super) fn jump(probe: &mut Probe<'_>, point: &Point) -> Result<Option<String>> {
-    if probe.artifact.record.pipeline != Some(Pipeline::Generic) {
+    if !probe.artifact.record.pipeline.is_some_and(Pipeline::is_generic) {
         return Ok(None);
     }
     if probe.allowed.moved != Moved::Anywhere {

@@ -398,7 +398,7 @@ pub fn second_order(_: &Module<'_>, job: &Job<'_>) -> bool {
 
 /// Whether the types of memory are kept apart.
 fn apart(_: &Module<'_>, job: &Job<'_>) -> bool {
-    job.pipeline == Some(Pipeline::Apart)
+    job.pipeline.is_some_and(Pipeline::is_apart)
 }
 
 fn not_strict(_: &Module<'_>, job: &Job<'_>) -> bool {

@@ -293,7 +293,7 @@ impl<'ctx> Session<'ctx> {
         let inactive = [rules::inactive::symbols(&module, job.inactive), declared_inactive].concat();
         let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
         crash_trace::step("making calls direct");
-        indirect_calls::make_direct(&module, job.pipeline == Pipeline::Apart)?;
+        indirect_calls::make_direct(&module, job.pipeline.is_apart())?;
         crash_trace::step("building entry points");
         let wrapper = entry::wrapper(&module, job.symbol, job.plan, Some(job.write_only), &job.codegen.constants)?;
         fortran_runtime::silence(&module)?;
@@ -357,7 +357,7 @@ impl<'ctx> Session<'ctx> {
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
         zero_stores::unmark(&module);
-        if job.pipeline == Pipeline::Guarded {
+        if job.pipeline.is_guarded() {
             lowering::guards::run(&module);
         }
         notes.tests_equality |= around.counts_paths && equality_tests::any(&module);
@@ -365,7 +365,7 @@ impl<'ctx> Session<'ctx> {
         around.counts_paths &= by_values || zero_roots::any(&module, pipeline::second_order(&module, &around));
         debug_info::strip_unless(job.lines, &module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
-        if job.pipeline == Pipeline::Generic {
+        if job.pipeline.is_generic() {
             // Behind the markers of paths, which keep the program's conditions.
             equality_tests::run(&module);
         }

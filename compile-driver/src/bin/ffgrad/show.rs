@@ -69,6 +69,8 @@ enum PipelineName {
     Apart,
     Guarded,
     Generic,
+    GuardedApart,
+    GenericApart,
     Serial,
     Loose,
 }
@@ -144,6 +146,8 @@ impl From<PipelineName> for Pipeline {
             PipelineName::Apart => Pipeline::Apart,
             PipelineName::Guarded => Pipeline::Guarded,
             PipelineName::Generic => Pipeline::Generic,
+            PipelineName::GuardedApart => Pipeline::GuardedApart,
+            PipelineName::GenericApart => Pipeline::GenericApart,
             PipelineName::Serial => Pipeline::Serial,
             PipelineName::Loose => Pipeline::Loose,
         }

@@ -172,7 +172,8 @@ impl Selection<'_> {
     ) -> Result<Option<Arc<Artifact>>> {
         let _lock = self.opened.lock_if_alone(wanted)?;
         let why = "not finite at arguments where the value is";
-        self.try_instead(wanted, Pipeline::Guarded, (instead_of, why), inputs, resolved)
+        let pipeline = instead_of.map_or(Pipeline::Guarded, Pipeline::guarded);
+        self.try_instead(wanted, pipeline, (instead_of, why), inputs, resolved)
     }
 
     /// [`Pipeline::Generic`], where it differs from a derivative that finite differences contradict, and is right here. The cache's lock is
@@ -189,7 +190,9 @@ impl Selection<'_> {
             return Ok(None);
         }
         let why = "not the function's derivative at a value that the function treats by itself";
-        self.try_instead(wanted, Pipeline::Generic, (contradicted.record.pipeline, why), inputs, resolved)
+        let instead_of = contradicted.record.pipeline;
+        let pipeline = instead_of.map_or(Pipeline::Generic, Pipeline::generic);
+        self.try_instead(wanted, pipeline, (instead_of, why), inputs, resolved)
     }
 
     fn try_instead(

@@ -92,7 +92,8 @@ const INLINE: &str = "function(sroa,early-cse,simplifycfg,instcombine<no-verify-
 
 /// The inlining of that pipeline variant; nothing for the others.
 pub fn inline(module: &Module<'_>, variant: Pipeline) -> Result<()> {
-    if !matches!(variant, Pipeline::Inlined | Pipeline::Guarded | Pipeline::Generic | Pipeline::Apart) {
+    let inlines = variant == Pipeline::Inlined || variant.is_guarded() || variant.is_generic() || variant.is_apart();
+    if !inlines {
         return Ok(());
     }
     run(module, INLINE, &codegen::generic_machine()?, scalar_only())
@@ -116,7 +117,7 @@ pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<
     let machine = codegen::generic_machine()?;
     let pipeline = match variant {
         Pipeline::O2 => "default<O2>",
-        Pipeline::Apart => KEEP_TYPES,
+        Pipeline::Apart | Pipeline::GuardedApart | Pipeline::GenericApart => KEEP_TYPES,
         Pipeline::Inlined
         | Pipeline::O1
         | Pipeline::Outlined
