@@ -284,6 +284,7 @@ impl<'ctx> Session<'ctx> {
     fn prepare(&mut self, job: &Derive<'_>, entries: &[Entry], team: Team, notes: &mut Notes) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         rules::solvers::replace(&module, job.solvers)?;
+        rules::lapack::enter(&module, job.symbol)?;
         cuda_threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
@@ -389,6 +390,7 @@ impl<'ctx> Session<'ctx> {
         let (for_fortran, others): (Vec<_>, Vec<_>) =
             renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
         linkage::rename_declarations(&module, &others);
+        rules::lapack::call_rules(&module, &others);
         let plain = (!for_fortran.is_empty()).then(|| module.clone());
         linkage::rename_declarations(&module, &for_fortran);
         for each in std::iter::once(&module).chain(&plain) {
@@ -404,7 +406,11 @@ impl<'ctx> Session<'ctx> {
 
     fn loaded(&self) -> Result<Response> {
         let module = self.module()?;
-        Ok(Response::Loaded { functions: linkage::defined(module), undefined: linkage::undefined(module) })
+        Ok(Response::Loaded {
+            functions: linkage::defined(module),
+            undefined: linkage::undefined(module),
+            drivers: rules::lapack::bodies(module),
+        })
     }
 
     fn collect_rules(
