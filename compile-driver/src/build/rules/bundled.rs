@@ -75,6 +75,8 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/gsl_vector.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
+    "include/ffgrad/rules/lapack_geev.h",
+    "include/ffgrad/rules/lapack_svd.h",
     "include/ffgrad/rules/values.h",
     "include/openmp/omp.h",
     "include/stdcxx/bits/std_function.h",
