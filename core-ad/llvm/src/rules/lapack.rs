@@ -5,11 +5,12 @@
 //! ```
 //!
 //! A derivative of their code would take a minute to build, where the rule takes a second. The body stays what it is and is called for
-//! values alone. Whether a body is LAPACK's is seen by what it calls; a function that merely has the name is differentiated as code.
+//! values alone, and is kept away from Enzyme. Whether a body is LAPACK's is seen by what it calls; a function that merely has the name is differentiated as code.
 
 use super::rule::text;
 use crate::ir::{self, Op, Result, Value};
-use inkwell::module::Module;
+use crate::llvm::{debug_info, linkage, pipelines};
+use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind;
@@ -115,14 +116,16 @@ fn bits(value: Value) -> u32 {
     unsafe { LLVMGetIntTypeWidth(value.ty()) }
 }
 
-/// Lets the callers of drivers call what `renamed` names in their place. LAPACK's own bodies call one another as before.
-pub fn call_rules(module: &Module<'_>, renamed: &[(String, String)]) {
+/// Lets the callers of drivers call what `renamed` names in their place, and returns the drivers' names. LAPACK's own bodies call one
+/// another as before.
+pub fn call_rules(module: &Module<'_>, renamed: &[(String, String)]) -> Vec<String> {
     let bodies: Vec<FunctionValue<'_>> = ir::functions(module).into_iter().filter(|&f| is_driver(f)).collect();
     let own: HashSet<ir::Block> = bodies.iter().flat_map(|&body| ir::blocks(body)).collect();
-    for (body, (_, rule)) in bodies.iter().filter_map(|body| {
+    let mut names = Vec::new();
+    for body in &bodies {
         let name = text(body.get_name());
-        Some((body, renamed.iter().find(|(old, _)| *old == name)?))
-    }) {
+        let Some((_, rule)) = renamed.iter().find(|(old, _)| *old == name) else { continue };
+        names.push(name);
         let rule = module.get_function(rule).unwrap_or_else(|| module.add_function(rule, body.get_type(), None));
         let (old, new) = (Value(body.as_value_ref()), Value(rule.as_value_ref()));
         for user in old.users().into_iter().filter(|u| u.is_instruction() && !own.contains(&u.parent())) {
@@ -134,7 +137,11 @@ pub fn call_rules(module: &Module<'_>, renamed: &[(String, String)]) {
             }
         }
     }
+    names
 }
+
+/// How the body of a driver is called that is differentiated itself.
+const BODY: &str = "ffgrad.body.";
 
 /// The function that is differentiated may be a driver: then it has the rule's derivative, too.
 pub fn enter<'ctx>(module: &Module<'ctx>, symbol: &str) -> Result<()> {
@@ -143,7 +150,7 @@ pub fn enter<'ctx>(module: &Module<'ctx>, symbol: &str) -> Result<()> {
     if !is_driver(body) {
         return Ok(());
     }
-    body.as_global_value().set_name(&format!("ffgrad.body.{symbol}"));
+    body.as_global_value().set_name(&format!("{BODY}{symbol}"));
     let entry = module.add_function(symbol, body.get_type(), None);
     let builder = module.get_context().create_builder();
     builder.position_at_end(module.get_context().append_basic_block(entry, ""));
@@ -158,4 +165,76 @@ pub fn enter<'ctx>(module: &Module<'ctx>, symbol: &str) -> Result<()> {
         };
     }
     Ok(())
+}
+
+/// Takes the bodies of drivers, with all that they call, out of a module: Enzyme and the passes around it would look at much code that is
+/// not differentiated. They come back by [`link_in_module`](Module::link_in_module). `None` where they stay: there are none, or variables
+/// of theirs are others' too.
+pub fn take_apart<'ctx>(module: &Module<'ctx>, drivers: &[String]) -> Result<Option<Module<'ctx>>> {
+    let body = |name: &String| module.get_function(&format!("{BODY}{name}")).or_else(|| module.get_function(name));
+    let found: Vec<_> = drivers.iter().filter_map(body).filter(|f| f.count_basic_blocks() > 0).collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let apart = alone(module, &found)?;
+    let moved: Vec<_> = found.into_iter().map(|body| Moved::of(module, body)).collect();
+    let rest = module.clone();
+    pipelines::drop_unused(&rest)?;
+    let others = variables(&rest);
+    if variables(&apart).iter().any(|name| name.is_empty() || others.contains(name)) {
+        moved.into_iter().for_each(Moved::undo);
+        return Ok(None);
+    }
+    pipelines::drop_unused(module)?;
+    Ok(Some(apart))
+}
+
+/// A module of these functions and what they need.
+fn alone<'ctx>(module: &Module<'ctx>, found: &[FunctionValue<'ctx>]) -> Result<Module<'ctx>> {
+    let apart = module.clone();
+    for list in ["llvm.global_ctors", "llvm.global_dtors", "llvm.used", "llvm.compiler.used"] {
+        if let Some(list) = apart.get_global(list) {
+            // SAFETY: nothing refers to these lists.
+            unsafe { LLVMDeleteGlobal(list.as_value_ref()) };
+        }
+    }
+    let names: Vec<String> = found.iter().map(|f| text(f.get_name())).collect();
+    linkage::keep_only_named(&apart, &names.iter().map(String::as_str).collect::<Vec<_>>());
+    pipelines::drop_unused(&apart)?;
+    debug_info::strip(&apart);
+    Ok(apart)
+}
+
+/// Names of variables that have a value here and may change.
+fn variables(module: &Module<'_>) -> HashSet<String> {
+    let change = module.get_globals().filter(|g| !g.is_declaration() && !g.is_constant());
+    change.map(|g| text(g.get_name())).filter(|name| !name.starts_with("llvm.")).collect()
+}
+
+/// A body in whose place there is a declaration.
+struct Moved<'ctx> {
+    body: FunctionValue<'ctx>,
+    declaration: FunctionValue<'ctx>,
+    linkage: Linkage,
+}
+
+impl<'ctx> Moved<'ctx> {
+    fn of(module: &Module<'ctx>, body: FunctionValue<'ctx>) -> Self {
+        let (name, linkage) = (text(body.get_name()), body.get_linkage());
+        body.as_global_value().set_name("ffgrad.gone");
+        let declaration = module.add_function(&name, body.get_type(), None);
+        declaration.set_call_conventions(body.get_call_conventions());
+        body.replace_all_uses_with(declaration);
+        body.set_linkage(Linkage::Internal);
+        Moved { body, declaration, linkage }
+    }
+
+    fn undo(self) {
+        let name = text(self.declaration.get_name());
+        self.declaration.replace_all_uses_with(self.body);
+        // SAFETY: nothing refers to the declaration any more.
+        unsafe { self.declaration.delete() };
+        self.body.as_global_value().set_name(&name);
+        self.body.set_linkage(self.linkage);
+    }
 }
