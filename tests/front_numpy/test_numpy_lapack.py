@@ -232,3 +232,83 @@ dgels_("N", &m, &n, &one, a, &m, b, &m, work, &size, &info);
 sum = b[2] * b[2];
 """
     assert np.isnan(compiled(write, body, 9).grad(np.linspace(0.1, 0.9, 9))).any()
+
+
+def svd_of_diagonal(write: Write, use: str) -> np.ndarray:
+    """The gradient of what is made of the decomposition of diag(2, 2, 5) with a row of zeros below."""
+    body = """
+double a[12], s[3], u[16], vt[9], work[100];
+int m = 4, n = 3, size = 100, info;
+for (int i = 0; i < 12; i++) a[i] = x[i];
+dgesvd_("A", "S", &m, &n, a, &m, s, u, &m, vt, &n, work, &size, &info);
+"""
+    a = np.zeros((3, 4))
+    a[:, :3] = np.diag([2.0, 2.0, 5.0])
+    return np.asarray(compiled(write, body + use, 12).grad(a.ravel()))
+
+
+def test_equal_singular_values(write: Write) -> None:
+    """As for equal eigenvalues; the last column of a whole U is the only one of its kind, and has a derivative."""
+    a = np.zeros((3, 4))
+    a[:, :3] = np.diag([2.0, 2.0, 5.0])
+    squares = svd_of_diagonal(write, "for (int i = 0; i < 3; i++) sum += s[i] * s[i];")
+    np.testing.assert_allclose(squares, 2 * a.ravel(), rtol=1e-12)
+    assert np.isnan(svd_of_diagonal(write, "sum = (u[4] + 2 * u[5]) * (u[8] + 3 * u[9]);")).any()
+    last = svd_of_diagonal(write, "sum = u[12] * u[15] + u[13] * u[15] * 3;")
+    np.testing.assert_allclose(last.reshape(3, 4)[:, 3], [-0.5, -1.5, 0], atol=1e-12)
+
+
+def test_what_more_columns_of_a_whole_basis_do_among_themselves_has_no_derivative(write: Write) -> None:
+    """Two further columns of U; a function of the space that they span, of the first ones alone, has one."""
+    body = """
+double a[4], s, u[16], vt, work[100];
+int m = 4, n = 1, size = 100, info;
+for (int i = 0; i < 4; i++) a[i] = x[i];
+dgesvd_("A", "N", &m, &n, a, &m, &s, u, &m, &vt, &n, work, &size, &info);
+"""
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    assert np.isnan(compiled(write, body + "sum = u[4] * u[9];", 4).grad(x)).any()
+    unit = x / np.sqrt(30)
+    expected = 2 * unit[0] * (np.eye(4)[0] - unit[0] * unit) / np.sqrt(30)
+    np.testing.assert_allclose(compiled(write, body + "sum = u[0] * u[0];", 4).grad(x), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("a", [np.diag([2.0, 2.0, 5.0]), np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 3]])])
+def test_equal_eigenvalues_of_general_matrices_have_no_derivative(write: Write, a: np.ndarray) -> None:
+    """With two eigenvectors, or with one; what depends on the third alone has a derivative."""
+    body = """
+double a[9], wr[3], wi[3], vr[9], work[100];
+int n = 3, size = 100, info;
+for (int i = 0; i < 9; i++) a[i] = x[i];
+dgeev_("N", "V", &n, a, &n, wr, wi, vr, &n, vr, &n, work, &size, &info);
+"""
+    assert np.isnan(compiled(write, body + "sum = wr[0];", 9).grad(a.ravel())).any()
+    assert np.isnan(compiled(write, body + "sum = (vr[0] + 2 * vr[1]) * (vr[3] + vr[4]);", 9).grad(a.ravel())).any()
+    last = np.zeros(9)
+    last[8] = 1
+    np.testing.assert_allclose(compiled(write, body + "sum = wr[2];", 9).grad(a.ravel()), last, atol=1e-9)
+
+
+def test_single_precision(write: Write) -> None:
+    """Singular values and complex eigenvalues, against those of double precision."""
+    body = """
+T a[9], s[3], wr[3], wi[3], u[9], vt[9], work[100];
+int n = 3, size = 100, info;
+for (int i = 0; i < 9; i++) a[i] = x[i];
+GESVD("S", "S", &n, &n, a, &n, s, u, &n, vt, &n, work, &size, &info);
+T sum = s[0] * u[1] * vt[0] + s[2];
+for (int i = 0; i < 9; i++) a[i] = x[i];
+GEEV("N", "V", &n, a, &n, wr, wi, vt, &n, vt, &n, work, &size, &info);
+return sum + wr[0] * wr[0] + wi[0] + vt[0] * vt[1] + vt[3] * vt[4] + vt[6] * vt[7];
+"""
+    declared = """
+void GESVD(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*, const int*, int*);
+void GEEV(const char*, const char*, const int*, T*, const int*, T*, T*, T*, const int*, T*, const int*, T*, const int*, int*);
+"""
+    x = np.array([[0.3, -1.2, 0.1], [1.0, 0.4, -0.2], [0.5, 0.1, -0.9]])
+    gradients = []
+    for kind, letter in ((np.float64, "d"), (np.float32, "s")):
+        text = f"{declared}T f(const T* x) {{{body}}}\n".replace("GESVD", f"{letter}gesvd_").replace("GEEV", f"{letter}geev_")
+        text = f"typedef {'double' if letter == 'd' else 'float'} T;\n{text}"
+        gradients.append(enzyme(write(text), "f", "x[9] -> return").grad(x.ravel().astype(kind)))
+    np.testing.assert_allclose(gradients[1], gradients[0], rtol=2e-4, atol=2e-5)

@@ -155,14 +155,6 @@ double f(const double* x) {
     np.testing.assert_allclose(enzyme(write(text), "f", "x[9] -> return").grad(x), gradient, rtol=1e-12)
 
 
-def test_a_driver_may_be_the_function_itself(write: Write) -> None:
-    """Without a caller."""
-    body = JACOBI.replace("INT", "int").replace("RETURNS", "void").replace("RETURN;", "return;")
-    signature = "job, uplo, n, inout a[9], lda, w[3], work[64], lwork, info[1] -> w"
-    pytest.importorskip("numpy")
-    del body, signature
-
-
 def test_users_derivatives_take_precedence(write: Write) -> None:
     """Over the rule for a driver."""
     rule = """
