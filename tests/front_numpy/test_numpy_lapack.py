@@ -308,7 +308,9 @@ void GEEV(const char*, const char*, const int*, T*, const int*, T*, T*, T*, cons
     x = np.array([[0.3, -1.2, 0.1], [1.0, 0.4, -0.2], [0.5, 0.1, -0.9]])
     gradients = []
     for kind, letter in ((np.float64, "d"), (np.float32, "s")):
-        text = f"{declared}T f(const T* x) {{{body}}}\n".replace("GESVD", f"{letter}gesvd_").replace("GEEV", f"{letter}geev_")
+        text = f"{declared}T f(const T* x) {{{body}}}\n".replace("GESVD", f"{letter}gesvd_").replace(
+            "GEEV", f"{letter}geev_"
+        )
         text = f"typedef {'double' if letter == 'd' else 'float'} T;\n{text}"
         gradients.append(enzyme(write(text), "f", "x[9] -> return").grad(x.ravel().astype(kind)))
     np.testing.assert_allclose(gradients[1], gradients[0], rtol=2e-4, atol=2e-5)

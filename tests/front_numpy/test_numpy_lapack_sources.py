@@ -101,7 +101,9 @@ def expected(x: np.ndarray) -> np.ndarray:
 
     h = 1e-5
     steps = h * np.eye(9)
-    return np.array([(8 * (total(x + s) - total(x - s)) - total(x + 2 * s) + total(x - 2 * s)) / (12 * h) for s in steps])
+    return np.array(
+        [(8 * (total(x + s) - total(x - s)) - total(x + 2 * s) + total(x - 2 * s)) / (12 * h) for s in steps]
+    )
 
 
 DIAGONAL = np.diag([1.0, 2.0, 5.0]).ravel()

@@ -148,10 +148,11 @@ pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
 
 /// Whether one returns nothing and the other the integer that C translations of subroutines return.
 fn is_subroutine(one: LLVMTypeRef, other: LLVMTypeRef) -> bool {
-    // SAFETY: live types; the width is asked of an integer.
-    let is_void = |ty| unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVoidTypeKind };
-    let is_int =
-        |ty| unsafe { LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 32 };
+    // SAFETY: a live type.
+    let kind = |ty| unsafe { LLVMGetTypeKind(ty) };
+    let is_void = |ty| kind(ty) == LLVMTypeKind::LLVMVoidTypeKind;
+    // SAFETY: asked of integers only.
+    let is_int = |ty| kind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && unsafe { LLVMGetIntTypeWidth(ty) } == 32;
     (is_void(one) && is_int(other)) || (is_int(one) && is_void(other))
 }
 
