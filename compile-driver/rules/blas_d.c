@@ -12,6 +12,8 @@
 #include <ffgrad/rules/blas_names.h>
 #include <ffgrad/rules/lapack.h>
 #include <ffgrad/rules/lapack_eigen.h>
+#include <ffgrad/rules/lapack_svd.h>
+#include <ffgrad/rules/lapack_geev.h>
 
 FFGRAD_LIBRARY(blas)
 FFGRAD_REPLACES(daxpy_, ffgrad_daxpy_)
@@ -41,6 +43,9 @@ FFGRAD_REPLACES(dgesv_, ffgrad_dgesv_)
 FFGRAD_REPLACES(dsyev_, ffgrad_dsyev_)
 FFGRAD_REPLACES(dsyevd_, ffgrad_dsyevd_)
 FFGRAD_REPLACES(dgels_, ffgrad_dgels_)
+FFGRAD_REPLACES(dgesvd_, ffgrad_dgesvd_)
+FFGRAD_REPLACES(dgesdd_, ffgrad_dgesdd_)
+FFGRAD_REPLACES(dgeev_, ffgrad_dgeev_)
 FFGRAD_REPLACES(LAPACKE_dpotrf, ffgrad_LAPACKE_dpotrf)
 FFGRAD_REPLACES(LAPACKE_dpotrs, ffgrad_LAPACKE_dpotrs)
 FFGRAD_REPLACES(LAPACKE_dposv, ffgrad_LAPACKE_dposv)
@@ -50,3 +55,6 @@ FFGRAD_REPLACES(LAPACKE_dgesv, ffgrad_LAPACKE_dgesv)
 FFGRAD_REPLACES(LAPACKE_dsyev, ffgrad_LAPACKE_dsyev)
 FFGRAD_REPLACES(LAPACKE_dsyevd, ffgrad_LAPACKE_dsyevd)
 FFGRAD_REPLACES(LAPACKE_dgels, ffgrad_LAPACKE_dgels)
+FFGRAD_REPLACES(LAPACKE_dgesvd, ffgrad_LAPACKE_dgesvd)
+FFGRAD_REPLACES(LAPACKE_dgesdd, ffgrad_LAPACKE_dgesdd)
+FFGRAD_REPLACES(LAPACKE_dgeev, ffgrad_LAPACKE_dgeev)

@@ -12,6 +12,8 @@
 #include <ffgrad/rules/blas_names.h>
 #include <ffgrad/rules/lapack.h>
 #include <ffgrad/rules/lapack_eigen.h>
+#include <ffgrad/rules/lapack_svd.h>
+#include <ffgrad/rules/lapack_geev.h>
 
 FFGRAD_LIBRARY(blas)
 FFGRAD_REPLACES(saxpy_, ffgrad_saxpy_)
@@ -41,6 +43,9 @@ FFGRAD_REPLACES(sgesv_, ffgrad_sgesv_)
 FFGRAD_REPLACES(ssyev_, ffgrad_ssyev_)
 FFGRAD_REPLACES(ssyevd_, ffgrad_ssyevd_)
 FFGRAD_REPLACES(sgels_, ffgrad_sgels_)
+FFGRAD_REPLACES(sgesvd_, ffgrad_sgesvd_)
+FFGRAD_REPLACES(sgesdd_, ffgrad_sgesdd_)
+FFGRAD_REPLACES(sgeev_, ffgrad_sgeev_)
 FFGRAD_REPLACES(LAPACKE_spotrf, ffgrad_LAPACKE_spotrf)
 FFGRAD_REPLACES(LAPACKE_spotrs, ffgrad_LAPACKE_spotrs)
 FFGRAD_REPLACES(LAPACKE_sposv, ffgrad_LAPACKE_sposv)
@@ -50,3 +55,6 @@ FFGRAD_REPLACES(LAPACKE_sgesv, ffgrad_LAPACKE_sgesv)
 FFGRAD_REPLACES(LAPACKE_ssyev, ffgrad_LAPACKE_ssyev)
 FFGRAD_REPLACES(LAPACKE_ssyevd, ffgrad_LAPACKE_ssyevd)
 FFGRAD_REPLACES(LAPACKE_sgels, ffgrad_LAPACKE_sgels)
+FFGRAD_REPLACES(LAPACKE_sgesvd, ffgrad_LAPACKE_sgesvd)
+FFGRAD_REPLACES(LAPACKE_sgesdd, ffgrad_LAPACKE_sgesdd)
+FFGRAD_REPLACES(LAPACKE_sgeev, ffgrad_LAPACKE_sgeev)

@@ -525,6 +525,9 @@ pub enum Response {
         functions: Vec<String>,
         /// Symbols that are used and not defined, LLVM's intrinsics among them.
         undefined: Vec<String>,
+        /// LAPACK's drivers among the functions, by name and body.
+        #[serde(default)]
+        drivers: Vec<String>,
     },
     /// After `Symbols`.
     Symbols {

@@ -6,7 +6,7 @@ use crate::build::frontend::language::{self, Compiled};
 use crate::build::implicit::{self, Program};
 use crate::build::link::libraries;
 use crate::build::refusal::crash::Scene;
-use crate::build::rules::{Prepared, bundled};
+use crate::build::rules::{Loaded, Prepared, bundled};
 use crate::build::worker::Worker;
 use crate::build::{checkpoint, folder, frontend, kept_worker, key, link, mpi, openmp, rules, symbol};
 use crate::cache::{self, Lock, Staging, entry};
@@ -226,7 +226,7 @@ fn attempt(
         compiled.commands.extend(programs.iter().map(|program| program.command.clone()));
         solvers.extend(programs.iter().map(|program| program.solver.clone()));
     }
-    let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())?;
+    let mut rules = rules::prepare(context, worker, &compiled.modules, &loaded, staging.path())?;
     let (mut prototype, mut single_precision) = describe(worker, spec, &symbol)?;
     let adapter = frontend::adapter::write(spec, &prototype, staging.path())?;
     if early.is_some() && early != adapter {
@@ -265,7 +265,7 @@ fn loaded_anew(
         true => load(context, worker, &compiled.modules, openmp::around_engine(context)?)?,
         false => add_programs(context, worker, compiled, programs)?,
     };
-    rules::prepare(context, worker, &compiled.modules, &loaded.undefined, staging.path())
+    rules::prepare(context, worker, &compiled.modules, &loaded, staging.path())
 }
 
 /// Compiles the sources, those of a folder from what the search for them has left.
@@ -283,19 +283,12 @@ fn compile(
     }
 }
 
-/// What the sources define and what they use without defining it.
-#[derive(Default)]
-struct Loaded {
-    functions: Vec<String>,
-    undefined: Vec<String>,
-}
-
 fn load(context: &Context<'_>, worker: &mut Worker, modules: &[PathBuf], openmp: Option<OpenMp>) -> Result<Loaded> {
     let checkpoint = checkpoint::places(context.spec)?;
     let (renamed, library, external) = (Vec::new(), Vec::new(), Vec::new());
     let request = Request::Load { modules: modules.to_vec(), renamed, library, external, openmp, checkpoint };
     match worker.request(&request)? {
-        Response::Loaded { functions, undefined } => Ok(Loaded { functions, undefined }),
+        Response::Loaded { functions, undefined, drivers } => Ok(Loaded { functions, undefined, drivers }),
         _ => Ok(Loaded::default()),
     }
 }

@@ -31,6 +31,10 @@ pub struct Session<'ctx> {
     plain: Option<Module<'ctx>>,
     /// Rules whose shims are in the module that Enzyme has.
     installed: Vec<rules::Installed<'ctx>>,
+    /// Bodies of LAPACK's drivers, whose callers have a rule for them.
+    drivers: Vec<String>,
+    /// The same with what they call, where that module does not have them.
+    apart: Option<Module<'ctx>>,
     /// What is wrong on the user's side, if the last job failed for that.
     refusal: Option<Box<Diagnosis>>,
     /// What takes the place of OpenMP's runtime.
@@ -49,6 +53,8 @@ impl<'ctx> Session<'ctx> {
             module: None,
             plain: None,
             installed: Vec::new(),
+            drivers: Vec::new(),
+            apart: None,
             refusal: None,
             openmp: None,
             checkpoints: Vec::new(),
@@ -149,6 +155,9 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, checkpoint, output, ir } => {
                 let module = self.read_ir(&input)?;
+                if let Some(apart) = &self.apart {
+                    module.link_in_module(apart.clone()).map_err(|e| e.to_string())?;
+                }
                 caught::finish(&module, self.context)?;
                 let around = pipeline::Job::after_enzyme(&codegen);
                 pipeline::after_enzyme(&module, &around)?;
@@ -284,6 +293,7 @@ impl<'ctx> Session<'ctx> {
     fn prepare(&mut self, job: &Derive<'_>, entries: &[Entry], team: Team, notes: &mut Notes) -> Result<Module<'ctx>> {
         let module = self.user_code(job.symbol, job.kernel)?;
         rules::solvers::replace(&module, job.solvers)?;
+        rules::lapack::enter(&module, job.symbol)?;
         cuda_threads::check_entries(&module, entries)?;
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
@@ -292,6 +302,8 @@ impl<'ctx> Session<'ctx> {
         let parts_of_rules = rules::parts(&given);
         let inactive = [rules::inactive::symbols(&module, job.inactive), declared_inactive].concat();
         let inactive = pipelines::drop_unreachable(&module, job.symbol, &parts_of_rules, inactive)?;
+        self.apart = rules::lapack::take_apart(&module, &self.drivers)?;
+        self.apart.iter().try_for_each(fortran_runtime::silence)?;
         crash_trace::step("making calls direct");
         indirect_calls::make_direct(&module, job.pipeline.is_apart())?;
         crash_trace::step("building entry points");
@@ -390,6 +402,7 @@ impl<'ctx> Session<'ctx> {
         let (for_fortran, others): (Vec<_>, Vec<_>) =
             renamed.iter().cloned().partition(|(_, new)| fortran_runtime::is_rule(new));
         linkage::rename_declarations(&module, &others);
+        self.drivers = rules::lapack::call_rules(&module, &others);
         let plain = (!for_fortran.is_empty()).then(|| module.clone());
         linkage::rename_declarations(&module, &for_fortran);
         for each in std::iter::once(&module).chain(&plain) {
@@ -405,7 +418,11 @@ impl<'ctx> Session<'ctx> {
 
     fn loaded(&self) -> Result<Response> {
         let module = self.module()?;
-        Ok(Response::Loaded { functions: linkage::defined(module), undefined: linkage::undefined(module) })
+        Ok(Response::Loaded {
+            functions: linkage::defined(module),
+            undefined: linkage::undefined(module),
+            drivers: rules::lapack::bodies(module),
+        })
     }
 
     fn collect_rules(

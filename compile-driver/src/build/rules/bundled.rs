@@ -75,6 +75,8 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/gsl_vector.h",
     "include/ffgrad/rules/lapack.h",
     "include/ffgrad/rules/lapack_eigen.h",
+    "include/ffgrad/rules/lapack_geev.h",
+    "include/ffgrad/rules/lapack_svd.h",
     "include/ffgrad/rules/values.h",
     "include/openmp/omp.h",
     "include/stdcxx/bits/std_function.h",
@@ -98,11 +100,12 @@ pub struct Selection {
     pub needs_blas: bool,
 }
 
-/// Chooses rules for the functions that a module uses and does not define. Functions in `except` are the user's business.
-pub fn select(undefined: &[String], except: &dyn Fn(&str) -> bool) -> Selection {
+/// Chooses rules for the functions that a module uses and does not define, and for `drivers`, which it defines as LAPACK does. Functions
+/// in `except` are the user's business.
+pub fn select(undefined: &[String], drivers: &[String], except: &dyn Fn(&str) -> bool) -> Selection {
     let mut selection = Selection::default();
     for file in FILES {
-        let asked = |(old, _): &(&str, &str)| undefined.iter().any(|u| u == old) && !except(old);
+        let asked = |(old, _): &(&str, &str)| undefined.iter().chain(drivers).any(|u| u == old) && !except(old);
         let renamed: Vec<_> = replacements(file.text).filter(asked).collect();
         if !renamed.is_empty() {
             selection.files.push(file.name);
@@ -222,16 +225,16 @@ mod tests {
     #[test]
     fn only_the_rules_asked_for_are_chosen() {
         let all = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-        assert_eq!(select(&all(&["sin", "malloc"]), &|_| false), Selection::default());
-        let chosen = select(&all(&["sin", "lgamma"]), &|_| false);
+        assert_eq!(select(&all(&["sin", "malloc"]), &[], &|_| false), Selection::default());
+        let chosen = select(&all(&["sin", "lgamma"]), &[], &|_| false);
         assert_eq!(chosen.files, ["gamma.c"]);
         assert_eq!(chosen.renamed, [("lgamma".to_owned(), "ffgrad_lgamma".to_owned())]);
-        assert_eq!(select(&all(&["lgamma"]), &|n| n == "lgamma"), Selection::default());
+        assert_eq!(select(&all(&["lgamma"]), &[], &|n| n == "lgamma"), Selection::default());
     }
 
     #[test]
     fn a_rule_brings_those_that_it_calls() {
-        let chosen = select(&["gsl_cdf_chisq_P".to_owned()], &|_| false);
+        let chosen = select(&["gsl_cdf_chisq_P".to_owned()], &[], &|_| false);
         assert_eq!(chosen.files, ["gsl_ran.c", "gsl_sf.c"]);
         assert_eq!(chosen.renamed.len(), 1);
         for needed in FILES.iter().flat_map(|f| lines(f.text, "FFGRAD_NEEDS(")) {

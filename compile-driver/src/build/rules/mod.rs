@@ -31,6 +31,17 @@ pub struct Prepared {
     pub given: Vec<GivenRule>,
 }
 
+/// What the sources define and what they use without defining it.
+#[derive(Default)]
+pub struct Loaded {
+    /// What they define.
+    pub functions: Vec<String>,
+    /// What they do not.
+    pub undefined: Vec<String>,
+    /// LAPACK's drivers among what they define.
+    pub drivers: Vec<String>,
+}
+
 /// The option `derivatives` as the worker takes it.
 ///
 /// # Errors
@@ -69,7 +80,7 @@ pub fn given<'a>(spec: &'a Spec) -> Result<Vec<Derivative>> {
     spec.options.derivatives.iter().filter_map(functions).map(derivative).collect()
 }
 
-/// Checks what the user gave and adds what the library has for functions without a body.
+/// Checks what the user gave and adds what the library has for functions without a body, and for LAPACK's drivers (`drivers`).
 ///
 /// # Errors
 ///
@@ -78,7 +89,7 @@ pub fn prepare(
     context: &Context<'_>,
     worker: &mut Worker,
     modules: &[PathBuf],
-    undefined: &[String],
+    loaded: &Loaded,
     staging: &Path,
 ) -> Result<Prepared> {
     let options = &context.spec.options;
@@ -92,7 +103,12 @@ pub fn prepare(
         Err(other) => return Err(other),
     };
     let users = |name: &str| given.iter().any(|g| g.symbol == name) || options.inactive.iter().any(|i| i == name);
-    let selection = bundled::select(undefined, &users);
+    let own = options.libraries.iter().any(|l| OWN_BLAS.iter().any(|b| l.to_lowercase().contains(b)));
+    let Loaded { undefined, drivers, .. } = loaded;
+    // Their derivatives call BLAS; without one, their code is differentiated.
+    let has_blas = || own || toolchain::find_blas().is_ok();
+    let drivers = if !drivers.is_empty() && has_blas() { drivers.as_slice() } else { &[] };
+    let selection = bundled::select(undefined, drivers, &users);
     let mut library = Vec::new();
     let mut paths = Vec::new();
     for (i, path) in bundled::compile(context.tools, context.cache, &selection.files)?.iter().enumerate() {
@@ -103,7 +119,7 @@ pub fn prepare(
         paths.push(copy);
     }
     let mut prepared = Prepared { library, renamed: selection.renamed, given, ..Prepared::default() };
-    let mut undefined = undefined.to_vec();
+    let mut undefined = undefined.clone();
     if !paths.is_empty() {
         let renamed = prepared.renamed.clone();
         let openmp = openmp::around_engine(context)?;
@@ -114,7 +130,6 @@ pub fn prepare(
             undefined = now;
         }
     }
-    let own = options.libraries.iter().any(|l| OWN_BLAS.iter().any(|b| l.to_lowercase().contains(b)));
     if !own && (selection.needs_blas || undefined.iter().any(|u| is_blas(u))) {
         link_blas(&mut prepared, &undefined, selection.needs_blas)?;
     }

@@ -11,6 +11,9 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue, GlobalValue};
 use inkwell::{DLLStorageClass, GlobalVisibility};
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::{LLVMGetIntTypeWidth, LLVMGetTypeKind};
+use llvm_sys::prelude::LLVMTypeRef;
 
 /// Names Enzyme reads by convention (registered derivatives, inactive functions).
 fn is_reserved(name: &str) -> bool {
@@ -143,6 +146,16 @@ pub fn rename_declarations(module: &Module<'_>, renamed: &[(String, String)]) {
     }
 }
 
+/// Whether one returns nothing and the other the integer that C translations of subroutines return.
+fn is_subroutine(one: LLVMTypeRef, other: LLVMTypeRef) -> bool {
+    // SAFETY: a live type.
+    let kind = |ty| unsafe { LLVMGetTypeKind(ty) };
+    let is_void = |ty| kind(ty) == LLVMTypeKind::LLVMVoidTypeKind;
+    // SAFETY: asked of integers only.
+    let is_int = |ty| kind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && unsafe { LLVMGetIntTypeWidth(ty) } == 32;
+    (is_void(one) && is_int(other)) || (is_int(one) && is_void(other))
+}
+
 /// Calls that pass more than the body takes (Fortran's hidden lengths of character arguments, where the routine has the text as
 /// integers) lose the rest, so that they fit, can be inlined, and take the arguments that passes add.
 pub fn trim_arguments(module: &Module<'_>) {
@@ -160,19 +173,27 @@ pub fn trim_arguments(module: &Module<'_>) {
                 let call = LLVMGetUser(next);
                 next = LLVMGetNextUse(next);
                 let is_call = !LLVMIsACallInst(call).is_null() && LLVMGetCalledValue(call) == raw;
-                if !is_call || LLVMGetNumArgOperands(call) <= count {
+                let (wanted, returned) = (LLVMTypeOf(call), LLVMGetReturnType(ty.as_type_ref()));
+                if !is_call || LLVMGetNumArgOperands(call) < count {
+                    continue;
+                }
+                if LLVMGetNumArgOperands(call) == count && wanted == returned {
                     continue;
                 }
                 let mut arguments: Vec<_> = (0..count).map(|i| LLVMGetOperand(call, i)).collect();
                 let fits = |(i, &given)| LLVMTypeOf(given) == LLVMTypeOf(LLVMGetParam(raw, i));
-                if LLVMTypeOf(call) != LLVMGetReturnType(ty.as_type_ref()) || !(0..).zip(&arguments).all(fits) {
+                if !(wanted == returned || is_subroutine(wanted, returned)) || !(0..).zip(&arguments).all(fits) {
                     continue;
                 }
                 LLVMPositionBuilderBefore(builder.as_mut_ptr(), call);
                 let (values, ty) = (arguments.as_mut_ptr(), ty.as_type_ref());
                 let new = LLVMBuildCall2(builder.as_mut_ptr(), ty, raw, values, count, c"".as_ptr());
                 LLVMInstructionSetDebugLoc(new, LLVMInstructionGetDebugLoc(call));
-                LLVMReplaceAllUsesWith(call, new);
+                if wanted == returned {
+                    LLVMReplaceAllUsesWith(call, new);
+                } else if LLVMGetTypeKind(wanted) != LLVMTypeKind::LLVMVoidTypeKind {
+                    LLVMReplaceAllUsesWith(call, LLVMConstNull(wanted));
+                }
                 LLVMInstructionEraseFromParent(call);
             }
         }

@@ -24,6 +24,7 @@ mod shim;
 mod validate;
 
 pub mod inactive;
+pub mod lapack;
 pub mod lifetimes;
 pub mod newton_matrices;
 pub mod solvers;

@@ -11,7 +11,19 @@
  * not defined and has no derivative. */
 
 extern void F(syev)(const char *, const char *, const int *, T *, const int *, T *, T *, const int *, int *, size_t, size_t);
-int B(syev)(char job, char uplo, int n, T *a, int lda, T *w) {
+extern void F(syevd)(const char *, const char *, const int *, T *, const int *, T *, T *, const int *, int *, const int *, int *,
+                     size_t, size_t);
+static int B(library_syevd)(char job, char uplo, int n, T *a, int lda, T *w) {
+  int info = 0, size = 1 + 6 * n + 2 * n * n, count = 3 + 5 * n, *integers = malloc(count * sizeof(int));
+  T *work = B(room)(size);
+  F(syevd)(&job, &uplo, &n, a, &lda, w, work, &size, integers, &count, &info, 1, 1);
+  free(work);
+  free(integers);
+  return info;
+}
+/* divide: by the routine that divides and conquers. */
+int B(syev)(int divide, char job, char uplo, int n, T *a, int lda, T *w) {
+  if (divide) return B(library_syevd)(job, uplo, n, a, lda, w);
   int info = 0, size = -1;
   T best = 0;
   F(syev)(&job, &uplo, &n, a, &lda, w, &best, &size, &info, 1, 1);
@@ -34,16 +46,16 @@ static void B(over_gaps)(int n, const T *w, T *p, const T *q) {
       *x = i == j ? 0 : fabs(gap) > least ? *x / gap : depends ? (T)NAN : 0;
     }
 }
-int B(syev_fwd)(char job, char uplo, int n, T *a, T *da, int lda, T *w, T *dw) {
+int B(syev_fwd)(int divide, char job, char uplo, int n, T *a, T *da, int lda, T *w, T *dw) {
   T *v = B(room)(4L * n * n + n), *p = v + (long)n * n, *q = p + (long)n * n, *own = q + 2L * n * n;
   int upper = B(is)(uplo, 'U'), vectors = B(is)(job, 'V');
   B(keep_matrix)(v, n, n, a, lda);
-  int info = B(syev)(job, uplo, n, a, lda, w);
+  int info = B(syev)(divide, job, uplo, n, a, lda, w);
   if (info) {
     if (da) B(poison)(da, lda, n, n);
     if (dw) B(poison)(dw, n, n, 1);
   } else if (da) {
-    B(syev)('V', uplo, n, v, n, own);
+    B(syev)(divide, 'V', uplo, n, v, n, own);
     B(take)(p, upper, n, da, lda, 1);
     B(gemm)('T', 'N', n, n, n, 1, v, n, p, n, 0, q, n);
     B(gemm)('N', 'N', n, n, n, 1, q, n, v, n, 0, p, n);
@@ -62,15 +74,15 @@ int B(syev_fwd)(char job, char uplo, int n, T *a, T *da, int lda, T *w, T *dw) {
   return info;
 }
 /* info, the eigenvalues and the eigenvectors */
-void *B(syev_save)(char job, char uplo, int n, T *a, int lda, T *w, int *info) {
+void *B(syev_save)(int divide, char job, char uplo, int n, T *a, int lda, T *w, int *info) {
   T *saved = B(room)((long)n * n + n + 1);
   B(keep_matrix)(saved + n + 1, n, n, a, lda);
-  *info = B(syev)(job, uplo, n, a, lda, w);
-  B(syev)('V', uplo, n, saved + n + 1, n, saved + 1);
+  *info = B(syev)(divide, job, uplo, n, a, lda, w);
+  B(syev)(divide, 'V', uplo, n, saved + n + 1, n, saved + 1);
   saved[0] = *info;
   return saved;
 }
-void B(syev_rev)(char job, char uplo, int n, T *a, T *da, int lda, T *w, T *dw, void *saved) {
+void B(syev_rev)(int divide, char job, char uplo, int n, T *a, T *da, int lda, T *w, T *dw, void *saved) {
   T *info = saved, *own = info + 1, *v = own + n, *p = B(room)(2L * n * n), *q = p + (long)n * n;
   int upper = B(is)(uplo, 'U'), vectors = B(is)(job, 'V');
   if (da && *info != 0) B(poison)(da, lda, n, n);
@@ -250,7 +262,7 @@ void B(syev_)(const char *job, const char *uplo, const int *n, T *a, const int *
     *info = 0;
     return;
   }
-  *info = B(syev)(*job, *uplo, *n, a, *lda, w);
+  *info = B(syev)(0, *job, *uplo, *n, a, *lda, w);
 }
 void B(syevd_)(const char *job, const char *uplo, const int *n, T *a, const int *lda, T *w, T *work, const int *size,
                int *integers, const int *count, int *info) {
@@ -260,7 +272,7 @@ void B(syevd_)(const char *job, const char *uplo, const int *n, T *a, const int 
     *info = 0;
     return;
   }
-  *info = B(syev)(*job, *uplo, *n, a, *lda, w);
+  *info = B(syev)(1, *job, *uplo, *n, a, *lda, w);
 }
 void B(gels_)(const char *trans, const int *m, const int *n, const int *nrhs, T *a, const int *lda, T *b, const int *ldb,
               T *work, const int *size, int *info) {
@@ -325,13 +337,14 @@ int E(gesv)(int order, int n, int nrhs, T *a, int lda, int *ipiv, T *b, int ldb)
   B(rows_from)(order, n, nrhs, x, b, ldb);
   return info;
 }
-int E(syev)(int order, char job, char uplo, int n, T *a, int lda, T *w) {
+static int B(syev_by_rows)(int divide, int order, char job, char uplo, int n, T *a, int lda, T *w) {
   T *c = B(columns_of)(order, n, n, a, lda);
-  int info = B(syev)(job, uplo, n, c, STEP(order, n, lda), w);
+  int info = B(syev)(divide, job, uplo, n, c, STEP(order, n, lda), w);
   B(rows_from)(order, n, n, c, a, lda);
   return info;
 }
-int E(syevd)(int order, char job, char uplo, int n, T *a, int lda, T *w) { return E(syev)(order, job, uplo, n, a, lda, w); }
+int E(syev)(int order, char job, char uplo, int n, T *a, int lda, T *w) { return B(syev_by_rows)(0, order, job, uplo, n, a, lda, w); }
+int E(syevd)(int order, char job, char uplo, int n, T *a, int lda, T *w) { return B(syev_by_rows)(1, order, job, uplo, n, a, lda, w); }
 int E(gels)(int order, char trans, int m, int n, int nrhs, T *a, int lda, T *b, int ldb) {
   int most = m > n ? m : n;
   T *c = B(columns_of)(order, m, n, a, lda), *x = B(columns_of)(order, most, nrhs, b, ldb);
