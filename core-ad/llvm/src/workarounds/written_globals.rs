@@ -95,6 +95,7 @@ pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
     let moved = parameters::add(module, &functions, &locals);
     let addresses = begin(module, root, &locals);
     parameters::replace(module, root, &moved, &addresses, &locals);
+    parameters::keep_entries_last(module, &locals);
     Ok(())
 }
 

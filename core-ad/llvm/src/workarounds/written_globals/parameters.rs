@@ -2,8 +2,9 @@
 
 use super::{Locals, uses};
 use crate::ir::{Op, Value, blocks};
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTailCallKind::LLVMTailCallKindNone;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -25,6 +26,25 @@ pub fn add(module: &Module<'_>, functions: &[FunctionValue<'_>], locals: &Locals
         moved.insert(*function, (new, needs.clone()));
     }
     moved
+}
+
+/// Moves the entry points behind the moved functions, where these ask for derivatives themselves (those of solvers do, `core-ad/src/implicit/`):
+/// Enzyme goes through the module from the first function to the last, and does not differentiate a function with a request that still stands.
+pub fn keep_entries_last(module: &Module<'_>, locals: &Locals) {
+    let asks = |f: &FunctionValue<'_>, of: fn(&str) -> bool| {
+        let all = blocks(*f).into_iter().flat_map(|b| b.instructions());
+        all.into_iter().any(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && of(&name)))
+    };
+    let all: Vec<FunctionValue<'_>> = module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect();
+    if !all.iter().any(|f| asks(f, |name| name.contains("_implicit_"))) {
+        return;
+    }
+    let noinline = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
+    for entry in all.iter().filter(|f| asks(f, |name| name.ends_with("_ffgrad"))) {
+        // SAFETY: a live function with a body; the new one is live, too.
+        let new = unsafe { FunctionValue::new(widen(module.as_mut_ptr(), entry.as_value_ref(), &[], locals)) };
+        new.into_iter().for_each(|f| f.add_attribute(AttributeLoc::Function, noinline));
+    }
 }
 
 unsafe fn widen(module: LLVMModuleRef, old: LLVMValueRef, needs: &[usize], locals: &Locals) -> LLVMValueRef {
