@@ -7,6 +7,7 @@
  */
 #include <complex.h>
 #include <ffgrad/derivatives.h>
+#include <limits.h>
 #include <math.h>
 
 FFGRAD_REPLACES(llvm.tan.f64, ffgrad_tan)
@@ -21,6 +22,10 @@ FFGRAD_REPLACES(llvm.ldexp.f80.i32, ffgrad_ldexpl)
 FFGRAD_REPLACES(llvm.tan.f80, ffgrad_tanl)
 FFGRAD_REPLACES(llvm.atan2.f80, ffgrad_atan2l)
 FFGRAD_REPLACES(llvm.modf.f80, ffgrad_modfl)
+FFGRAD_REPLACES(llvm.fptosi.sat.i32.f64, ffgrad_int_of_double)
+FFGRAD_REPLACES(llvm.fptosi.sat.i64.f64, ffgrad_long_of_double)
+FFGRAD_REPLACES(llvm.fptosi.sat.i32.f32, ffgrad_int_of_float)
+FFGRAD_REPLACES(llvm.fptosi.sat.i64.f32, ffgrad_long_of_float)
 FFGRAD_REPLACES(remainderl, ffgrad_remainderl)
 FFGRAD_REPLACES(nextafter, ffgrad_nextafter)
 FFGRAD_REPLACES(remquo, ffgrad_remquo)
@@ -96,6 +101,15 @@ long double ffgrad_atan2l(long double y, long double x) {
   return atanl(y / x) + (x < 0 ? copysignl(pi, y) : 0);
 }
 long double ffgrad_remainderl(long double x, long double y) { return fmal(-rintl(x / y), y, x); }
+
+/* Fortran's INT: the nearest integer of the type where there is none, and 0 for not-a-number. Enzyme knows the conversion, and not the
+ * intrinsic, whose result it may take for a number. */
+#define TRUNCATED(name, integer, real, least, most) \
+  integer name(real x) { return x != x ? 0 : x >= -(real)least ? most : x <= (real)least ? least : (integer)x; }
+TRUNCATED(ffgrad_int_of_double, int, double, INT_MIN, INT_MAX)
+TRUNCATED(ffgrad_long_of_double, long, double, LONG_MIN, LONG_MAX)
+TRUNCATED(ffgrad_int_of_float, int, float, INT_MIN, INT_MAX)
+TRUNCATED(ffgrad_long_of_float, long, float, LONG_MIN, LONG_MAX)
 
 double ffgrad_nextafter(double x, double to) { return nextafter(x, to); }
 double ffgrad_nextafter_fwd(double x, double dx, double to, double dto, double *dy) {
