@@ -252,3 +252,38 @@ def test_what_is_right_at_one_value_is_not_taken_for_right_at_another(tmp_path: 
         gradient = f.grad(np.array([1.0, 3.0, 2.0]), x, argnums=1)
     assert np.isfinite(gradient).all()
     np.testing.assert_allclose(f.grad(a, np.array([0.5, -0.5, 1.5])), np.arange(1, 4) + 2 * a, rtol=1e-12)
+
+
+def test_work_that_is_skipped_in_memory_that_grows(tmp_path: Path) -> None:
+    """`realloc` needs the pipeline that keeps types apart; the one for special values prepares the code in the same way."""
+    source = tmp_path / "columns.c"
+    source.write_text(
+        r"""
+        #include <stdlib.h>
+        struct column { double *values; int count, room; };
+        static void push(struct column *c, double value) {
+          if (c->count == c->room) {
+            c->room = 2 * c->room + 1;
+            c->values = realloc(c->values, c->room * sizeof(double));
+          }
+          c->values[c->count++] = value;
+        }
+        void forward(const double *a, const double *b, double *x, int n) {
+          struct column c = {0, 0, 0};
+          for (int i = 0; i < n * n; i++) push(&c, a[i]);
+          for (int i = 0; i < n; i++) x[i] = b[i];
+          for (int k = 0; k < n; k++)
+            if (x[k] != 0) {
+              x[k] /= c.values[k * n + k];
+              for (int i = k + 1; i < n; i++) x[i] -= x[k] * c.values[i * n + k];
+            }
+          free(c.values);
+        }
+        """
+    )
+    f = enzyme(source, "forward", "a[n,n], b[n] -> x[n]")
+    a = np.array([[2.0, 0, 0], [0.5, 1.5, 0], [-0.3, 0.7, 2.5]])
+    for b in (np.array([1.0, 0.4, -0.2]), np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.testing.assert_allclose(f.jacobian(a, b, argnums=1), np.linalg.inv(a), rtol=1e-12, atol=1e-12)
