@@ -87,7 +87,8 @@ pub trait Engine {
         let narrow = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
         let narrow = Job { options: &narrow, ..*job };
         if bytes >= LARGE {
-            let share = job.timeout / 20 * u32::try_from(bytes / LARGE).unwrap_or(u32::MAX).min(5);
+            let times = u32::try_from(bytes / LARGE).unwrap_or(u32::MAX);
+            let share = job.timeout / 10 * times.min(3);
             let limit = if job.may_give_up { share } else { job.limit };
             match self.run(&Job { timeout: share, limit, ..narrow }) {
                 Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => {

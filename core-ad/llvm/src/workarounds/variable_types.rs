@@ -45,6 +45,32 @@ pub fn merge(module: &Module<'_>) {
         // SAFETY: nodes of the module's context.
         Some(unsafe { ty.map_or_else(|| self_tag(context, data), |ty| chain(context, data, NEUTRAL)[ty]) })
     });
+    type_characters(module, &all);
+}
+
+/// What is moved by single bytes, in a place without a name: characters that are joined (`'H = ' // TEXT`). LLVM makes a copy of that loop.
+fn type_characters(module: &Module<'_>, all: &[Value]) {
+    for access in all.iter().filter(|i| is_access(**i) && is_byte(**i)) {
+        let above = operands(attached(*access, c"tbaa")).get(1).copied();
+        let Some(data) = above.filter(|ty| all_data(*ty) == Some(*ty)) else { continue };
+        // SAFETY: a live instruction of the module, and nodes of its context.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let kind = LLVMGetMDKindIDInContext(context, c"tbaa".as_ptr(), 4);
+            LLVMSetMetadata(access.0, kind, chain(context, data, NEUTRAL)[0]);
+        }
+    }
+}
+
+/// Whether it is of a byte, or of flang's array of one.
+fn is_byte(access: Value) -> bool {
+    let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
+    // SAFETY: a type of the module, of which is asked what its kind has.
+    unsafe {
+        let is_array = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMArrayTypeKind;
+        let ty = if is_array { LLVMGetElementType(ty) } else { ty };
+        LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 8
+    }
 }
 
 fn is_access(i: Value) -> bool {
