@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from ffgrad.errors import DtypeError
 from ffgrad.numpy import enzyme
+from torture.faults.kills import ffgrad_command
 
 Write = Callable[..., Path]
 
@@ -94,3 +96,39 @@ def test_a_text_is_filled_up_beside_a_descriptor(source: Path) -> None:
     assert np.allclose(f.grad("squares", x, False, argnums=1), 2 * x)
     with pytest.raises(DtypeError, match="has 9 bytes, and the dummy has 8"):
         f("squares!!", x, True)
+
+
+def test_joined_characters_are_no_numbers(write: Write) -> None:
+    """LLVM makes copies of the loops over their bytes. The first pipeline takes them, so none of the slower ones is needed."""
+    text = """
+    subroutine warn(message)
+      character*(*) message
+      write (*, *) message
+    end subroutine
+    subroutine relax(x, y, n)
+      integer, intent(in) :: n
+      real(8), intent(in) :: x(n)
+      real(8), intent(out) :: y(n)
+      character(len=16) :: large, at
+      integer i
+      do i = 1, n
+        if (x(i) > 100) then
+          write (large, '(1PE15.6)') x(i)
+          write (at, '(I8)') i
+          call warn('THE VALUE ' // large // ' IS LARGER THAN ALLOWED, AT THE PLACE WITH THE NUMBER ' // at // &
+                    ' OF THE ARRAY THAT WAS GIVEN.  IT IS USED AS IT IS, WHICH MAY NOT BE WHAT IS WANTED HERE.')
+        end if
+        y(i) = sqrt(1 + x(i)**2)
+      end do
+    end subroutine
+    """
+    source = write(text, "relax.f90")
+    x = np.array([0.3, -2.0, 5.0])
+    f = enzyme(source, "relax", "x[n] -> y[n]")
+    np.testing.assert_allclose(f.jacobian(x), np.diag(x / np.sqrt(1 + x**2)), rtol=1e-12)
+    shown = subprocess.run(
+        [ffgrad_command(), "show", source, "relax", "-s", "x[n] -> y[n]", "--pipeline", "inlined", "--derivative"],
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 0, shown.stderr
