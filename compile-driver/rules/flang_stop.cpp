@@ -42,6 +42,14 @@ FFGRAD_REPLACES(_FortranAStopStatementText, ffgrad_stop_text)
   stop(is_error ? "ERROR STOP" : "STOP", 0, words, length < 150 ? (int)length : 150);
 }
 
+FFGRAD_REPLACES(_FortranAReportFatalUserError, ffgrad_stop_fatal)
+/* What flang finds wrong at run time: the variable of an assigned GOTO has no label. */
+[[noreturn]] void ffgrad_stop_fatal(const char *words, const char *, int) {
+  int length = 0;
+  while (length < 150 && words[length]) length++;
+  stop("fatal error:", 0, words, length);
+}
+
 FFGRAD_REPLACES(_FortranAExit, ffgrad_stop_exit)
 [[noreturn]] void ffgrad_stop_exit(int code) { stop("EXIT", code, nullptr, 0); }
 
