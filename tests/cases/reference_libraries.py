@@ -207,6 +207,10 @@ def blas_symmetric_single(X: Array, b: Array) -> tuple[Array, Array]:
     return (inverse.T @ b).astype(X.dtype), np.linalg.norm(inverse).astype(X.dtype)
 
 
+def aligned_memory(x: Array, y: Array) -> Array:
+    return np.triu(x @ x.T) @ y
+
+
 def lapack_inverse(S: Array, A: Array, R: Array, b: Array) -> tuple[Array, ...]:
     # columns first: the upper triangle there is the lower one here
     inverse = np.linalg.inv(_mirrored(S, False))
