@@ -12,6 +12,7 @@
  * Blocks have size classes (steps of 16 bytes up to 1 KiB, then four steps an octave), so that what a loop
  * frees is reused in the next iteration. The last block of a chunk grows and shrinks in place.
  */
+#include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -293,6 +294,20 @@ void *ffgrad_new_aligned(size_t size, size_t alignment) {
 void ffgrad_delete_aligned(void *block, size_t size, size_t alignment) {
   (void)size, (void)alignment;
   release(block);
+}
+
+/* C's functions for aligned memory, which `free` gives back as any other. */
+int ffgrad_posix_memalign(void **to, size_t alignment, size_t size) {
+  if (alignment < sizeof(void *) || (alignment & (alignment - 1)) || size > PTRDIFF_MAX / 4) return EINVAL;
+  void *block = alignment <= 16 ? allocate(size) : ffgrad_new_aligned(size, alignment);
+  if (!block) return ENOMEM;
+  *to = block;
+  return 0;
+}
+
+void *ffgrad_aligned_alloc(size_t alignment, size_t size) {
+  void *block = NULL;
+  return ffgrad_posix_memalign(&block, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) ? NULL : block;
 }
 
 /* Runs an entry point; what it allocated and did not free is gone afterwards. */

@@ -65,6 +65,20 @@ static void resize(Block *b, uint64_t *state) {
 }
 
 /* Many operations; some blocks are still held at the end. `args[0]` is the seed, `args[1]` how deep to nest. */
+/* Aligned memory of C's is given back by `free`, and grows by `realloc`. */
+static void aligned(void) {
+  for (size_t alignment = 8; alignment <= 256; alignment *= 2) {
+    void *at = NULL;
+    must(ffgrad_posix_memalign(&at, alignment, 100) == 0 && (uintptr_t)at % alignment == 0, "blocks are as aligned as asked for");
+    memset(at, 7, 100);
+    must((at = ffgrad_realloc(at, 5000)) && ((char *)at)[99] == 7, "aligned blocks grow");
+    ffgrad_free(at);
+    ffgrad_free(ffgrad_aligned_alloc(alignment, 64));
+  }
+  void *none = NULL;
+  must(ffgrad_posix_memalign(&none, 24, 8) == EINVAL && !none, "an alignment is a power of two");
+}
+
 static int32_t churn(void *const *args) {
   uint64_t state = (uintptr_t)args[0];
   Block blocks[64] = {{0}};
@@ -76,6 +90,7 @@ static int32_t churn(void *const *args) {
   }
   must(ffgrad_calloc(SIZE_MAX / 2, 4) == NULL && ffgrad_malloc(SIZE_MAX - 8) == NULL, "absurd sizes are refused");
   ffgrad_free(NULL);
+  aligned();
   if (args[1]) {
     void *const inner[2] = {(void *)(uintptr_t)(state >> 8), NULL};
     must(ffgrad_in_arena(churn, inner) == 0, "calls nest");

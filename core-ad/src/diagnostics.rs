@@ -3,7 +3,7 @@
 //! A [`Diagnosis`] has what happened, where in the user's source, and what to do next. The functions
 //! here read tool output; the driver adds the source line, since only it opens files.
 
-mod callees;
+pub mod callees;
 pub mod codes;
 pub mod enzyme;
 pub mod messages;

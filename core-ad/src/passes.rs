@@ -171,6 +171,14 @@ pub const PASSES: [PassInfo; 73] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "copy-elements",
+        file: "workarounds/copy_types.rs",
+        why: "Enzyme refuses copies of unknown type that the C++ library makes; notes the type that the function's name has for copy-types",
+        test: "cases/enzyme_bugs/merged_indices.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "lower-exceptions",
         file: "lowering/caught/mod.rs",
         why: "Enzyme drops the handlers of exceptions, and asks for derivatives of error messages; makes branches and inactive functions",
@@ -199,14 +207,6 @@ pub const PASSES: [PassInfo; 73] = [
         file: "workarounds/struct_copies.rs",
         why: "LLVM makes a difference of addresses of `n * sizeof(structure)`, the length of a copy: notes the size for struct-copies",
         test: "cases/enzyme_bugs/records.cpp",
-        stage: Stage::Prepare,
-        ..WORKAROUND
-    },
-    PassInfo {
-        name: "copy-elements",
-        file: "workarounds/copy_types.rs",
-        why: "Enzyme refuses copies of unknown type that the C++ library makes; notes the type that the function's name has for copy-types",
-        test: "cases/enzyme_bugs/merged_indices.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -168,6 +168,79 @@ def lapack_single(S: Array, b: Array) -> tuple[Array, Array]:
     return (np.tril(factor) + np.triu(S, 1)).astype(S.dtype), np.linalg.solve(full, b).astype(b.dtype)
 
 
+def _mirrored(a: Array, upper: bool) -> Array:
+    half = np.triu(a, 1) if upper else np.tril(a, -1)
+    return half + half.T + np.diag(np.diag(a))
+
+
+def blas_symmetric(A: Array, B: Array, C: Array, D: Array, alpha: Array, beta: Array) -> tuple[Array, Array]:
+    first, n = D[0], len(C)
+    C = np.where(np.triu(np.ones((n, n))) > 0, alpha * A @ A.T + beta * C, C)
+    C = np.where(np.tril(np.ones((n, n))) > 0, 0.5 * first.T @ first + C, C)
+    # columns first: the lower triangle there is the upper one here
+    C = np.where(np.triu(np.ones((n, n))) > 0, beta * (A @ B.T + B @ A.T) + alpha * C, C)
+    last = alpha * _mirrored(C, True) @ first
+    last = 0.25 * _mirrored(first, False) @ C + beta * last
+    last = alpha * np.tril(C) @ last
+    last = beta * ((np.triu(C, 1) + np.eye(n)).T @ last)
+    return C, np.stack([first, last])
+
+
+def blas_vectors(A: Array, W: Array, x: Array, y: Array, c: Array) -> tuple[Array, ...]:
+    n = len(x)
+    upper = np.triu(np.ones((n, n))) > 0
+    A = np.where(upper, A + c * np.outer(x[::-1], x[::-1]), A)
+    A = np.where(upper, A + 0.5 * (np.outer(x, y[::-1]) + np.outer(y[::-1], x)), A)
+    y = c * _mirrored(A, True) @ x[::-1] + 0.5 * y
+    x = np.triu(A).T @ x
+    y = np.linalg.solve(np.triu(A).T, y[::-1])[::-1]
+    x, y = c * x + 0.6 * y[::-1], (c * y[::-1] - 0.6 * x)[::-1]
+    x, y = y[::-1], x[::-1]
+    band = np.diag(W[:, 1]) + np.diag(W[1:, 0], -1) + np.diag(W[:-1, 2], 1)
+    y = c * band @ x + 0.5 * y
+    return A, x, y, np.sum(np.abs(y))
+
+
+def blas_symmetric_single(X: Array, b: Array) -> tuple[Array, Array]:
+    full = X.T.astype(np.float64) @ X.astype(np.float64) + np.eye(len(b))
+    inverse = np.triu(np.linalg.inv(full))
+    return (inverse.T @ b).astype(X.dtype), np.linalg.norm(inverse).astype(X.dtype)
+
+
+def aligned_memory(x: Array, y: Array) -> Array:
+    return np.triu(x @ x.T) @ y
+
+
+def lapack_inverse(S: Array, A: Array, R: Array, b: Array) -> tuple[Array, ...]:
+    # columns first: the upper triangle there is the lower one here
+    inverse = np.linalg.inv(_mirrored(S, False))
+    S = np.tril(inverse) + np.triu(S, 1)
+    unit = np.triu(np.linalg.inv(np.triu(R, 1) + np.eye(len(R))), 1) + np.tril(R)
+    return S, np.linalg.inv(A), unit, np.linalg.solve(np.tril(S), b)
+
+
+def lapack_band(A: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    band = np.triu(np.tril(A, 2), -1)
+    b = np.linalg.solve(band, b.T).T
+    b[0] = np.linalg.solve(band.T, b[0])
+    c = np.linalg.solve(np.triu(np.tril(A, 1), -1), c)
+    above = np.diag(np.diag(A, 1), 1)
+    definite = np.diag(4 + np.diag(A) ** 2) + above + above.T
+    return b, np.linalg.solve(definite, np.linalg.solve(definite, c))
+
+
+def lapack_norms(A: Array, X: Array, b: Array) -> tuple[Array, Array, Array]:
+    M = A.T
+    upper, lower = _mirrored(M, True), _mirrored(M, False)
+    band = np.array([[M[2, 0], M[1, 1], M[0, 2]], [0, M[2, 1], M[1, 2]], [0, 0, M[2, 2]]])
+    norms = [np.max(np.abs(M)), np.linalg.norm(M, 1), np.linalg.norm(M, np.inf), np.linalg.norm(M)]
+    norms += [np.linalg.norm(upper, 1), np.linalg.norm(lower), np.linalg.norm(np.triu(M), np.inf)]
+    norms += [np.linalg.norm(np.tril(M, -1) + np.eye(3)), np.linalg.norm(band, 1)]
+    target = np.append(b, np.full(X.shape[1] - len(b), 0.5))
+    fit = np.linalg.lstsq(X.T, target, rcond=None)[0]
+    return np.linalg.solve(A, np.linalg.solve(M, b)), np.append(fit, np.zeros(X.shape[1] - len(b))), np.array(norms)
+
+
 def rule_lookup(x: Array) -> Array:
     return np.interp(x, np.arange(6), [0.0, 0.4, 1.1, 1.9, 3.2, 4.0]) * x
 

@@ -25,7 +25,8 @@ REFUSED = {
     "engine_bits": ("bit_tricks.c", "flip", "bit-arithmetic", 9),
     "engine_alternatives": ("alternatives.cpp", "mixture", "type-conflict", 8),
     "engine_callees": ("outside_functions.c", "through_table", "missing-derivative", 10),
-    "engine_opaque": ("own_threads.c", "squares", "opaque-call", 20),
+    "engine_threads": ("own_threads.c", "squares", "threads", 20),
+    "engine_tasks": ("own_tasks.cpp", "halves", "threads", 9),
     "engine_variadic": ("variadic.c", "mix", "variadic-call", 14),
 }
 

@@ -135,7 +135,7 @@ const FIRST_BYTES: u32 = 64;
 const PAIRED_EDGES: &str = "enzyme-phi-restructure";
 
 /// Refusals that do not depend on how much of a structure type analysis looks at: a second run would take as long, and say the same.
-const AT_ANY_WIDTH: [&str; 3] = ["realloc", "missing-derivative", "inline-assembly"];
+const AT_ANY_WIDTH: [&str; 4] = ["realloc", "missing-derivative", diagnostics::callees::THREADS, "inline-assembly"];
 
 /// Bytes of IR from which a module counts as large: some three thousand lines.
 const LARGE: u64 = 250_000;
@@ -149,8 +149,8 @@ const FAILED: &str = "engine-failed";
 /// Whether Enzyme was given a module and did not make a derivative of it.
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
-    // What flang calls is refused by Enzyme as any function without a body, under a code of its own.
-    let others = [TIMED_OUT, diagnostics::enzyme::UNKNOWN, "fortran-runtime"];
+    // What flang calls, and threads, are refused by Enzyme as any function without a body, under codes of their own.
+    let others = [TIMED_OUT, diagnostics::enzyme::UNKNOWN, "fortran-runtime", diagnostics::callees::THREADS];
     others.contains(&refusal.code.as_str()) || KNOWN.iter().any(known)
 }
 

@@ -72,7 +72,7 @@ pub fn with_lines(context: &Context<'_>, manifest: &Manifest) -> Result<PathBuf>
     Ok(target)
 }
 
-/// Builds and publishes the artifact with first derivatives in one pipeline.
+/// Builds and publishes the artifact with first derivatives in one pipeline; Enzyme may take as long as `within` says.
 ///
 /// # Errors
 ///
@@ -82,9 +82,11 @@ pub fn derivative(
     manifest: &Manifest,
     wanted: DerivativeSet,
     pipeline: Pipeline,
+    within: Duration,
 ) -> Result<PathBuf> {
     let target = layout::derivative_folder(context.cache, &manifest.key, wanted, pipeline);
     let mut build = Build::start(context, &manifest.key)?;
+    build.within = within;
     let what = format!("{}-{}", wanted.name(), pipeline.name());
     build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
     build.primal(false).map_err(|e| build.failed(&what, e))?;
@@ -140,6 +142,8 @@ struct Build<'a> {
     tests_equality: bool,
     /// Some loops are checkpointed.
     checkpoints: bool,
+    /// Time limit of Enzyme.
+    within: Duration,
     /// Functions that are taken for inactive beside the user's, for a search.
     also_inactive: Vec<String>,
 }
@@ -178,6 +182,7 @@ impl<'a> Build<'a> {
             paths: None,
             tests_equality: false,
             checkpoints: false,
+            within: timeout,
             also_inactive: Vec::new(),
         };
         if !is_loaded {
@@ -286,7 +291,7 @@ impl<'a> Build<'a> {
             options: &options.engine_options,
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
             may_give_up: pipeline == Pipeline::Inlined && options.pipeline.is_none(),
-            timeout: Duration::from_secs(options.timeout),
+            timeout: self.within,
             limit: Duration::from_secs(options.timeout),
         }
     }

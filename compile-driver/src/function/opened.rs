@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What a function is opened with: nothing in it changes, but tools and primal are found when first needed.
 pub(crate) struct Opened {
@@ -105,7 +106,7 @@ impl Opened {
             return Ok(folder);
         }
         let context = self.context()?;
-        build::derivative(&context, &self.manifest, wanted, pipeline).map_err(|error| match error {
+        build::derivative(&context, &self.manifest, wanted, pipeline, self.time_limit()).map_err(|error| match error {
             Error::Differentiation(mut refusal) => {
                 build::explain(&context, &self.manifest, wanted, pipeline, &mut refusal);
                 Error::Differentiation(refusal)
@@ -263,8 +264,18 @@ impl Opened {
         self.pipelines(wanted).into_iter().any(|pipeline| layout::is_there(&folder(pipeline)))
     }
 
-    /// The artifact of one pipeline, built if it is not there.
-    pub(crate) fn built(&self, wanted: DerivativeSet, pipeline: Pipeline) -> Result<Arc<Artifact>> {
+    /// The option `timeout`.
+    pub(crate) fn time_limit(&self) -> Duration {
+        Duration::from_secs(self.spec.options.timeout)
+    }
+
+    /// The artifact of one pipeline, built if it is not there, by Enzyme in at most the time given, else that of the option.
+    pub(crate) fn built(
+        &self,
+        wanted: DerivativeSet,
+        pipeline: Pipeline,
+        within: Option<Duration>,
+    ) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
             return pack.code(wanted, pipeline).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
         }
@@ -276,7 +287,8 @@ impl Opened {
             // Held by the thread that searches, except with MPI. Released before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
-                build::derivative(&self.context()?, &self.manifest, wanted, pipeline)?;
+                let within = within.unwrap_or_else(|| self.time_limit());
+                build::derivative(&self.context()?, &self.manifest, wanted, pipeline, within)?;
             }
         }
         Ok(Arc::new(Artifact::load(&self.cache, &folder)?.ok_or_else(|| self.vanished(&folder))?))

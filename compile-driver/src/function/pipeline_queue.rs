@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Problems that no other preparation can remedy: searching on would only take time.
-const FINAL: [&str; 7] = [
+const FINAL: [&str; 8] = [
     DEPENDS_ON_EARLIER_CALLS,
     "engine-version",
     "missing-derivative",
+    core_ad::diagnostics::callees::THREADS,
     "inline-assembly",
     enzyme::TIMED_OUT,
     "engine-failed",
@@ -27,21 +28,27 @@ const FOR_APART: [&str; 7] =
 pub(crate) const ON_REQUEST: [Pipeline; 4] =
     [Pipeline::Guarded, Pipeline::Generic, Pipeline::GuardedApart, Pipeline::GenericApart];
 
+/// A pipeline may take at least the so-manieth part of the time limit.
+const LEAST: u32 = 10;
+
 /// The pipelines of a search, in the order in which they are tried.
 pub(crate) struct Queue {
     waiting: VecDeque<Pipeline>,
     tried: usize,
+    /// What children had used when the search began, and what they may use.
+    begun: Duration,
+    limit: Duration,
     /// Those of [`ON_REQUEST`] that were not tried yet.
     on_request: Vec<Pipeline>,
 }
 
 impl Queue {
-    /// All of them, first to last.
-    pub fn of(pipelines: Vec<Pipeline>) -> Queue {
+    /// All of them, first to last, for a search that may take so much time.
+    pub fn of(pipelines: Vec<Pipeline>, limit: Duration) -> Queue {
         let first = pipelines.first().copied();
         let waits = |pipeline: &Pipeline| ON_REQUEST.contains(pipeline) && Some(*pipeline) != first;
         let (on_request, waiting): (Vec<Pipeline>, Vec<Pipeline>) = pipelines.into_iter().partition(waits);
-        Queue { waiting: waiting.into(), tried: 0, on_request }
+        Queue { waiting: waiting.into(), tried: 0, begun: clock::spent(), limit, on_request }
     }
 
     /// Has one of [`ON_REQUEST`] come next. `false`: it was tried, or is none of these pipelines.
@@ -63,8 +70,17 @@ impl Queue {
     }
 
     /// Whether the time for the search is over. One pipeline is always tried.
-    pub fn is_late(&self, begun: Duration, limit: Duration) -> bool {
-        self.tried > 1 && clock::spent().saturating_sub(begun) >= limit
+    pub fn is_late(&self) -> bool {
+        self.tried > 1 && self.spent() >= self.limit
+    }
+
+    /// The time that the pipeline may take: what is left, but not so little that nothing could come of it.
+    pub fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.spent()).max(self.limit / LEAST)
+    }
+
+    fn spent(&self) -> Duration {
+        clock::spent().saturating_sub(self.begun)
     }
 
     /// Whether a refusal ends the search. One by type analysis has the pipeline come next that gives it least to do.
@@ -85,7 +101,7 @@ mod tests {
     use super::*;
 
     fn queue() -> Queue {
-        let mut queue = Queue::of(Pipeline::ALL.to_vec());
+        let mut queue = Queue::of(Pipeline::ALL.to_vec(), Duration::from_secs(60));
         queue.next();
         queue
     }
@@ -109,8 +125,19 @@ mod tests {
             assert_eq!(queue.next(), Some(one));
             assert!(!queue.request(one));
             assert!(std::iter::from_fn(|| queue.next()).all(|p| !ON_REQUEST.contains(&p)));
-            assert_eq!(Queue::of(vec![one, Pipeline::O1]).next(), Some(one));
+            assert_eq!(Queue::of(vec![one, Pipeline::O1], Duration::ZERO).next(), Some(one));
         }
+    }
+
+    #[test]
+    fn pipelines_share_the_time_of_a_search() {
+        let mut queue = queue();
+        assert!(queue.left() <= Duration::from_secs(60) && queue.left() > Duration::from_secs(50));
+        queue.begun = Duration::ZERO;
+        queue.limit = Duration::ZERO;
+        assert!(!queue.is_late(), "one is always tried");
+        queue.next();
+        assert!(queue.is_late());
     }
 
     #[test]

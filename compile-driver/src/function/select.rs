@@ -15,7 +15,6 @@ use crate::function::trust::status::is_passing;
 use crate::function::unproven;
 use crate::load::artifact::Artifact;
 use crate::options::{GivenDerivative, Verify};
-use crate::os::process::clock;
 use crate::os::progress::Step;
 use crate::prover;
 use crate::verify::{Checked, Outcome};
@@ -131,20 +130,19 @@ impl Selection<'_> {
         }
         let _lock = self.opened.lock(wanted)?;
         let mut search = Search::default();
-        let begun = clock::spent();
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
-        let mut queue = Queue::of(self.opened.pipelines(wanted));
+        let mut queue = Queue::of(self.opened.pipelines(wanted), limit);
         while let Some(pipeline) = queue.next() {
             if self.opened.has_artifact(wanted) {
                 return Ok(());
             }
-            if queue.is_late(begun, limit) {
+            if queue.is_late() {
                 search.stop(1 + queue.waiting());
                 break;
             }
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
-            match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, pipeline) {
+            match build::derivative(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, queue.left()) {
                 Ok(_) => return Ok(()),
                 Err(Error::Differentiation(d)) => {
                     let ends = queue.ends_with(&d.code);
@@ -180,9 +178,11 @@ impl Selection<'_> {
         let spoken_for = match kept {
             Some((artifact, _)) => Some(Arc::new(artifact)),
             // Any artifact can ask the others.
-            None => {
-                self.opened.pipelines(wanted).into_iter().find_map(|pipeline| self.opened.built(wanted, pipeline).ok())
-            }
+            None => self
+                .opened
+                .pipelines(wanted)
+                .into_iter()
+                .find_map(|pipeline| self.opened.built(wanted, pipeline, None).ok()),
         };
         if let Some(artifact) = spoken_for
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
@@ -220,17 +220,17 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        let begun = clock::spent();
         let limit = Duration::from_secs(self.opened.spec.options.timeout);
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
-        let mut queue = Queue::of(pipelines);
+        let mut queue = Queue::of(pipelines, limit);
         search.requested().any(|pipeline| queue.request(pipeline));
         while let Some(pipeline) = queue.next() {
-            if queue.is_late(begun, limit) {
+            if queue.is_late() {
                 search.stop(1 + queue.waiting());
                 break;
             }
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
+            search.left = Some(queue.left());
             match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
                 Ok(None) if search.requested().any(|pipeline| queue.request(pipeline)) => {}
@@ -337,7 +337,7 @@ impl Selection<'_> {
         resolved: &Resolved,
         search: &mut Search,
     ) -> Result<Option<Arc<Artifact>>> {
-        let artifact = self.opened.built(wanted, pipeline)?;
+        let artifact = self.opened.built(wanted, pipeline, search.left)?;
         if self.opened.spec.options.verify == Verify::Off {
             self.opened.record_choice(wanted, pipeline, None, &search.rejected, &search.sizes())?;
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));

@@ -134,13 +134,13 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "static-locals", run: begin_statics, ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
-    // Before variables become values: their types name the members.
+    // Before variables become values, as they do where exceptions are caught: their types name members and elements.
     Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },
+    Pass { name: "copy-elements", run: |m, _| infallible!(copy_types::note(m)), ..ALWAYS },
     Pass { name: "lower-exceptions", run: |m, _| caught::run(m), ..ALWAYS },
     Pass { name: "written-globals", run: |m, job| written_globals::run(m, job.one_thread), ..ALWAYS },
     Pass { name: "variable-types", run: |m, _| infallible!(variable_types::run(m)), ..ALWAYS },
     Pass { name: "copy-sizes", run: |m, _| infallible!(struct_copies::note_sizes(m)), ..ALWAYS },
-    Pass { name: "copy-elements", run: |m, _| infallible!(copy_types::note(m)), ..ALWAYS },
     // The marks go right behind LLVM's pipeline.
     Pass { name: "zero-stores", run: |m, _| infallible!(zero_stores::mark(m)), ..ALWAYS },
     Pass {

@@ -35,16 +35,33 @@ const KNOWN: &[(&[&str], &str)] = &[
         &["_setjmp", "setjmp", "__sigsetjmp", "longjmp"],
         "Return early instead of jumping: setjmp and longjmp have no derivative.",
     ),
-    (
-        &["pthread_create", "pthread_join", "thrd_create", "thrd_join"],
-        "Use an OpenMP loop instead of threads: `ffgrad explain parallel`.",
-    ),
 ];
 
 /// The remedy for a well-known function, by its symbol.
 pub(super) fn remedy(callee: &str) -> Option<&'static str> {
     let name = names::in_source(callee);
     KNOWN.iter().find(|(names, _)| names.contains(&callee) || names.contains(&name)).map(|(_, remedy)| *remedy)
+}
+
+/// Code of the refusal of threads that are not OpenMP's.
+pub const THREADS: &str = "threads";
+
+/// Whether a function of the system's starts threads, ends them or waits for them: all that `std::thread`, `std::async` and
+/// `std::jthread` come to.
+fn is_of_threads(name: &str) -> bool {
+    let of_c = ["pthread_create", "pthread_join", "pthread_detach", "thrd_create", "thrd_join", "thrd_detach"];
+    of_c.contains(&name) || ["std::thread::", "std::condition_variable::"].iter().any(|class| name.starts_with(class))
+}
+
+fn threads(function: &str, name: String) -> Diagnosis {
+    let headline = format!(
+        "`{function}` runs threads of its own (`{name}`); of threads only those of OpenMP can be differentiated"
+    );
+    let mut diagnosis = Diagnosis::new(THREADS, function, headline).advise(
+        "Write the loop over the tasks as an OpenMP loop (`ffgrad explain parallel`), or run one task after the other.",
+    );
+    diagnosis.callee = Some(name);
+    diagnosis
 }
 
 /// The diagnosis of a function without body and derivative; `message` is what that prevents.
@@ -57,6 +74,9 @@ pub(super) fn without_body(function: &str, message: &Message, callee: &str) -> D
             .quote(format!("flang calls its runtime's {name}"))
             .advise("Rewrite it; `ffgrad explain fortran` (\"Limits\") lists what can be differentiated.")
             .advise(format!("Where no derivative flows through it: inactive=[\"{name}\"]."));
+    }
+    if is_of_threads(&name) {
+        return threads(function, name);
     }
     let fill = |text: &str| text.replace("{f}", function).replace("{what}", &name);
     let mut diagnosis = Diagnosis::new(message.code, function, fill(message.meaning));

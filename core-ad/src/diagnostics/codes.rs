@@ -291,6 +291,8 @@ pub const ALL: &[Code] = codes! {
     "Correct the source, or give flags, include_dirs and defines as your build system does."
     "third-derivative" "DifferentiationError" "A third derivative was asked for in JAX; values, first and second derivatives exist."
     "Use jax.lax.stop_gradient where a third derivative is not meant."
+    "threads" "DifferentiationError" "The function runs threads of its own (std::thread, std::async, pthread_create); of threads only those of OpenMP can be differentiated."
+    "Write the loop over the tasks as an OpenMP loop (`ffgrad explain parallel`), or run one task after the other."
     "too-many-inputs" "SignatureError" "The function has more inputs than a mask has bits."
     "Put numbers that belong together into an array."
     "toolchain" "ToolchainError" "A compiler or Enzyme is missing or does not work."

@@ -124,9 +124,33 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
         diagnosis.headline = format!("`{}` is not one function: an argument of the template is missing", spec.function);
         diagnosis = diagnosis.advise("Name all that do not follow from others, and types too: `f<3, double>`.");
     }
+    if let Some(include) = include_of_user(stderr) {
+        diagnosis = diagnosis.advise(format!(
+            "The header comes by {include}. Where it is a library's, that needs a version which clang 22 compiles: take a newer one, or include less of it."
+        ));
+    }
     diagnosis.location = location;
-    let shown: Vec<&str> = stderr.lines().take(20).collect();
-    Error::compile(diagnosis.quote(shown.join("\n")))
+    Error::compile(diagnosis.quote(said(stderr)))
+}
+
+/// How clang begins the lines that say how it came to a header, outermost first.
+const INCLUDED: &str = "In file included from ";
+
+/// What the compiler said from its first error on, without the ways to headers.
+fn said(stderr: &str) -> String {
+    let is_way = |line: &&str| line.starts_with(INCLUDED);
+    let lines: Vec<&str> = stderr.lines().filter(|line| !is_way(line)).collect();
+    let first = lines.iter().position(|line| line.contains("error: ")).unwrap_or(0);
+    lines[first..].iter().take(20).copied().collect::<Vec<_>>().join("\n")
+}
+
+/// Where the file that is compiled includes what leads to the first error, by two headers or more: one alone may be the user's.
+fn include_of_user(stderr: &str) -> Option<String> {
+    let before: Vec<&str> = stderr.lines().take_while(|line| !line.contains("error: ")).collect();
+    let begin = before.iter().rposition(|line| !line.starts_with(INCLUDED)).map_or(0, |at| at + 1);
+    let (outermost, others) = before[begin..].split_first()?;
+    let place = outermost.strip_prefix(INCLUDED)?.trim_end_matches(':');
+    (!others.is_empty()).then(|| place.rsplit('/').next().unwrap_or(place).to_owned())
 }
 
 /// The prerequisites in a make rule written by `-MD`, or by a linker, made absolute; generated files left out.
@@ -163,6 +187,16 @@ fn split_escaped(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_in_a_librarys_header_is_quoted_without_the_way_to_it() {
+        let way = "In file included from /u/a.cpp:4:\nIn file included from /l/geometry.hpp:17:\n";
+        let error = "/l/wrapper.hpp:73:31: error: not a constant expression\n   73 | typedef X;\n";
+        let text = format!("/u/a.cpp:1:1: warning: old\n{way}{error}{way}/l/b.hpp:1:1: error: other\n");
+        assert_eq!(include_of_user(&text).as_deref(), Some("a.cpp:4"));
+        assert_eq!(said(&text), format!("{error}/l/b.hpp:1:1: error: other"));
+        assert_eq!(include_of_user(error), None);
+    }
 
     #[test]
     fn names_with_blanks_survive_a_make_rule() {

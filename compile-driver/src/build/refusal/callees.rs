@@ -10,6 +10,7 @@ use crate::options::Spec;
 use crate::os::process::clock;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::callees::THREADS;
 use core_ad::names;
 use core_ad::protocol::Pipeline;
 use std::path::{Path, PathBuf};
@@ -42,11 +43,13 @@ impl Build<'_> {
     ) -> Option<PathBuf> {
         let mut found = self.unknown_callees(wanted, pipeline, engine);
         self.also_inactive.clear();
-        let main = found.iter().position(|u| u.takes_numbers).unwrap_or(0);
+        let of_threads = found.iter().position(|u| u.refusal.code == THREADS);
+        let main = of_threads.or_else(|| found.iter().position(|u| u.takes_numbers)).unwrap_or(0);
         let Unknown { refusal: first, input, .. } = (!found.is_empty()).then(|| found.remove(main))?;
         let others: Vec<String> = found.iter().map(|u| format!("`{}`", u.name)).collect();
         *refusal = first;
-        if !others.is_empty() {
+        // What threads call beside themselves goes with them.
+        if !others.is_empty() && refusal.code != THREADS {
             let text = format!("These have none either: {}.", others.join(", "));
             refusal.advice.insert(0, text);
         }

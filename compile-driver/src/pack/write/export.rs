@@ -274,7 +274,7 @@ impl Opened {
         for pipeline in self.pipelines(wanted) {
             if layout::whole(&folder(pipeline)).is_none() {
                 self.drop_damaged(&folder(pipeline))?;
-                match build::derivative(&self.context()?, &self.manifest, wanted, pipeline) {
+                match build::derivative(&self.context()?, &self.manifest, wanted, pipeline, self.time_limit()) {
                     Err(Error::Differentiation(d)) => {
                         refusal.get_or_insert(Error::Differentiation(d));
                         continue;

@@ -80,9 +80,10 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
 /// Fortran and old C pass a function for one that takes more (SLATEC's `dnsqe`: the place of the Jacobian, where none is used); the processor
 /// leaves the other arguments alone.
 fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> Vec<LLVMValueRef> {
-    // SAFETY: live functions and a function type of the module.
     let those = |fits: fn(LLVMTypeRef, LLVMTypeRef) -> bool| -> Vec<LLVMValueRef> {
-        candidates.iter().copied().filter(|&f| fits(unsafe { LLVMGlobalGetValueType(f) }, ty)).collect()
+        // SAFETY: live functions and a function type of the module.
+        let fits = |f: LLVMValueRef| fits(unsafe { LLVMGlobalGetValueType(f) }, ty);
+        candidates.iter().copied().filter(|&f| fits(f)).collect()
     };
     let same = those(|of, called| of == called);
     if same.is_empty() { those(takes_first_pointers) } else { same }

@@ -18,12 +18,15 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
 /// Allocation functions and what takes their place.
-const BOUND: [(&str, &str); 21] = [
+const BOUND: [(&str, &str); 24] = [
     (BLOCK_SIZE, "ffgrad_block_size"),
     ("malloc", "ffgrad_malloc"),
     ("calloc", "ffgrad_calloc"),
     ("realloc", "ffgrad_realloc"),
     ("free", "ffgrad_free"),
+    ("posix_memalign", "ffgrad_posix_memalign"),
+    ("aligned_alloc", "ffgrad_aligned_alloc"),
+    ("memalign", "ffgrad_aligned_alloc"),
     ("_Znwm", "ffgrad_new"),
     ("_Znam", "ffgrad_new"),
     ("_ZdlPv", "ffgrad_free"),
