@@ -64,15 +64,18 @@ def values_of(enum: str, text: str) -> tuple[list[str], str | None]:
     found = re.search(rf"((?:#\[[^\n]*\]\n)+)pub enum {enum} \{{\n(.*?)\n\}}", text, re.DOTALL)
     if found is None:
         raise LookupError(f"no enum {enum}")
-    values, default, is_default = [], None, False
+    values, default, is_default, renamed = [], None, False, None
     for line in found[2].splitlines():
+        if rename := re.match(r'    #\[serde\(rename = "([^"]+)"\)\]', line):
+            renamed = rename[1]
         is_default |= line.strip() == "#[default]"
         if variant := re.match(r"    (\w+),", line):
             name = variant[1]
             if "kebab-case" in found[1]:
                 name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
-            values.append(name.lower())
-            default, is_default = (name.lower() if is_default else default), False
+            name = renamed or name.lower()
+            values.append(name)
+            default, is_default, renamed = (name if is_default else default), False, None
     return values, default
 
 

@@ -104,7 +104,7 @@ class Options(TypedDict, total=False):
         The pipeline that is tried first, of those that prepare a function for Enzyme
         (``docs/understanding/how-it-works.md``). ``"serial"`` runs OpenMP's regions by one thread. The values are
         ``"inlined"``, ``"o1"``, ``"o2"``, ``"outlined"``, ``"typed"``, ``"apart"``, ``"guarded"``, ``"generic"``,
-        ``"guardedapart"``, ``"genericapart"``, ``"serial"``, ``"loose"``.
+        ``"guarded-apart"``, ``"generic-apart"``, ``"serial"``, ``"loose"``.
     engine : str
         The packaging of Enzyme: ``"auto"``, ``"catalyst"``, ``"plugin"``, or the path of an ``LLVMEnzyme-NN.so`` (LLVM
         22 or later).
