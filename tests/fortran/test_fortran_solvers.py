@@ -53,15 +53,18 @@ subroutine circle(a, b, x)
 end subroutine
 """
 
-# Steps of the implicit Euler method for y' = -k y**2, with VODE's name for what makes the matrix: differences over a step of 1e-15 and less.
+# Steps of the implicit Euler method for y' = -k y**2, with VODE's name for what makes the matrix, and as many arguments: differences over a
+# step of 1e-15 and less.
 STIFF = """\
 subroutine rate(y, yd)
   real(8) y, yd, k
   common /rates/ k
   yd = -k * y * y
 end subroutine
-subroutine dvjac(y, h, wm)
-  real(8) y, h, wm, r, f, g
+subroutine dvjac(y, yh, ldyh, ewt, ftem, savf, wm, iwm, f_of, jac, h, ipar)
+  integer ldyh, iwm(1), ipar(1)
+  real(8) y, yh(1), ewt(1), ftem(1), savf(1), h, wm, r, f, g
+  external f_of, jac
   r = 1d-15 * max(abs(y), 1d-3)
   call rate(y, f)
   call rate(y + r, g)
@@ -70,15 +73,16 @@ end subroutine
 subroutine decay(rate_of, t, y)
   real(8), intent(in) :: rate_of, t
   real(8), intent(out) :: y
-  real(8) k, h, old, yd, wm
-  integer i, m
+  real(8) k, h, old, yd, wm, work(1)
+  integer i, m, number(1)
+  external rate
   common /rates/ k
   k = rate_of
   y = 1
   h = t / 20
   do i = 1, 20
     old = y
-    call dvjac(y, h, wm)
+    call dvjac(y, work, 1, work, work, work, wm, number, rate, rate, h, number)
     do m = 1, 40
       call rate(y, yd)
       y = y - (y - old - h * yd) / wm
@@ -162,6 +166,27 @@ def test_the_matrix_of_newtons_method_is_constant(write: Path) -> None:
     np.testing.assert_allclose([by_rate, by_time], differences(f, 0.8, 2.0), rtol=1e-7)
     # The solution depends on their product.
     np.testing.assert_allclose(by_rate * 0.8, by_time * 2.0, rtol=1e-12)
+
+
+def test_another_procedure_of_that_name_is_differentiated(tmp_path: Path) -> None:
+    """A user's own `pjac` of two arguments has nothing to do with Newton's method."""
+    source = tmp_path / "pjac.f90"
+    source.write_text(
+        """
+        subroutine pjac(x, y)
+          real(8) x, y
+          y = sin(x) * x
+        end subroutine
+        subroutine use_it(x, y)
+          real(8), intent(in) :: x
+          real(8), intent(out) :: y
+          call pjac(x, y)
+          y = y + x
+        end subroutine
+        """
+    )
+    f = enzyme(source, "use_it", "x -> y")
+    np.testing.assert_allclose(f.grad(0.7), np.cos(0.7) * 0.7 + np.sin(0.7) + 1, rtol=1e-14)
 
 
 def test_a_function_is_marked_inactive_by_its_fortran_name(write: Path) -> None:

@@ -316,7 +316,7 @@ impl<'ctx> Session<'ctx> {
         }
         rules::inactive::mark(&module, &inactive)?;
         rules::inactive::mark_text(&module)?;
-        notes.remarks.extend(rules::newton_matrices::mark(&module, job.symbol));
+        notes.remarks.extend(rules::newton_matrices::mark(&module, job.symbol)?);
         if job.pipeline == Pipeline::Typed {
             local_types::run(&module);
         }

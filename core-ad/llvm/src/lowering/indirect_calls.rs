@@ -49,7 +49,7 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
                 None if is_by_member_pointer(call) => targets.clone(),
                 None => plain.clone(),
             };
-            let fitting = fitting(&candidates, ty);
+            let fitting = fitting(&candidates, ty, slot.is_some());
             if fitting.is_empty() || fitting.len() > MOST_TARGETS || passes_memory(call) {
                 continue;
             }
@@ -78,15 +78,15 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
 
 /// The functions that a call of a type may reach: those of this type, and where there is none, those that take its first arguments only.
 /// Fortran and old C pass a function for one that takes more (SLATEC's `dnsqe`: the place of the Jacobian, where none is used); the processor
-/// leaves the other arguments alone.
-fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> Vec<LLVMValueRef> {
+/// leaves the other arguments alone. A virtual function is called with its own arguments.
+fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef, is_virtual: bool) -> Vec<LLVMValueRef> {
     let those = |fits: fn(LLVMTypeRef, LLVMTypeRef) -> bool| -> Vec<LLVMValueRef> {
         // SAFETY: live functions and a function type of the module.
         let fits = |f: LLVMValueRef| fits(unsafe { LLVMGlobalGetValueType(f) }, ty);
         candidates.iter().copied().filter(|&f| fits(f)).collect()
     };
     let same = those(|of, called| of == called);
-    if same.is_empty() { those(takes_first_pointers) } else { same }
+    if same.is_empty() && !is_virtual { those(takes_first_pointers) } else { same }
 }
 
 /// Whether functions of a type take the first arguments of another, all of them addresses, and return the same.
