@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// When the gradient is checked against the forward mode and finite differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,6 +206,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// The option `timeout`.
+    pub fn time_limit(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+
     /// Reads options from a JSON object.
     ///
     /// # Errors

@@ -20,7 +20,6 @@ use core_ad::names::{self, Lookup};
 use core_ad::protocol::{OpenMp, Request, Response, Solver};
 use core_ad::{Prototype, signature};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// An entry that was made, or found to be what would be made.
 pub struct Analysed {
@@ -41,7 +40,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Analysed> {
     let Context { spec, tools, cache } = context;
     let _step = Step::begin(format!("`{}`", spec.function));
     let staging = cache.staging()?;
-    let timeout = Duration::from_secs(spec.options.timeout);
+    let timeout = spec.options.time_limit();
     let mut worker = Worker::start(tools, &spec.function, timeout)?;
     let (written, absent) = match described(context, &staging, &mut worker) {
         Ok(described) => described,
@@ -77,7 +76,7 @@ pub fn analyse(context: &Context<'_>) -> Result<Analysed> {
 pub fn functions(context: &Context<'_>) -> Result<Vec<String>> {
     let Context { spec, tools, cache } = *context;
     let staging = cache.staging()?;
-    let mut worker = Worker::start(tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+    let mut worker = Worker::start(tools, &spec.function, spec.options.time_limit())?;
     let headers = bundled::include_folder(cache)?;
     let mut found = Vec::new();
     // Where nothing else is there: inline and static functions that nothing uses.
@@ -178,7 +177,7 @@ fn discovered(context: &Context<'_>, staging: &Staging, worker: &mut Worker, hea
             // It is an adapter's again, or nothing's.
             Ok(None) | Err(_) => std::fs::remove_file(&unit).map_err(cache::io("remove", &unit))?,
         }
-        *worker = Worker::start(tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+        *worker = Worker::start(tools, &spec.function, spec.options.time_limit())?;
     }
     let found = attempt(context, staging, worker, headers, None)?;
     found.ok_or_else(|| undescribed(spec, "it has no adapter".to_owned()))
@@ -260,7 +259,7 @@ fn loaded_anew(
     programs: &[Program],
 ) -> Result<Prepared> {
     let spec = context.spec;
-    *worker = Worker::start(context.tools, &spec.function, Duration::from_secs(spec.options.timeout))?;
+    *worker = Worker::start(context.tools, &spec.function, spec.options.time_limit())?;
     let loaded = match programs.is_empty() {
         true => load(context, worker, &compiled.modules, openmp::around_engine(context)?)?,
         false => add_programs(context, worker, compiled, programs)?,

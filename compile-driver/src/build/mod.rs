@@ -152,7 +152,7 @@ impl<'a> Build<'a> {
     fn start(context: &'a Context<'a>, key: &str) -> Result<Self> {
         let staging = context.cache.staging()?;
         let folder = staging.path().to_owned();
-        let timeout = Duration::from_secs(context.spec.options.timeout);
+        let timeout = context.spec.options.time_limit();
         let entry = context.cache.entry(key);
         // Another process may have rewritten the entry since this one read the manifest. Where it is damaged, its artifacts
         // are as good as they were, but nothing more can be built from it.
@@ -292,7 +292,7 @@ impl<'a> Build<'a> {
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
             may_give_up: pipeline == Pipeline::Inlined && options.pipeline.is_none(),
             timeout: self.within,
-            limit: Duration::from_secs(options.timeout),
+            limit: options.time_limit(),
         }
     }
 
@@ -404,7 +404,7 @@ impl<'a> Build<'a> {
         }
         let spec = self.context.spec;
         // One of its own: what crashes on a variant of the module takes no build along.
-        let timeout = Duration::from_secs(spec.options.timeout);
+        let timeout = spec.options.time_limit();
         let Ok(mut worker) = Worker::start(self.context.tools, &spec.function, timeout) else { return };
         let costly = enzyme::is_costly(refusal);
         let _step = Step::begin("locating the refusal".to_owned());

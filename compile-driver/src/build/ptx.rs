@@ -30,7 +30,6 @@ use core_ad::protocol::{Entry, Pipeline};
 use core_ad::{Access, CallPlan, Role};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Builds the PTX, or takes it from the cache. On a machine without the tools, one that was built with others will do.
 ///
@@ -187,8 +186,8 @@ impl Build<'_> {
             options: &spec.options.engine_options,
             loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
             may_give_up: false,
-            timeout: Duration::from_secs(spec.options.timeout),
-            limit: Duration::from_secs(spec.options.timeout),
+            timeout: spec.options.time_limit(),
+            limit: spec.options.time_limit(),
         });
         done.map(|d| d.command).map_err(|error| match error {
             Error::Differentiation(mut diagnosis) => {
@@ -222,7 +221,7 @@ impl Build<'_> {
         let mut command = std::process::Command::new(&self.tools.ptxas);
         command.args(["-v", &format!("-arch={CHECKED_FOR}"), "-o", "/dev/null"]).arg(ptx);
         commands.push(process::command_line(&command));
-        let timeout = Duration::from_secs(self.spec.options.timeout);
+        let timeout = self.spec.options.time_limit();
         let device = |code: &str, headline: String| Kernel::of(self.spec, self.manifest).diagnosis(code, headline);
         let unfinished = |e: process::ProcessError| {
             Error::Device(Box::new(device("ptxas", format!("ptxas did not finish on `{function}`: {e}"))))

@@ -266,16 +266,11 @@ impl Opened {
 
     /// The option `timeout`.
     pub(crate) fn time_limit(&self) -> Duration {
-        Duration::from_secs(self.spec.options.timeout)
+        self.spec.options.time_limit()
     }
 
-    /// The artifact of one pipeline, built if it is not there, by Enzyme in at most the time given, else that of the option.
-    pub(crate) fn built(
-        &self,
-        wanted: DerivativeSet,
-        pipeline: Pipeline,
-        within: Option<Duration>,
-    ) -> Result<Arc<Artifact>> {
+    /// The artifact of one pipeline, built if it is not there, by Enzyme in at most the time given.
+    pub(crate) fn built(&self, wanted: DerivativeSet, pipeline: Pipeline, within: Duration) -> Result<Arc<Artifact>> {
         if let Some(pack) = &self.pack {
             return pack.code(wanted, pipeline).ok_or_else(|| pack.lacks(wanted, &self.manifest.plan));
         }
@@ -287,7 +282,6 @@ impl Opened {
             // Held by the thread that searches, except with MPI. Released before loading, which starts MPI and so waits for the other ranks.
             let _lock = if self.spec.options.mpi { Some(self.lock(wanted)?) } else { None };
             if !layout::is_there(&folder) {
-                let within = within.unwrap_or_else(|| self.time_limit());
                 build::derivative(&self.context()?, &self.manifest, wanted, pipeline, within)?;
             }
         }

@@ -28,7 +28,7 @@ const FOR_APART: [&str; 7] =
 pub(crate) const ON_REQUEST: [Pipeline; 4] =
     [Pipeline::Guarded, Pipeline::Generic, Pipeline::GuardedApart, Pipeline::GenericApart];
 
-/// A pipeline may take at least the so-manieth part of the time limit.
+/// A pipeline may take at least the time limit divided by this.
 const LEAST: u32 = 10;
 
 /// The pipelines of a search, in the order in which they are tried.

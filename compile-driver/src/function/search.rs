@@ -7,7 +7,6 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::manifest::CheckRecord;
 use core_ad::protocol::Pipeline;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a search has met.
 #[derive(Default)]
@@ -34,8 +33,6 @@ pub(crate) struct Search {
     pub failed: Option<Pipeline>,
     /// Pipelines that were left out, because those before took all the time there is.
     pub untried: usize,
-    /// The time that the next pipeline may take, where that is not the option's.
-    pub left: Option<Duration>,
 }
 
 impl Search {

@@ -130,7 +130,7 @@ impl Selection<'_> {
         }
         let _lock = self.opened.lock(wanted)?;
         let mut search = Search::default();
-        let limit = Duration::from_secs(self.opened.spec.options.timeout);
+        let limit = self.opened.time_limit();
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
         let mut queue = Queue::of(self.opened.pipelines(wanted), limit);
         while let Some(pipeline) = queue.next() {
@@ -182,7 +182,7 @@ impl Selection<'_> {
                 .opened
                 .pipelines(wanted)
                 .into_iter()
-                .find_map(|pipeline| self.opened.built(wanted, pipeline, None).ok()),
+                .find_map(|pipeline| self.opened.built(wanted, pipeline, self.opened.time_limit()).ok()),
         };
         if let Some(artifact) = spoken_for
             && artifact.ranks.is_none_or(|ranks| ranks.all(found))
@@ -220,7 +220,7 @@ impl Selection<'_> {
         inputs: &[Input<'_>],
         resolved: &Resolved,
     ) -> Result<Option<Arc<Artifact>>> {
-        let limit = Duration::from_secs(self.opened.spec.options.timeout);
+        let limit = self.opened.time_limit();
         let _step = Step::begin(format!("gradient of `{}`", self.opened.spec.function));
         let mut queue = Queue::of(pipelines, limit);
         search.requested().any(|pipeline| queue.request(pipeline));
@@ -230,8 +230,7 @@ impl Selection<'_> {
                 break;
             }
             let _step = Step::begin(format!("pipeline {}", pipeline.name()));
-            search.left = Some(queue.left());
-            match self.try_pipeline(wanted, pipeline, inputs, resolved, search) {
+            match self.try_pipeline(wanted, pipeline, queue.left(), inputs, resolved, search) {
                 Ok(Some(artifact)) => return Ok(Some(artifact)),
                 Ok(None) if search.requested().any(|pipeline| queue.request(pipeline)) => {}
                 Ok(None) if search.is_inconclusive() => break,
@@ -333,11 +332,12 @@ impl Selection<'_> {
         &self,
         wanted: DerivativeSet,
         pipeline: Pipeline,
+        within: Duration,
         inputs: &[Input<'_>],
         resolved: &Resolved,
         search: &mut Search,
     ) -> Result<Option<Arc<Artifact>>> {
-        let artifact = self.opened.built(wanted, pipeline, search.left)?;
+        let artifact = self.opened.built(wanted, pipeline, within)?;
         if self.opened.spec.options.verify == Verify::Off {
             self.opened.record_choice(wanted, pipeline, None, &search.rejected, &search.sizes())?;
             return Ok(Some(self.accept(wanted, artifact, true, &search.sizes())));

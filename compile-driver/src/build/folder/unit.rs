@@ -258,7 +258,7 @@ impl Compiler<'_> {
 pub fn started<'w>(worker: &'w mut Option<Worker>, tools: &Tools, spec: &Spec) -> Result<&'w mut Worker> {
     let running = match worker.take() {
         Some(running) => running,
-        None => Worker::start(tools, &spec.function, std::time::Duration::from_secs(spec.options.timeout))?,
+        None => Worker::start(tools, &spec.function, spec.options.time_limit())?,
     };
     Ok(worker.insert(running))
 }

@@ -10,7 +10,6 @@ use crate::toolchain;
 use core_ad::diagnostics::{self, Diagnosis};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// Folders, macros and flags that the user gave.
 pub fn user_flags(command: &mut Command, spec: &Spec) {
@@ -68,7 +67,7 @@ pub fn execute_aloud(spec: &Spec, command: &mut Command) -> Result<String> {
 ///
 /// Where it does not finish.
 pub fn run(spec: &Spec, command: &mut Command) -> Result<process::Output> {
-    let timeout = Duration::from_secs(spec.options.timeout);
+    let timeout = spec.options.time_limit();
     let program = Path::new(command.get_program()).to_owned();
     let output = process::run(command.env("SOURCE_DATE_EPOCH", DATE), None, timeout);
     let may_be_damaged = match &output {
@@ -126,7 +125,7 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
     }
     if let Some(include) = include_of_user(stderr) {
         diagnosis = diagnosis.advise(format!(
-            "The header comes by {include}. Where it is a library's, that needs a version which clang 22 compiles: take a newer one, or include less of it."
+            "{include} includes the header. If it is a library's, take a version that clang 22 compiles, or include less of it."
         ));
     }
     diagnosis.location = location;
@@ -136,10 +135,10 @@ pub fn rejected(spec: &Spec, stderr: &str) -> Error {
 /// How clang begins the lines that say how it came to a header, outermost first.
 const INCLUDED: &str = "In file included from ";
 
-/// What the compiler said from its first error on, without the ways to headers.
+/// What the compiler said from its first error on, without the lines that say who includes a header.
 fn said(stderr: &str) -> String {
-    let is_way = |line: &&str| line.starts_with(INCLUDED);
-    let lines: Vec<&str> = stderr.lines().filter(|line| !is_way(line)).collect();
+    let is_include = |line: &&str| line.starts_with(INCLUDED);
+    let lines: Vec<&str> = stderr.lines().filter(|line| !is_include(line)).collect();
     let first = lines.iter().position(|line| line.contains("error: ")).unwrap_or(0);
     lines[first..].iter().take(20).copied().collect::<Vec<_>>().join("\n")
 }
@@ -189,10 +188,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_in_a_librarys_header_is_quoted_without_the_way_to_it() {
-        let way = "In file included from /u/a.cpp:4:\nIn file included from /l/geometry.hpp:17:\n";
+    fn an_error_in_a_librarys_header_is_quoted_without_its_includes() {
+        let includes = "In file included from /u/a.cpp:4:\nIn file included from /l/geometry.hpp:17:\n";
         let error = "/l/wrapper.hpp:73:31: error: not a constant expression\n   73 | typedef X;\n";
-        let text = format!("/u/a.cpp:1:1: warning: old\n{way}{error}{way}/l/b.hpp:1:1: error: other\n");
+        let text = format!("/u/a.cpp:1:1: warning: old\n{includes}{error}{includes}/l/b.hpp:1:1: error: other\n");
         assert_eq!(include_of_user(&text).as_deref(), Some("a.cpp:4"));
         assert_eq!(said(&text), format!("{error}/l/b.hpp:1:1: error: other"));
         assert_eq!(include_of_user(error), None);

@@ -21,7 +21,6 @@ use core_ad::protocol::Math;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// Compiles the Fortran sources among the others, modules before their users.
 ///
@@ -209,7 +208,7 @@ fn symbol_dump(
 
 /// What flang's driver would run, and where it looks for files of options.
 fn asked(spec: &Spec, source: &Path, mut driver: Command) -> Result<String> {
-    let timeout = Duration::from_secs(spec.options.timeout);
+    let timeout = spec.options.time_limit();
     driver.args(["-###", "-fsyntax-only"]).arg(source);
     let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
@@ -230,7 +229,7 @@ fn words(line: &str) -> Vec<String> {
 
 /// Runs flang; what it wrote on its standard output.
 fn execute(spec: &Spec, source: &Path, command: &mut Command) -> Result<String> {
-    let timeout = Duration::from_secs(spec.options.timeout);
+    let timeout = spec.options.time_limit();
     let output = process::run(command, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

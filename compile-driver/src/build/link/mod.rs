@@ -13,7 +13,6 @@ use core_ad::diagnostics::Diagnosis;
 use core_ad::names;
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::time::Duration;
 
 /// clang as the linker of a shared object. `exceptions`: it is linked to the C++ library.
 pub fn linker(tools: &Tools, exceptions: bool) -> Command {
@@ -54,7 +53,7 @@ pub fn libraries(spec: &Spec) -> Result<Vec<String>> {
 ///
 /// A compile error with the linker's output.
 pub fn run(spec: &Spec, command: &mut Command) -> Result<()> {
-    let timeout = Duration::from_secs(spec.options.timeout);
+    let timeout = spec.options.time_limit();
     let unfinished = |e: ProcessError| {
         let headline = format!("the linker did not finish: {e}");
         Error::compile(Diagnosis::new("linker-failed", &spec.function, headline))

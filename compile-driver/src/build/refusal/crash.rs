@@ -14,7 +14,6 @@ use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::protocol::{Request, Response};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The build in which it happened.
 pub struct Scene<'a> {
@@ -75,7 +74,7 @@ impl Scene<'_> {
     /// The lines of the modules. A worker of its own reads them and does nothing else with them.
     fn places(&self, folder: &Path) -> Vec<Places> {
         let Context { spec, tools, .. } = self.context;
-        let timeout = Duration::from_secs(spec.options.timeout);
+        let timeout = spec.options.time_limit();
         let Ok(mut worker) = Worker::start(tools, &spec.function, timeout) else { return Vec::new() };
         let listed = |input| match worker.request(&Request::Places { input }) {
             Ok(Response::Places { files, places }) => Some(Places::of(files, places, spec)),

@@ -207,7 +207,7 @@ impl Selection<'_> {
             return Ok(None);
         }
         let mut search = Search::after(self.refused_before(wanted), instead_of, why);
-        match self.try_pipeline(wanted, pipeline, inputs, resolved, &mut search) {
+        match self.try_pipeline(wanted, pipeline, self.opened.time_limit(), inputs, resolved, &mut search) {
             Err(Error::Differentiation(_)) => Ok(None),
             outcome => outcome,
         }

@@ -111,7 +111,7 @@ fn compare(
     resolved: &Resolved,
 ) -> Result<Option<Outcome>> {
     let Some(pipeline) = artifact.record.pipeline else { return Ok(None) };
-    let fine = match double.opened.built(wanted, pipeline, None) {
+    let fine = match double.opened.built(wanted, pipeline, double.opened.time_limit()) {
         Err(error @ (Error::Interrupted | Error::Cache(_))) => return Err(error),
         Err(_) => return Ok(None),
         Ok(fine) => fine,

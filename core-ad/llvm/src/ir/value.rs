@@ -199,7 +199,8 @@ impl Value {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
-    fn kind(self) -> LLVMTypeKind {
+    /// The kind of its type.
+    pub fn kind(self) -> LLVMTypeKind {
         unsafe { LLVMGetTypeKind(self.ty()) }
     }
 

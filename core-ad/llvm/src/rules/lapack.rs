@@ -70,12 +70,12 @@ fn calls_all(function: FunctionValue<'_>, precision: &str, groups: &[&[&str]]) -
 fn has_arguments(function: FunctionValue<'_>, driver: &Driver, is_double: bool) -> bool {
     let all = ir::arguments(function);
     let Some((own, lengths)) = all.split_at_checked(driver.arguments) else { return false };
-    let is_length = |v: &Value| kind(*v) == LLVMTypeKind::LLVMIntegerTypeKind;
+    let is_length = |v: &Value| v.kind() == LLVMTypeKind::LLVMIntegerTypeKind;
     if !own.iter().all(|v| v.is_pointer()) || !lengths.iter().all(is_length) {
         return false;
     }
     let sizes = accessed(own[driver.size]);
-    let is_int = |v: &Value| kind(*v) == LLVMTypeKind::LLVMIntegerTypeKind && bits(*v) == 32;
+    let is_int = |v: &Value| v.kind() == LLVMTypeKind::LLVMIntegerTypeKind && bits(*v) == 32;
     let mut numbers = own.iter().flat_map(|&argument| accessed(argument)).filter(|v| v.is_float());
     !sizes.is_empty() && sizes.iter().all(is_int) && numbers.all(|v| v.is_double() == is_double)
 }
@@ -104,11 +104,6 @@ fn accessed(argument: Value) -> Vec<Value> {
         }
     }
     found
-}
-
-fn kind(value: Value) -> LLVMTypeKind {
-    // SAFETY: the type of a live value.
-    unsafe { LLVMGetTypeKind(value.ty()) }
 }
 
 fn bits(value: Value) -> u32 {

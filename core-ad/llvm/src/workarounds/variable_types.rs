@@ -20,7 +20,7 @@ use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMContextRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMContextRef, LLVMTypeRef, LLVMValueRef};
 use std::collections::HashMap;
 
 /// Each type is below the one before it.
@@ -64,13 +64,18 @@ fn type_characters(module: &Module<'_>, all: &[Value]) {
 
 /// Whether it is of a byte, or of flang's array of one.
 fn is_byte(access: Value) -> bool {
-    let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
+    let ty = accessed(access);
     // SAFETY: a type of the module, of which is asked what its kind has.
     unsafe {
         let is_array = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMArrayTypeKind;
         let ty = if is_array { LLVMGetElementType(ty) } else { ty };
         LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 8
     }
+}
+
+/// The type of what is loaded or stored.
+fn accessed(access: Value) -> LLVMTypeRef {
+    if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() }
 }
 
 fn is_access(i: Value) -> bool {
@@ -154,7 +159,7 @@ unsafe fn node(context: LLVMContextRef, parts: [LLVMValueRef; 2]) -> LLVMValueRe
 
 /// The place in the chain of what is loaded or stored: integers, numbers; none for addresses, which flang also loads as integers of their size.
 fn scalar(access: Value) -> Option<usize> {
-    let ty = if access.is(Op::LLVMStore) { access.operand(0).ty() } else { access.ty() };
+    let ty = accessed(access);
     // SAFETY: a type of the module, whose width is asked for where it is one of integers.
     unsafe {
         match LLVMGetTypeKind(ty) {

@@ -33,12 +33,19 @@ int B(syev)(int divide, char job, char uplo, int n, T *a, int lda, T *w) {
   free(work);
   return info;
 }
+/* Numbers that differ by no more are equal within rounding, where the largest is this one. */
+static inline T B(rounding)(T largest) {
+  return 64 * (sizeof(T) == sizeof(double) ? (T)DBL_EPSILON : (T)FLT_EPSILON) * largest;
+}
+static T B(least_gap)(int n, const T *w) {
+  T largest = 0;
+  for (int i = 0; i < n; i++) largest = fabs(w[i]) > largest ? (T)fabs(w[i]) : largest;
+  return B(rounding)(largest);
+}
 /* Each element over the difference of the column's and the row's eigenvalue; the diagonal is zero. What mixes the
  * eigenvectors of one eigenvalue has no derivative: where something depends on it, by what is in q, that is not-a-number. */
 static void B(over_gaps)(int n, const T *w, T *p, const T *q) {
-  T largest = 0;
-  for (int i = 0; i < n; i++) largest = fabs(w[i]) > largest ? (T)fabs(w[i]) : largest;
-  T least = 64 * (sizeof(T) == sizeof(double) ? (T)DBL_EPSILON : (T)FLT_EPSILON) * largest;
+  T least = B(least_gap)(n, w);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       T gap = w[j] - w[i], *x = p + i + (long)j * n;

@@ -116,7 +116,7 @@ static inline T B(apart)(const T *wr, const T *wi, int i, int j) { return sqrt((
 static T B(least_apart)(int n, const T *wr, const T *wi) {
   T largest = 0;
   for (int i = 0; i < n; i++) largest = fmax(largest, fmax(fabs(wr[i]), fabs(wi[i])));
-  return 64 * (sizeof(T) == sizeof(double) ? (T)DBL_EPSILON : (T)FLT_EPSILON) * largest;
+  return B(rounding)(largest);
 }
 /* Each element over the difference of the column's and the row's eigenvalue, or of what is conjugate to them (sign -1); the
  * diagonal is zero. What mixes eigenvectors of one eigenvalue has no derivative. */

@@ -99,8 +99,7 @@ static int B(any)(const T *a, int m, int n, int lda) {
   return found;
 }
 static void B(clear)(T *a, int m, int n, int lda) {
-  for (int j = 0; a && j < n; j++)
-    for (int i = 0; i < m; i++) a[i + (long)j * lda] = 0;
+  if (a) B(scale_matrix)(a, lda, m, n, 0);
 }
 
 /* Estimates: of a matrix ('G'), a definite one ('P'), a band ('B'), a triangle ('T'), of the last from themselves, else from their factors. */

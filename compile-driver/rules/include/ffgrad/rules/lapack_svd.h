@@ -6,7 +6,7 @@
  * With A = U S V^T and P = U^T dA V the singular values have the tangents P_ii. Those of the vectors are U X and V Y inside the
  * spaces that they span, where X and Y are antisymmetric with X + Y = (P_ij + P_ji) / (s_j - s_i) and
  * X - Y = (P_ij - P_ji) / (s_i + s_j); and outside of them (I - U U^T) dA V S^-1 and (I - V V^T) dA^T U S^-1. Further columns of a
- * whole U, which belong to no singular value, turn against the first ones; how they turn among themselves is not defined.
+ * whole U, which belong to no singular value, rotate against the first ones; how they rotate among themselves is not defined.
  */
 
 extern void F(gesvd)(const char *, const char *, const int *, const int *, T *, const int *, T *, T *, const int *, T *, const int *,
@@ -56,7 +56,7 @@ static B(svd_t) B(svd_in)(T *block, int divide, char left, char right, int m, in
 static T *B(svd_room)(int m, int n) {
   return B(room)(1 + (long)(m < n ? m : n) + (long)m * m + (long)n * n);
 }
-/* Vectors that the caller has take the place of our own, and turn the signs of their partners with them. */
+/* Vectors that the caller has take the place of our own, and flip the signs of their partners with them. */
 static void B(take_vectors)(int count, int few, long theirs, long step, int length, T *own, long from, long own_step, const T *given,
                             T *partner, long other, long other_step, int other_length) {
   for (int j = 0; j < count; j++) {
@@ -91,11 +91,6 @@ static int B(svd)(T *block, int divide, char left, char right, int m, int n, T *
 }
 /* x / y, where y is not zero within rounding; where it is, and x is not, there is no derivative. */
 static inline T B(quotient)(T x, T y, T least) { return fabs(y) > least ? x / y : x != 0 ? (T)NAN : 0; }
-static T B(least_gap)(int n, const T *s) {
-  T largest = 0;
-  for (int i = 0; i < n; i++) largest = fabs(s[i]) > largest ? (T)fabs(s[i]) : largest;
-  return 64 * (sizeof(T) == sizeof(double) ? (T)DBL_EPSILON : (T)FLT_EPSILON) * largest;
-}
 /* x -= Q (Q^T x), for `few` orthonormal columns of length m. */
 static void B(project)(int m, int few, int columns, const T *q, T *x) {
   T *t = B(room)((long)few * columns);
@@ -112,8 +107,8 @@ static void B(divide_columns)(int m, int n, const T *s, T least, T *x) {
     for (int i = 0; i < m; i++) x[i + (long)j * m] = B(quotient)(x[i + (long)j * m], s[j], least);
 }
 /* Tangents of the columns of Q (m x columns), of which `few` belong to singular values: g is dA times their partners, x says how
- * they turn among themselves. */
-static void B(turn)(int m, int few, int columns, const T *s, T least, const T *q, const T *x, T *g, T *dq, int changed) {
+ * they rotate among themselves. */
+static void B(rotate)(int m, int few, int columns, const T *s, T least, const T *q, const T *x, T *g, T *dq, int changed) {
   if (columns > few) { /* dQ2 = -Q1 (Q2^T g S^-1)^T */
     int more = columns - few;
     const T *q2 = q + (long)m * few;
@@ -157,8 +152,8 @@ int B(gesvd_fwd)(int divide, char left, char right, int m, int n, T *a, T *da, i
         x[i + (long)j * few] = (sum + difference) / 2;
         y[i + (long)j * few] = (sum - difference) / 2;
       }
-    if (B(wants)(jobu)) B(turn)(m, few, d.cu, d.s, least, d.u, x, gv, dq, changed);
-    if (B(wants)(jobv)) B(turn)(n, few, d.cv, d.s, least, v, y, gu, dw, changed);
+    if (B(wants)(jobu)) B(rotate)(m, few, d.cu, d.s, least, d.u, x, gv, dq, changed);
+    if (B(wants)(jobv)) B(rotate)(n, few, d.cv, d.s, least, v, y, gu, dw, changed);
   } else {
     B(scale_matrix)(p, few, few, few, 0);
     B(scale_matrix)(dq, m, m, d.cu, 0);
@@ -189,7 +184,7 @@ void *B(gesvd_save)(int divide, char left, char right, int m, int n, T *a, int l
   return block;
 }
 /* Of the cotangents of Q's columns: k becomes Q1^T dQ1; g what is outside of Q1, over the singular values. */
-static void B(turn_back)(int m, int few, int columns, const T *s, T least, const T *q, T *dq, T *k, T *g) {
+static void B(rotate_back)(int m, int few, int columns, const T *s, T least, const T *q, T *dq, T *k, T *g) {
   B(gemm)('T', 'N', few, few, m, 1, q, m, dq, m, 0, k, few);
   B(keep_matrix)(g, m, few, dq, m);
   if (m == few) {
@@ -201,14 +196,14 @@ static void B(turn_back)(int m, int few, int columns, const T *s, T least, const
   for (long i = (long)m * few; i < (long)m * columns; i++) given |= dq[i] != 0;
   /* Of several columns that nothing asks for, the tangents are not-a-number, which second derivatives are not to see. */
   if (more > 0 && given) {
-    T *q2 = (T *)q + (long)m * few, *dq2 = dq + (long)m * few, *t = B(room)((long)more * (few + more)), *turned = t + (long)more * few;
+    T *q2 = (T *)q + (long)m * few, *dq2 = dq + (long)m * few, *t = B(room)((long)more * (few + more)), *rotated = t + (long)more * few;
     B(gemm)('T', 'N', more, few, m, 1, dq2, m, q, m, 0, t, more);
     B(gemm)('N', 'N', m, few, more, -1, q2, m, t, more, 1, g, m);
-    /* What asks how they turn among themselves has no derivative. */
-    B(gemm)('T', 'N', more, more, m, 1, q2, m, dq2, m, 0, turned, more);
+    /* What asks how they rotate among themselves has no derivative. */
+    B(gemm)('T', 'N', more, more, m, 1, q2, m, dq2, m, 0, rotated, more);
     int asks = 0;
     for (int j = 0; j < more; j++)
-      for (int i = 0; i < more; i++) asks |= i != j && turned[i + (long)j * more] != 0;
+      for (int i = 0; i < more; i++) asks |= i != j && rotated[i + (long)j * more] != 0;
     if (asks) B(poison)(g, m, m, few);
     free(t);
   }
@@ -239,8 +234,8 @@ void B(gesvd_rev)(int divide, char left, char right, int m, int n, T *a, T *da, 
   if (da && !info) {
     T least = B(least_gap)(few, d.s);
     B(transpose)(d.cv, n, d.vt, d.cv, v, n);
-    B(turn_back)(m, few, d.cu, d.s, least, d.u, dq, ku, gu);
-    B(turn_back)(n, few, d.cv, d.s, least, v, dw, kv, gv);
+    B(rotate_back)(m, few, d.cu, d.s, least, d.u, dq, ku, gu);
+    B(rotate_back)(n, few, d.cv, d.s, least, v, dw, kv, gv);
     for (int j = 0; j < few; j++)
       for (int i = 0; i <= j; i++) {
         T *up = p + i + (long)j * few, *low = p + j + (long)i * few;

@@ -32,8 +32,8 @@ pub fn add(module: &Module<'_>, functions: &[FunctionValue<'_>], locals: &Locals
 /// Enzyme goes through the module from the first function to the last, and does not differentiate a function with a request that still stands.
 pub fn keep_entries_last(module: &Module<'_>, locals: &Locals) {
     let asks = |f: &FunctionValue<'_>, of: fn(&str) -> bool| {
-        let all = blocks(*f).into_iter().flat_map(|b| b.instructions());
-        all.into_iter().any(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && of(&name)))
+        let mut all = blocks(*f).into_iter().flat_map(|b| b.instructions());
+        all.any(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && of(&name)))
     };
     let all: Vec<FunctionValue<'_>> = module.get_functions().filter(|f| f.count_basic_blocks() > 0).collect();
     if !all.iter().any(|f| asks(f, |name| name.contains("_implicit_"))) {
