@@ -37,11 +37,31 @@ fn compile(folder: &Path, source: &Path, flags: &[&str]) -> PathBuf {
     program
 }
 
-/// Runs a command with a cache of its own and returns what it printed.
+/// What LeakSanitizer prints where its own tracer crashes, after the program's last line: a known defect of its runtime
+/// (google/sanitizers 1322). Nothing is known of the program's memory then.
+const TRACER_CRASHED: &str = "LeakSanitizer has encountered a fatal error";
+
+/// Runs a command with an empty cache of its own and returns what it printed.
+///
+/// A run whose leak check crashed is repeated; after three such runs the leak check is left to the test with valgrind.
 fn run(command: &mut Command, folder: &Path) -> String {
-    let output = command.env("FFGRAD_CACHE_DIR", folder.join("cache")).output().expect("the program starts");
-    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, printed(&output));
-    printed(&output)
+    for attempt in 0..3 {
+        let cache = folder.join(format!("cache{attempt}"));
+        let output = command.env("FFGRAD_CACHE_DIR", cache).output().expect("the program starts");
+        if !printed(&output).contains(TRACER_CRASHED) {
+            return succeeded(command, &output);
+        }
+        eprintln!("LeakSanitizer's tracer crashed: {command:?} runs again");
+    }
+    command.env("ASAN_OPTIONS", "detect_leaks=0").env("FFGRAD_CACHE_DIR", folder.join("cache"));
+    let output = command.output().expect("the program starts");
+    succeeded(command, &output)
+}
+
+/// What a command printed that must have succeeded.
+fn succeeded(command: &Command, output: &Output) -> String {
+    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, printed(output));
+    printed(output)
 }
 
 fn suite() -> PathBuf {
