@@ -32,7 +32,7 @@ use inkwell::attributes::Attribute;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
+use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -63,7 +63,7 @@ pub fn run(module: &Module<'_>) {
                 continue;
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
-            let noted = operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name));
+            let noted = noted(copy);
             let noted = if noted.is_empty() { stored(copy).to_owned() } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
@@ -102,6 +102,21 @@ pub fn note_characters(module: &Module<'_>) {
     all.into_iter().filter(|i| copies_characters(*i)).for_each(|copy| note_one(module, copy, "integer"));
 }
 
+/// What was noted for a copy or a `memset`; empty where nothing was.
+fn noted(copy: Value) -> String {
+    operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name))
+}
+
+/// Whether a copy moves no numbers, as was noted before LLVM's pipeline.
+pub fn copies_integers(copy: Value) -> bool {
+    is_copy(copy) && noted(copy) == "integer"
+}
+
+/// Whether it fills characters up with blanks: no number has these bytes.
+pub fn fills_characters(set: Value) -> bool {
+    is_set(set) && set.operand(1).constant() == Some(BLANK)
+}
+
 fn note_one(module: &Module<'_>, copy: Value, element: &str) {
     // SAFETY: a live copy of the module, and a node of its context.
     unsafe {
@@ -117,7 +132,38 @@ fn note_one(module: &Module<'_>, copy: Value, element: &str) {
 /// how its copies are aligned, and so do LLVM's passes.
 pub fn copies_characters(copy: Value) -> bool {
     let moves = copy.callee().is_some_and(|name| name.starts_with("llvm.memmove."));
-    moves && copy.operand(2).constant().is_none_or(|bytes| bytes % 4 != 0) && !is_aligned(copy)
+    let may_be_object = || copy.operand(2).constant().is_some_and(|bytes| bytes % 4 == 0);
+    let of_text = || (0..2).any(|i| is_character_variable(copy.operand(i)));
+    moves && !is_aligned(copy) && (!may_be_object() || of_text())
+}
+
+/// Whether a local variable of bytes is at that address that need not be aligned: a local object with numbers in it is.
+fn is_character_variable(address: Value) -> bool {
+    array_of_integers(address).is_some_and(|(bits, alignment)| bits == 8 && alignment == 1)
+}
+
+/// Whether a local array of characters or of integers is at that address.
+fn is_integer_variable(address: Value) -> bool {
+    is_character_variable(address) || array_of_integers(address).is_some_and(|(bits, _)| matches!(bits, 16 | 32))
+}
+
+/// The width of the elements and the alignment of the local array of integers at that address.
+fn array_of_integers(mut address: Value) -> Option<(u32, u32)> {
+    while address.is(Op::LLVMGetElementPtr) {
+        address = address.operand(0);
+    }
+    if !address.is(Op::LLVMAlloca) {
+        return None;
+    }
+    // SAFETY: each question is asked of the kind of value, and of type, that it is for.
+    unsafe {
+        let (array, mut member) = (LLVMGetAllocatedType(address.0), LLVMGetAllocatedType(address.0));
+        while LLVMGetTypeKind(member) == LLVMArrayTypeKind {
+            member = LLVMGetElementType(member);
+        }
+        let of_integers = member != array && LLVMGetTypeKind(member) == LLVMIntegerTypeKind;
+        of_integers.then(|| (LLVMGetIntTypeWidth(member), LLVMGetAlignment(address.0)))
+    }
 }
 
 fn is_aligned(copy: Value) -> bool {
@@ -128,8 +174,7 @@ fn is_aligned(copy: Value) -> bool {
 
 /// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
 fn stored(set: Value) -> &'static str {
-    // An array of characters that is filled up: no number has these bytes.
-    if is_set(set) && set.operand(1).constant() == Some(BLANK) {
+    if is_set(set) && (fills_characters(set) || is_integer_variable(set.operand(0))) {
         return "integer";
     }
     let access = operands(attached(set, c"tbaa")).get(1).copied();

@@ -10,7 +10,7 @@
 
 use crate::ir::{self, Op, Value};
 use crate::rules::inactive;
-use crate::workarounds::copy_types::copies_characters;
+use crate::workarounds::copy_types::{copies_characters, copies_integers, fills_characters};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::*;
@@ -103,11 +103,14 @@ fn call(call: Value, body: &mut Body) -> Option<()> {
     if matches!(name.as_str(), "malloc" | "free") {
         return Some(());
     }
-    if name.starts_with("llvm.memmove.") {
+    if name.starts_with("llvm.memmove.") || name.starts_with("llvm.memcpy.") {
         // Other copies may be of objects with numbers.
         let from_text = is_text(call.operand(1));
         body.handles_text |= from_text;
-        return (from_text || copies_characters(call)).then_some(());
+        return (from_text || copies_characters(call) || copies_integers(call)).then_some(());
+    }
+    if fills_characters(call) {
+        return Some(());
     }
     if RUNTIME.iter().any(|start| name.starts_with(start)) {
         body.handles_text = true;
