@@ -303,6 +303,17 @@ def error_texts(x: Array) -> Array:
     return x * np.exp(-np.square(x))
 
 
+def message_table(x: Array) -> Array:
+    return np.exp(x) + np.exp(x / 2)
+
+
+def misfit_callback(y0: Array, h: Array) -> Array:
+    y = y0
+    for step in range(4):
+        y = y - h * np.square(y) * (1 + step * h)
+    return y
+
+
 def blas_from_source(a: Array, b: Array) -> Array:
     upper = np.triu(a)  # of the transpose: Fortran's columns are rows here
     x = np.linalg.solve(upper + np.triu(a, 1).T, b)

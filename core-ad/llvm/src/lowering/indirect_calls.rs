@@ -50,7 +50,8 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
                 None => plain.clone(),
             };
             let fitting = fitting(&candidates, ty, slot.is_some());
-            if fitting.is_empty() || fitting.len() > MOST_TARGETS || passes_memory(call) {
+            let none_fits = fitting.is_empty() && (slot.is_some() || !is_of_another_result(&candidates, ty));
+            if none_fits || fitting.len() > MOST_TARGETS || passes_memory(call) {
                 continue;
             }
             let number = dispatchers.len();
@@ -80,16 +81,29 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
 /// Fortran and old C pass a function for one that takes more (SLATEC's `dnsqe`: the place of the Jacobian, where none is used); the processor
 /// leaves the other arguments alone. A virtual function is called with its own arguments.
 fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef, is_virtual: bool) -> Vec<LLVMValueRef> {
-    let those = |fits: fn(LLVMTypeRef, LLVMTypeRef) -> bool| -> Vec<LLVMValueRef> {
+    let those = |fits: &dyn Fn(LLVMTypeRef, LLVMTypeRef) -> bool| -> Vec<LLVMValueRef> {
         // SAFETY: live functions and a function type of the module.
         let fits = |f: LLVMValueRef| fits(unsafe { LLVMGlobalGetValueType(f) }, ty);
         candidates.iter().copied().filter(|&f| fits(f)).collect()
     };
-    let same = those(|of, called| of == called);
-    if same.is_empty() && !is_virtual { those(takes_first_pointers) } else { same }
+    let same = those(&|of, called| of == called);
+    let fits = |of: LLVMTypeRef, called: LLVMTypeRef| takes_first_pointers(of, called) && returns_the_same(of, called);
+    if same.is_empty() && !is_virtual { those(&fits) } else { same }
 }
 
-/// Whether functions of a type take the first arguments of another, all of them addresses, and return the same.
+/// Whether a call can only reach functions that return something else than it takes. Such a call has no meaning, and is never reached: SLATEC's
+/// `ddriv1` passes the subroutine of the equations in the place of a function for roots, of which it asks for none. Enzyme crashes on it.
+fn is_of_another_result(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> bool {
+    // SAFETY: live functions.
+    candidates.iter().any(|&f| takes_first_pointers(unsafe { LLVMGlobalGetValueType(f) }, ty))
+}
+
+fn returns_the_same(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {
+    // SAFETY: live function types.
+    unsafe { LLVMGetReturnType(ty) == LLVMGetReturnType(called) }
+}
+
+/// Whether functions of a type take the first arguments of another, all of them addresses.
 fn takes_first_pointers(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {
     // SAFETY: live function types; the arrays have the lengths that LLVM states.
     unsafe {
@@ -100,7 +114,6 @@ fn takes_first_pointers(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {
         };
         let (own, given) = (parameters(ty), parameters(called));
         LLVMIsFunctionVarArg(ty) == 0
-            && LLVMGetReturnType(ty) == LLVMGetReturnType(called)
             && !own.is_empty()
             && given.starts_with(&own)
             && given.iter().all(|t| LLVMGetTypeKind(*t) == LLVMPointerTypeKind)
