@@ -369,7 +369,7 @@ impl<'ctx> Session<'ctx> {
         }
         pipelines::before_differentiation(&module, job.pipeline)?;
         zero_stores::unmark(&module);
-        if job.pipeline.is_guarded() {
+        if job.pipeline.is_guarded() || lowering::guards::comes_first(&module, job.pipeline) {
             lowering::guards::run(&module);
         }
         notes.tests_equality |= around.counts_paths && equality_tests::any(&module);

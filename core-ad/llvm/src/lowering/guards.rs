@@ -14,6 +14,7 @@ use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
 use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::{clamped_arguments, zero_powers};
+use core_ad::protocol::Pipeline;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::LLVMRealPredicate::{self, LLVMRealOGE, LLVMRealOLE, LLVMRealUNO};
@@ -39,6 +40,16 @@ const ABOVE_ONE: &str = "acosh";
 const NESTED: usize = 4;
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
+
+/// From so many instructions on a module is guarded in the first pipeline.
+const LARGE: usize = 4000;
+
+/// Whether the first pipeline guards as well. A large function with powers of which the exponent varies is a solver that chooses its step or its
+/// order by them: a second build costs far more than the guards.
+pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
+    let all = ir::all_instructions(module);
+    pipeline == Pipeline::Inlined && all.len() >= LARGE && all.into_iter().any(zero_powers::has_varying_exponent)
+}
 
 /// Guards every choice between numbers.
 pub fn run(module: &Module<'_>) {

@@ -28,11 +28,8 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 
 /// Rewrites the powers of one function.
 pub fn run(module: &Module<'_>, function: FunctionValue<'_>) {
-    let powers: Vec<Value> = ir::blocks(function)
-        .into_iter()
-        .flat_map(|b| b.instructions())
-        .filter(|i| i.callee().is_some_and(|name| POWERS.contains(&name.as_str())) && may_vary(i.operand(1)))
-        .collect();
+    let powers: Vec<Value> =
+        ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| has_varying_exponent(*i)).collect();
     // SAFETY: live calls of the module, in blocks with terminators; each is erased behind its last use.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
@@ -41,6 +38,11 @@ pub fn run(module: &Module<'_>, function: FunctionValue<'_>) {
         }
         LLVMDisposeBuilder(builder);
     }
+}
+
+/// Whether it is a power whose exponent may have a derivative.
+pub fn has_varying_exponent(i: Value) -> bool {
+    i.callee().is_some_and(|name| POWERS.contains(&name.as_str())) && may_vary(i.operand(1))
 }
 
 /// Whether an exponent may have a derivative: it is neither a constant nor an integer.
