@@ -70,7 +70,7 @@ pub fn run(module: &Module<'_>) {
                 "float" => type_marker(module, DType::F32),
                 "integer" => integer_marker(module),
                 "pointer" => pointer_marker(module),
-                _ => match Some(&sides).filter(|_| is_copy(copy)).and_then(|sides| element(sides)) {
+                _ => match if is_copy(copy) { element(&sides) } else { declared(sides[0]) } {
                     Some(dtype) => type_marker(module, dtype),
                     None => continue,
                 },
@@ -298,8 +298,25 @@ fn call_before(module: &Module<'_>, pointer: Value, marker: FunctionValue<'_>, p
     }
 }
 
+/// The floating-point type that a local variable was declared with of which this function accesses no element: it hands it to others, as it does
+/// a static variable of theirs that `written-globals` made a local one.
+fn declared(pointer: Value) -> Option<DType> {
+    // SAFETY: asked of a live stack slot only.
+    let ty = pointer.is(Op::LLVMAlloca).then(|| unsafe { BasicTypeEnum::new(LLVMGetAllocatedType(pointer.0)) })?;
+    accessed(&[pointer])?.is_empty().then(|| uniform_float(ty)).flatten()
+}
+
 /// The floating-point type of all that the function reads and writes where these pointers lead; none where there is nothing, or something else besides.
 pub fn element(pointers: &[Value]) -> Option<DType> {
+    match accessed(pointers)?.into_iter().collect::<Vec<_>>()[..] {
+        [one] => one,
+        _ => None,
+    }
+}
+
+/// The types of all that the function reads and writes where these pointers lead, `None` for what is no floating-point type; none where they are
+/// too many to follow.
+fn accessed(pointers: &[Value]) -> Option<HashSet<Option<DType>>> {
     let (mut seen, mut open) = (HashSet::new(), pointers.to_vec());
     let mut found: HashSet<Option<DType>> = HashSet::new();
     while let Some(value) = open.pop() {
@@ -335,10 +352,7 @@ pub fn element(pointers: &[Value]) -> Option<DType> {
             }
         }
     }
-    match found.into_iter().collect::<Vec<_>>()[..] {
-        [one] => one,
-        _ => None,
-    }
+    Some(found)
 }
 
 fn is_byte(ty: BasicTypeEnum<'_>) -> bool {
