@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 73] = [
+pub const PASSES: [PassInfo; 74] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -582,6 +582,14 @@ pub const PASSES: [PassInfo; 73] = [
         test: "cases/enzyme_bugs/null_cache_generated.c",
         stage: Stage::AfterEnzyme,
         ..WORKAROUND
+    },
+    PassInfo {
+        name: "large-structs",
+        file: "optimize/large_structs.rs",
+        why: "a tape of hundreds of numbers that is returned as a value becomes as many instructions each time; keeps it in memory",
+        test: "cases/memory/large_tape.c",
+        stage: Stage::AfterEnzyme,
+        ..OPTIMIZATION
     },
     PassInfo {
         name: "quotient-tangents",

@@ -506,3 +506,21 @@ def complex_division(omega: Array, resistance: Array, inductance: Array, capacit
     series = resistance + 1j * omega * inductance
     load = (1.0 + 0.3j * omega) / (0.2 + 1j * omega * capacitance)
     return np.abs(load / (series + load)) ** 2
+
+
+def large_tape(given: Array, rate: Array) -> Array:
+    x = 0.02 * given[np.arange(256) % len(given)]
+
+    def step(x: Array, s: Array) -> tuple[Array, Array]:
+        sums = s + np.cumsum(np.square(x))
+        return 0.5 * sums, sums[-1]
+
+    total = rate
+    for i in range(len(given)):
+        if i != 1:
+            x, last = step(x, 0.25 * rate * i)
+            total = total + last
+    if len(given) > 2:
+        x, last = step(x, rate)
+        total = total * last
+    return np.array([total, *(x[16 * np.arange(1, len(given))] + rate)])

@@ -23,6 +23,7 @@ IMPROVEMENTS = (
     "borders",
     "sweeps",
     "iterations",
+    "large-structs",
     "derivative-arithmetic",
     "sums",
     "byte-flags",

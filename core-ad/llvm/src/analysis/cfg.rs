@@ -3,6 +3,7 @@
 use crate::ir::{self, Block, Value};
 use inkwell::values::FunctionValue;
 use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// Passes that take more than linear time skip functions with more blocks than this.
 pub const MAX_BLOCKS: usize = 2000;
@@ -16,6 +17,21 @@ pub struct Cfg {
 
 /// The blocks reachable from each block of a part of the function, in at least one step.
 pub type Reached = Vec<Vec<bool>>;
+
+/// The blocks with an edge from a block that they dominate: there loops begin, and a phi may have a value of the iteration before. All of a
+/// function that is too large to look at.
+pub fn headers(blocks: &[Block]) -> HashSet<Block> {
+    if blocks.len() > MAX_BLOCKS {
+        return blocks.iter().copied().collect();
+    }
+    let cfg = Cfg::of(blocks);
+    let dominators = cfg.dominators();
+    let is_header = |block: &&Block| {
+        let own = cfg.number(**block);
+        cfg.predecessors[own].iter().any(|from| dominators.dominates(own, *from))
+    };
+    blocks.iter().filter(is_header).copied().collect()
+}
 
 impl Cfg {
     /// The CFG of the blocks of a function.

@@ -10,7 +10,7 @@
 //! (`0 / (2 sqrt(-1))`), and the sum with what was chosen is a NaN. A phi chooses too, where its edge leaves the block in which the value is computed
 //! on a condition, and so do `fmax` and `fmin`. LLVM would take the second choice out of the root again if it knew that the condition is that of the first, or what is safe.
 
-use crate::analysis::cfg::{Cfg, MAX_BLOCKS};
+use crate::analysis::cfg;
 use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::{clamped_arguments, zero_powers};
@@ -22,7 +22,7 @@ use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// An expression with more operations than this is left as it is.
 const LARGEST: usize = 64;
@@ -54,7 +54,7 @@ pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
 /// Guards every choice between numbers.
 pub fn run(module: &Module<'_>) {
     for function in ir::functions(module) {
-        let headers = headers(&ir::blocks(function));
+        let headers = cfg::headers(&ir::blocks(function));
         clamped_arguments::run(module, function);
         // SAFETY: live instructions of the module; what is replaced is erased behind its last use.
         unsafe {
@@ -72,20 +72,6 @@ pub fn run(module: &Module<'_>) {
         }
         zero_powers::run(module, function);
     }
-}
-
-/// The blocks in which loops begin: what a phi there has of the iteration before is not chosen. All of a function that is too large to look at.
-fn headers(blocks: &[Block]) -> HashSet<Block> {
-    if blocks.len() > MAX_BLOCKS {
-        return blocks.iter().copied().collect();
-    }
-    let cfg = Cfg::of(blocks);
-    let dominators = cfg.dominators();
-    let is_header = |block: &&Block| {
-        let own = cfg.number(**block);
-        cfg.predecessors[own].iter().any(|from| dominators.dominates(own, *from))
-    };
-    blocks.iter().filter(is_header).copied().collect()
 }
 
 pub(super) fn is_number(i: Value) -> bool {

@@ -8,6 +8,7 @@ pub mod fuse_loops;
 pub mod iterations;
 pub mod keep_calls;
 pub mod keep_results;
+pub mod large_structs;
 pub mod libmvec;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
