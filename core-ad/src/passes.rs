@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 73] = [
+pub const PASSES: [PassInfo; 74] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -251,6 +251,13 @@ pub const PASSES: [PassInfo; 73] = [
         when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
         stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "cleared-members",
+        file: "workarounds/cleared_members.rs",
+        why: "Enzyme refuses a memset that LLVM made of the zeros in a copied structure which nothing reads; stores them",
+        test: "real/programs/eigen_attention.cpp",
+        ..WORKAROUND
     },
     PassInfo {
         name: "two-entries",
