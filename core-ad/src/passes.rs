@@ -253,6 +253,13 @@ pub const PASSES: [PassInfo; 74] = [
         ..OPTIMIZATION
     },
     PassInfo {
+        name: "cleared-members",
+        file: "workarounds/cleared_members.rs",
+        why: "Enzyme refuses a memset that LLVM made of the zeros in a copied structure which nothing reads; stores them",
+        test: "real/programs/eigen_attention.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "two-entries",
         file: "workarounds/two_entries.rs",
         why: "Enzyme's reverse pass of a loop with several entries never ends; leads them through one block",

@@ -97,8 +97,14 @@ pub trait Engine {
                 Err(Error::Differentiation(d)) if AT_ANY_WIDTH.contains(&d.code.as_str()) => {
                     return Err(Error::Differentiation(d));
                 }
+                // A run at full width takes several times as long, and crashes again as a rule: another pipeline does not.
+                Err(Error::Differentiation(d)) if job.may_give_up && d.code == CRASH => {
+                    return Err(Error::Differentiation(d));
+                }
+                // Where a look at all of each structure takes long, another pipeline needs none.
                 Err(Error::Differentiation(_)) if job.may_give_up => {
-                    return self.run(&Job { timeout: share, limit, ..*job });
+                    let short = job.timeout / 20;
+                    return self.run(&Job { timeout: short, limit: short, ..*job });
                 }
                 Err(Error::Differentiation(_)) => return self.run(&Job { timeout: job.timeout / 10 * 7, ..*job }),
                 outcome => return outcome,
@@ -139,6 +145,9 @@ const AT_ANY_WIDTH: [&str; 4] = ["realloc", "missing-derivative", diagnostics::c
 
 /// Bytes of IR from which a module counts as large: some three thousand lines.
 const LARGE: u64 = 250_000;
+
+/// Code of the refusal where Enzyme crashed.
+const CRASH: &str = "engine-crash";
 
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";

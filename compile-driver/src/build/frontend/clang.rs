@@ -2,6 +2,7 @@
 
 use crate::build::frontend::cuda;
 use crate::build::frontend::language::Language;
+use crate::build::rules::bundled;
 use crate::error::{CacheError, Result};
 use crate::options::Spec;
 use crate::toolchain::Tools;
@@ -35,6 +36,18 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
         command.args(["-Wno-unknown-warning-option", "-Wno-missing-template-arg-list-after-template-kw"]);
     }
     command
+}
+
+/// Folders with headers of ffgrad's own that come before Eigen's, where the compiler finds an Eigen. `headers`: where they all are.
+pub fn before_eigen(spec: &Spec, headers: &Path) -> Vec<PathBuf> {
+    let flags = &spec.options.flags;
+    let joined = flags.iter().filter_map(|flag| flag.strip_prefix("-I").or_else(|| flag.strip_prefix("-isystem")));
+    let apart = flags.windows(2).filter(|two| ["-I", "-isystem"].contains(&two[0].as_str())).map(|two| two[1].as_str());
+    let given = spec.options.include_dirs.iter().map(PathBuf::as_path).chain(joined.chain(apart).map(Path::new));
+    let all: Vec<&Path> = given.chain(["/usr/local/include", "/usr/include"].map(Path::new)).collect();
+    let has = |prefix: &str| all.iter().any(|folder| folder.join(prefix).join("Eigen/Core").is_file());
+    let found = bundled::BEFORE_EIGEN.into_iter().filter(|(_, prefix)| has(prefix));
+    found.map(|(folder, _)| headers.join(folder)).collect()
 }
 
 /// The file given to the compiler. A template instance must be asked for in the source's own language:

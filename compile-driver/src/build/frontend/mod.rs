@@ -91,6 +91,7 @@ impl ClangJob<'_> {
         command.arg("-idirafter").arg(headers);
         if language == Language::Cpp {
             command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
+            command.args(clang::before_eigen(spec, headers).iter().map(|folder| format!("-I{}", folder.display())));
         }
         compiler::user_flags(&mut command, spec);
         if language != Language::Cuda {

@@ -65,6 +65,8 @@ const FILES: &[File] = files![
 const HEADERS: &[File] = files![
     "include/ffgrad/derivatives.h",
     "include/ffgrad/double_precision.h",
+    "include/ffgrad/eigen.h",
+    "include/ffgrad/eigen_settings.h",
     "include/ffgrad/flang.h",
     "include/ffgrad/implicit.h",
     "include/ffgrad/rules/blas.h",
@@ -92,6 +94,39 @@ const HEADERS: &[File] = files![
 
 /// Folder below the include folder whose headers come before those of the C++ library.
 pub const BEFORE_STDCXX: &str = "stdcxx";
+
+/// Folder below the include folder whose headers come before Eigen's, as `Eigen/Dense`, and the one for those who write `eigen3/Eigen/Dense`.
+pub const BEFORE_EIGEN: [(&str, &str); 2] = [("eigen", ""), ("eigen-below", "eigen3/")];
+
+/// Headers of Eigen that programs include. Before each stand its settings, behind it plain loops for its kernels.
+const OF_EIGEN: [&str; 20] = [
+    "Eigen/Cholesky",
+    "Eigen/Core",
+    "Eigen/Dense",
+    "Eigen/Eigen",
+    "Eigen/Eigenvalues",
+    "Eigen/Geometry",
+    "Eigen/Householder",
+    "Eigen/IterativeLinearSolvers",
+    "Eigen/Jacobi",
+    "Eigen/LU",
+    "Eigen/OrderingMethods",
+    "Eigen/QR",
+    "Eigen/SVD",
+    "Eigen/Sparse",
+    "Eigen/SparseCholesky",
+    "Eigen/SparseCore",
+    "Eigen/SparseLU",
+    "Eigen/SparseQR",
+    "unsupported/Eigen/CXX11/Tensor",
+    "unsupported/Eigen/MatrixFunctions",
+];
+
+/// The header that stands before one of Eigen.
+fn around_eigen(header: &str) -> String {
+    let settings = "#pragma GCC system_header\n#include <ffgrad/eigen_settings.h>\n";
+    format!("{settings}#include_next <{header}>\n#include <ffgrad/eigen.h>\n")
+}
 
 /// Folder below the include folder with OpenMP's functions for one thread.
 pub const WITHOUT_OPENMP: &str = "openmp";
@@ -156,6 +191,9 @@ pub fn digest() -> String {
     for file in FILES.iter().chain(HEADERS) {
         hash.update(file.name.as_bytes()).update(&[0]).update(file.text.as_bytes()).update(&[0]);
     }
+    for header in OF_EIGEN {
+        hash.update(around_eigen(header).as_bytes());
+    }
     hash.update(toolchain::Component::Blas.version().as_bytes());
     hash.update(std::env::var_os("FFGRAD_BLAS").unwrap_or_default().as_encoded_bytes());
     hash.finalize().to_hex()[..16].to_owned()
@@ -170,12 +208,20 @@ pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
     let folder = cache.root().join("runtime").join(format!("include-{}", digest()));
     if !contents::is_whole(&folder) {
         let staging = cache.staging()?;
-        for header in HEADERS {
-            let below = header.name.trim_start_matches("include/");
+        let write = |below: &str, text: &str| -> Result<()> {
             let path = staging.path().join(below);
             let parent = path.parent().unwrap_or(&path);
             std::fs::create_dir_all(parent).map_err(cache::io("make", parent))?;
-            std::fs::write(&path, header.text).map_err(cache::io("write", &path))?;
+            Ok(std::fs::write(&path, text).map_err(cache::io("write", &path))?)
+        };
+        for header in HEADERS {
+            write(header.name.trim_start_matches("include/"), header.text)?;
+        }
+        for (folder, prefix) in BEFORE_EIGEN {
+            for header in OF_EIGEN {
+                let header = format!("{prefix}{header}");
+                write(&format!("{folder}/{header}"), &around_eigen(&header))?;
+            }
         }
         contents::publish(cache, staging, &folder)?;
     }

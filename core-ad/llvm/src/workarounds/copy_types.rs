@@ -172,6 +172,11 @@ fn is_aligned(copy: Value) -> bool {
     unsafe { !LLVMGetCallSiteEnumAttribute(copy.0, 1, kind).is_null() }
 }
 
+/// Whether the type of what is cleared is known: by a note, or because all that reads it takes it for numbers.
+pub fn is_known(set: Value) -> bool {
+    !stored(set).is_empty() || !operands(attached(set, ELEMENT)).is_empty() || element(&[set.operand(0)]).is_some()
+}
+
 /// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.
 fn stored(set: Value) -> &'static str {
     if is_set(set) && (fills_characters(set) || is_integer_variable(set.operand(0))) {

@@ -99,13 +99,13 @@ fn replace(builder: &Builder<'_>, copy: Value, runs: &[Vec<Part>]) {
 }
 
 /// Whether it sets a number of bytes that is known to zero.
-fn is_clearing(call: Value) -> bool {
+pub fn is_clearing(call: Value) -> bool {
     let sets = call.callee().is_some_and(|name| name.starts_with("llvm.memset.p0.i64"));
     sets && call.operand(1).constant() == Some(0) && call.operand(3).constant() == Some(0)
 }
 
 /// Stores zero to each member, where the members are known; else in words: a zero has any type.
-fn clear(builder: &Builder<'_>, layouts: &Layouts, call: Value) {
+pub fn clear(builder: &Builder<'_>, layouts: &Layouts, call: Value) {
     let size = call.operand(2).constant().and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
     let parts = layouts.copied(call).unwrap_or_else(|| words(call, size));
     if parts.is_empty() || parts.len() > MOST_LOADS {

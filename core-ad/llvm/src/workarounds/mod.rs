@@ -1,6 +1,7 @@
 //! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
 
 pub mod bit_tests;
+pub mod cleared_members;
 pub mod closed_functions;
 pub mod compared_arguments;
 pub mod container_counts;
