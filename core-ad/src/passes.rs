@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 74] = [
+pub const PASSES: [PassInfo; 75] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",

@@ -2,22 +2,15 @@
  *
  * Eigen's own kernels pack blocks of matrices for the caches and unroll by hand. Differentiated they are thousands of lines for each kind of
  * matrix; these are some ten, do the same arithmetic in another order, and their adjoints vectorise. Included behind each of Eigen's headers, before
- * anything of it is instantiated; a program that has Eigen call a BLAS, or defines
+ * anything of it is instantiated, of the versions that they were written for (3.4); a program that has Eigen call a BLAS, or defines
  * FFGRAD_EIGEN_KERNELS, has none of it.
  *
  * Source: Golub and Van Loan, "Matrix Computations", 4th edition, 1.1 (products), 3.1 (triangular systems), 3.4.1 (LU with partial
  * pivoting) and 4.2.1 (Cholesky).
  */
 #if (defined(EIGEN_CORE_H) || defined(EIGEN_CORE_MODULE_H)) && !defined(FFGRAD_EIGEN_KERNELS) && !defined(EIGEN_USE_BLAS) && !defined(EIGEN_USE_LAPACKE) && !defined(EIGEN_USE_MKL_ALL) && \
-    EIGEN_VERSION_AT_LEAST(3, 3, 90)
+    EIGEN_VERSION_AT_LEAST(3, 3, 90) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
 #define FFGRAD_EIGEN_FOR_NUMBERS(what) what(double) what(float)
-
-/* Sums may be added in any order, as Eigen does; so they vectorise. */
-#if defined(__clang__)
-#define FFGRAD_EIGEN_ANY_ORDER _Pragma("clang fp reassociate(on)")
-#else
-#define FFGRAD_EIGEN_ANY_ORDER
-#endif
 
 #ifndef FFGRAD_EIGEN_CORE
 #define FFGRAD_EIGEN_CORE
@@ -91,6 +84,21 @@ struct ffgrad_view {
   }
 };
 
+/* A sum in four parts, which vectorise; their order is the same wherever this is compiled. */
+template <typename T, typename Index>
+inline T ffgrad_dot(Index size, const T* a, Index step_a, const T* b, Index step_b) {
+  T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  Index k = 0;
+  for (; k + 4 <= size; k += 4) {
+    s0 += a[k * step_a] * b[k * step_b];
+    s1 += a[(k + 1) * step_a] * b[(k + 1) * step_b];
+    s2 += a[(k + 2) * step_a] * b[(k + 2) * step_b];
+    s3 += a[(k + 3) * step_a] * b[(k + 3) * step_b];
+  }
+  for (; k < size; ++k) s0 += a[k * step_a] * b[k * step_b];
+  return (s0 + s1) + (s2 + s3);
+}
+
 /* Adds a product to a matrix, or sets it: the inner loop goes along memory. */
 template <bool Clears, typename C, typename A, typename B>
 inline void ffgrad_product(C& result, const A& left, const B& right, typename traits<C>::Scalar factor) {
@@ -119,9 +127,7 @@ inline void ffgrad_product(C& result, const A& left, const B& right, typename tr
   } else {
     for (Index j = 0; j < cols; ++j)
       for (Index i = 0; i < rows; ++i) {
-        FFGRAD_EIGEN_ANY_ORDER
-        T sum = 0;
-        for (Index k = 0; k < depth; ++k) sum += a.data[i * a.row + k * a.column] * b.data[k * b.row + j * b.column];
+        const T sum = ffgrad_dot(depth, a.data + i * a.row, a.column, b.data + j * b.column, b.row);
         T& place = c[i * to.row + j * to.column];
         place = (Clears ? T(0) : place) + factor * sum;
       }
@@ -369,5 +375,4 @@ FFGRAD_EIGEN_FOR_NUMBERS(FFGRAD_EIGEN_SPARSE_LU_OF)
 }  // namespace Eigen
 #endif
 #undef FFGRAD_EIGEN_FOR_NUMBERS
-#undef FFGRAD_EIGEN_ANY_ORDER
 #endif
