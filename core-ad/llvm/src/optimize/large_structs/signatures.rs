@@ -1,6 +1,6 @@
 //! Functions that return or take a large structure get its address instead.
 
-use super::is_large;
+use super::layout::is_large;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
