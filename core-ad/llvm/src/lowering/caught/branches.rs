@@ -4,10 +4,9 @@ use super::build::{Edit, calls, raw};
 use super::facts::{Facts, Pad, called, is_library, normal, pad, unwind};
 use super::groups::Groups;
 use super::{handlers, regions, thrown};
-use crate::ir::{Block, Op, Value, blocks};
+use crate::ir::{Block, Op, Value, blocks, move_body};
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use std::collections::HashMap;
 
@@ -78,18 +77,7 @@ unsafe fn widened(edit: &Edit, old: LLVMValueRef) -> LLVMValueRef {
         if LLVMHasPersonalityFn(old) != 0 {
             LLVMSetPersonalityFn(new, LLVMGetPersonalityFn(old));
         }
-        let subprogram = LLVMGetSubprogram(old);
-        if !subprogram.is_null() {
-            LLVMGlobalEraseMetadata(old, LLVMGetMDKindIDInContext(edit.context, c"dbg".as_ptr(), 3));
-            LLVMSetSubprogram(new, subprogram);
-        }
-        let mut next = LLVMGetFirstBasicBlock(old);
-        while !next.is_null() {
-            let block = next;
-            next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
-        }
+        move_body(old, new);
         for i in 0..count {
             LLVMReplaceAllUsesWith(LLVMGetParam(old, i), LLVMGetParam(new, i));
         }

@@ -6,7 +6,6 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMLinkage::{LLVMInternalLinkage, LLVMPrivateLinkage};
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMSetSubprogram};
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use std::collections::HashMap;
 
@@ -124,18 +123,7 @@ unsafe fn widen_one(module: LLVMModuleRef, old: LLVMValueRef, moved: &mut Moved)
             LLVMSetPersonalityFn(new, LLVMGetPersonalityFn(old));
         }
         attributes(context, old, new, &own, first);
-        let subprogram = LLVMGetSubprogram(old);
-        if !subprogram.is_null() {
-            LLVMGlobalEraseMetadata(old, LLVMGetMDKindIDInContext(context, c"dbg".as_ptr(), 3));
-            LLVMSetSubprogram(new, subprogram);
-        }
-        let mut next = LLVMGetFirstBasicBlock(old);
-        while !next.is_null() {
-            let block = next;
-            next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
-        }
+        ir::move_body(old, new);
         let builder = LLVMCreateBuilderInContext(context);
         LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(new)));
         for (i, &ty) in (0..).zip(&own) {

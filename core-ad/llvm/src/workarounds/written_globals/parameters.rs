@@ -1,7 +1,7 @@
 //! Passes the addresses of replaced globals to functions, as additional parameters after their own.
 
 use super::{Locals, uses};
-use crate::ir::{Op, Value, blocks};
+use crate::ir::{Op, Value, blocks, move_body};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -68,18 +68,7 @@ unsafe fn widen(module: LLVMModuleRef, old: LLVMValueRef, needs: &[usize], local
             LLVMGetAttributesAtIndex(old, index, all.as_mut_ptr());
             all.into_iter().for_each(|a| LLVMAddAttributeAtIndex(new, index, a));
         }
-        let subprogram = LLVMGetSubprogram(old);
-        if !subprogram.is_null() {
-            LLVMGlobalEraseMetadata(old, LLVMGetMDKindIDInContext(context, c"dbg".as_ptr(), 3));
-            LLVMSetSubprogram(new, subprogram);
-        }
-        let mut next = LLVMGetFirstBasicBlock(old);
-        while !next.is_null() {
-            let block = next;
-            next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
-        }
+        move_body(old, new);
         for i in 0..count {
             LLVMReplaceAllUsesWith(LLVMGetParam(old, i), LLVMGetParam(new, i));
         }
