@@ -90,17 +90,12 @@ pub trait Engine {
             let times = u32::try_from(bytes / LARGE).unwrap_or(u32::MAX);
             let share = job.timeout / 10 * times.min(3);
             let limit = if job.may_give_up { share } else { job.limit };
+            // A run at full width takes several times as long, and crashes again as a rule: another pipeline does not.
+            let is_final = |d: &Diagnosis| {
+                AT_ANY_WIDTH.contains(&d.code.as_str()) || job.may_give_up && (is_late(d) || d.code == CRASH)
+            };
             match self.run(&Job { timeout: share, limit, ..narrow }) {
-                Err(Error::Differentiation(d)) if job.may_give_up && is_late(&d) => {
-                    return Err(Error::Differentiation(d));
-                }
-                Err(Error::Differentiation(d)) if AT_ANY_WIDTH.contains(&d.code.as_str()) => {
-                    return Err(Error::Differentiation(d));
-                }
-                // A run at full width takes several times as long, and crashes again as a rule: another pipeline does not.
-                Err(Error::Differentiation(d)) if job.may_give_up && d.code == CRASH => {
-                    return Err(Error::Differentiation(d));
-                }
+                Err(Error::Differentiation(d)) if is_final(&d) => return Err(Error::Differentiation(d)),
                 // Where a look at all of each structure takes long, another pipeline needs none.
                 Err(Error::Differentiation(_)) if job.may_give_up => {
                     let short = job.timeout / 20;
@@ -146,8 +141,8 @@ const AT_ANY_WIDTH: [&str; 4] = ["realloc", "missing-derivative", diagnostics::c
 /// Bytes of IR from which a module counts as large: some three thousand lines.
 const LARGE: u64 = 250_000;
 
-/// Code of the refusal where Enzyme crashed.
-const CRASH: &str = "engine-crash";
+/// Code of the refusal where Enzyme crashed, and nothing explains it.
+pub const CRASH: &str = "engine-crash";
 
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
@@ -165,7 +160,7 @@ pub fn has_run(refusal: &Diagnosis) -> bool {
 
 /// Whether a user, or a developer of ffgrad, needs the files of the build to find out why.
 pub fn is_unexplained(refusal: &Diagnosis) -> bool {
-    let bugs = ["engine-crash", "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::enzyme::UNKNOWN];
+    let bugs = [CRASH, "engine-call", "invalid-derivative", TIMED_OUT, diagnostics::enzyme::UNKNOWN];
     bugs.contains(&refusal.code.as_str())
 }
 

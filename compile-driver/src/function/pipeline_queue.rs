@@ -22,7 +22,7 @@ const FINAL: [&str; 8] = [
 /// Problems of type analysis, `realloc`, which only the pipeline without them replaces, and crashes of Enzyme, which come again where the
 /// code is much the same. That pipeline, which gives type analysis least to do and differs most from the others, comes next.
 const FOR_APART: [&str; 7] =
-    ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", "engine-crash", enzyme::TIMED_OUT];
+    ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", enzyme::CRASH, enzyme::TIMED_OUT];
 
 /// Pipelines that are tried where a check asks for them only: they differ from others at singular and special values.
 pub(crate) const ON_REQUEST: [Pipeline; 4] =

@@ -23,23 +23,79 @@ inline T& ffgrad_at(T* matrix, Index stride, Index i, Index j) {
   return Order == RowMajor ? matrix[i * stride + j] : matrix[i + j * stride];
 }
 
-/* c += factor * a b, columns of c in the outer loop. */
-template <int OrderA, int OrderB, typename T, typename Index>
-inline void ffgrad_multiply(Index rows, Index cols, Index depth, const T* a, Index stride_a, const T* b, Index stride_b, T* c,
-                            Index step_c, Index stride_c, T factor) {
-  for (Index j = 0; j < cols; ++j) {
-    if (OrderA == RowMajor) {
-      for (Index i = 0; i < rows; ++i) {
-        T sum = 0;
-        for (Index k = 0; k < depth; ++k) sum += a[i * stride_a + k] * ffgrad_at<OrderB>(b, stride_b, k, j);
-        c[i * step_c + j * stride_c] += factor * sum;
-      }
-    } else {
+/* Elements in memory: that of row i and column j is data[i * row + j * column]. */
+template <typename T, typename Index>
+struct ffgrad_elements {
+  T* data;
+  Index row, column;
+  T& operator()(Index i, Index j) const { return data[i * row + j * column]; }
+};
+
+template <int Order, typename T, typename Index>
+inline ffgrad_elements<T, Index> ffgrad_stored(T* data, Index stride) {
+  const ffgrad_elements<T, Index> elements = {data, Order == RowMajor ? stride : Index(1), Order == RowMajor ? Index(1) : stride};
+  return elements;
+}
+
+/* A sum in four parts, which vectorise; their order is the same wherever this is compiled. */
+template <typename T, typename Index>
+inline T ffgrad_dot(Index size, const T* a, Index step_a, const T* b, Index step_b) {
+  T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  Index k = 0;
+  for (; k + 4 <= size; k += 4) {
+    s0 += a[k * step_a] * b[k * step_b];
+    s1 += a[(k + 1) * step_a] * b[(k + 1) * step_b];
+    s2 += a[(k + 2) * step_a] * b[(k + 2) * step_b];
+    s3 += a[(k + 3) * step_a] * b[(k + 3) * step_b];
+  }
+  for (; k < size; ++k) s0 += a[k * step_a] * b[k * step_b];
+  return (s0 + s1) + (s2 + s3);
+}
+
+/* Adds factor * a b to c, or sets c to it: the inner loop goes along memory. */
+template <int OrderA, int OrderB, bool Clears, typename T, typename Index>
+inline void ffgrad_multiply(Index rows, Index cols, Index depth, ffgrad_elements<const T, Index> a, ffgrad_elements<const T, Index> b,
+                            ffgrad_elements<T, Index> c, T factor) {
+  if (OrderA == ColMajor) {
+    for (Index j = 0; j < cols; ++j) {
+      for (Index i = 0; Clears && i < rows; ++i) c(i, j) = 0;
       for (Index k = 0; k < depth; ++k) {
-        const T f = factor * ffgrad_at<OrderB>(b, stride_b, k, j);
-        for (Index i = 0; i < rows; ++i) c[i * step_c + j * stride_c] += f * a[i + k * stride_a];
+        const T f = factor * b(k, j);
+        for (Index i = 0; i < rows; ++i) c(i, j) += f * a(i, k);
       }
     }
+  } else if (OrderB == RowMajor) {
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; Clears && j < cols; ++j) c(i, j) = 0;
+      for (Index k = 0; k < depth; ++k) {
+        const T f = factor * a(i, k);
+        for (Index j = 0; j < cols; ++j) c(i, j) += f * b(k, j);
+      }
+    }
+  } else {
+    for (Index j = 0; j < cols; ++j)
+      for (Index i = 0; i < rows; ++i) {
+        const T sum = ffgrad_dot(depth, &a(i, 0), a.column, &b(0, j), b.row);
+        c(i, j) = (Clears ? T(0) : c(i, j)) + factor * sum;
+      }
+  }
+}
+
+/* x := the solution of a x = x, of a triangular a. */
+template <int Mode, int Order, typename T, typename Index>
+inline void ffgrad_solve(Index size, ffgrad_elements<const T, Index> a, T* x, Index step) {
+  for (Index at = 0; at < size; ++at) {
+    const Index k = (Mode & Lower) ? at : size - 1 - at;
+    const Index first = (Mode & Lower) ? 0 : k + 1, last = (Mode & Lower) ? k : size;
+    const Index rest = (Mode & Lower) ? k + 1 : 0, end = (Mode & Lower) ? size : k;
+    if (Order == RowMajor) {
+      T sum = 0;
+      for (Index i = first; i < last; ++i) sum += a(k, i) * x[i * step];
+      x[k * step] -= sum;
+    }
+    if (!(Mode & UnitDiag)) x[k * step] /= a(k, k);
+    const T f = x[k * step];
+    for (Index i = rest; Order == ColMajor && i < end; ++i) x[i * step] -= f * a(i, k);
   }
 }
 
@@ -70,68 +126,26 @@ struct ffgrad_action {
 FFGRAD_EIGEN_FOR_NUMBERS(FFGRAD_EIGEN_ACTIONS)
 #undef FFGRAD_EIGEN_ACTIONS
 
-/* Elements in memory, with the inner stride as a constant where that is one. */
-template <typename M>
-struct ffgrad_view {
-  typedef typename traits<M>::Scalar T;
-  const T* data;
-  Index row, column;
-  explicit ffgrad_view(const M& m) : data(m.data()) {
-    const Index inner = int(inner_stride_at_compile_time<M>::ret) == 1 ? 1 : m.innerStride();
-    const bool by_rows = (int(traits<M>::Flags) & RowMajorBit) != 0;
-    row = by_rows ? m.outerStride() : inner;
-    column = by_rows ? inner : m.outerStride();
-  }
-};
-
-/* A sum in four parts, which vectorise; their order is the same wherever this is compiled. */
-template <typename T, typename Index>
-inline T ffgrad_dot(Index size, const T* a, Index step_a, const T* b, Index step_b) {
-  T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  Index k = 0;
-  for (; k + 4 <= size; k += 4) {
-    s0 += a[k * step_a] * b[k * step_b];
-    s1 += a[(k + 1) * step_a] * b[(k + 1) * step_b];
-    s2 += a[(k + 2) * step_a] * b[(k + 2) * step_b];
-    s3 += a[(k + 3) * step_a] * b[(k + 3) * step_b];
-  }
-  for (; k < size; ++k) s0 += a[k * step_a] * b[k * step_b];
-  return (s0 + s1) + (s2 + s3);
+/* The elements of a matrix in memory, with the inner stride as a constant where that is one. */
+template <typename T, typename M>
+inline ffgrad_elements<T, Index> ffgrad_view(const M& m) {
+  const Index inner = int(inner_stride_at_compile_time<M>::ret) == 1 ? 1 : m.innerStride();
+  const bool by_rows = (int(traits<M>::Flags) & RowMajorBit) != 0;
+  const ffgrad_elements<T, Index> elements = {const_cast<T*>(m.data()), by_rows ? m.outerStride() : inner,
+                                              by_rows ? inner : m.outerStride()};
+  return elements;
 }
 
-/* Adds a product to a matrix, or sets it: the inner loop goes along memory. */
+template <typename M>
+struct ffgrad_order {
+  enum { value = (int(traits<M>::Flags) & RowMajorBit) != 0 ? RowMajor : ColMajor };
+};
+
 template <bool Clears, typename C, typename A, typename B>
-inline void ffgrad_product(C& result, const A& left, const B& right, typename traits<C>::Scalar factor) {
+inline void ffgrad_product(C& c, const A& a, const B& b, typename traits<C>::Scalar factor) {
   typedef typename traits<C>::Scalar T;
-  const ffgrad_view<C> to(result);
-  const ffgrad_view<A> a(left);
-  const ffgrad_view<B> b(right);
-  T* c = const_cast<T*>(to.data);
-  const Index rows = left.rows(), cols = right.cols(), depth = left.cols();
-  if ((int(traits<A>::Flags) & RowMajorBit) == 0) {
-    for (Index j = 0; j < cols; ++j) {
-      for (Index i = 0; Clears && i < rows; ++i) c[i * to.row + j * to.column] = 0;
-      for (Index k = 0; k < depth; ++k) {
-        const T f = factor * b.data[k * b.row + j * b.column];
-        for (Index i = 0; i < rows; ++i) c[i * to.row + j * to.column] += f * a.data[i * a.row + k * a.column];
-      }
-    }
-  } else if ((int(traits<B>::Flags) & RowMajorBit) != 0) {
-    for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; Clears && j < cols; ++j) c[i * to.row + j * to.column] = 0;
-      for (Index k = 0; k < depth; ++k) {
-        const T f = factor * a.data[i * a.row + k * a.column];
-        for (Index j = 0; j < cols; ++j) c[i * to.row + j * to.column] += f * b.data[k * b.row + j * b.column];
-      }
-    }
-  } else {
-    for (Index j = 0; j < cols; ++j)
-      for (Index i = 0; i < rows; ++i) {
-        const T sum = ffgrad_dot(depth, a.data + i * a.row, a.column, b.data + j * b.column, b.row);
-        T& place = c[i * to.row + j * to.column];
-        place = (Clears ? T(0) : place) + factor * sum;
-      }
-  }
+  ffgrad_multiply<ffgrad_order<A>::value, ffgrad_order<B>::value, Clears>(a.rows(), b.cols(), a.cols(), ffgrad_view<const T>(a),
+                                                                          ffgrad_view<const T>(b), ffgrad_view<T>(c), factor);
 }
 
 /* Eigen computes products of small matrices coefficient by coefficient, and takes all for small (eigen_settings.h). Those of matrices in memory come here
@@ -174,7 +188,9 @@ call_restricted_packet_assignment_no_alias(
     template <typename... More>                                                                                               \
     static void run(Index rows, Index cols, Index depth, const T* a, Index stride_a, const T* b, Index stride_b, T* c,        \
                     Index step_c, Index stride_c, T factor, More&&...) {                                                      \
-      ffgrad_multiply<OrderA, OrderB>(rows, cols, depth, a, stride_a, b, stride_b, c, step_c, stride_c, factor);              \
+      const ffgrad_elements<T, Index> to = {c, step_c, stride_c};                                                             \
+      ffgrad_multiply<OrderA, OrderB, false>(rows, cols, depth, ffgrad_stored<OrderA>(a, stride_a),                           \
+                                             ffgrad_stored<OrderB>(b, stride_b), to, factor);                                 \
     }                                                                                                                         \
   };                                                                                                                          \
   template <typename Index, typename A, bool ConjA, typename X, bool ConjX, int Version>                                      \
@@ -200,15 +216,8 @@ call_restricted_packet_assignment_no_alias(
   struct triangular_solve_matrix<T, Index, OnTheLeft, Mode, Conj, Order, ColMajor, Step> {                                    \
     template <typename... More>                                                                                               \
     static void run(Index size, Index others, const T* a, Index stride_a, T* x, Index step, Index stride, More&&...) {        \
-      for (Index c = 0; c < others; ++c) {                                                                                    \
-        for (Index at = 0; at < size; ++at) {                                                                                 \
-          const Index k = (Mode & Lower) ? at : size - 1 - at;                                                                \
-          if (!(Mode & UnitDiag)) x[k * step + c * stride] /= ffgrad_at<Order>(a, stride_a, k, k);                            \
-          const T f = x[k * step + c * stride];                                                                               \
-          for (Index i = (Mode & Lower) ? k + 1 : 0; i < ((Mode & Lower) ? size : k); ++i)                                    \
-            x[i * step + c * stride] -= f * ffgrad_at<Order>(a, stride_a, i, k);                                              \
-        }                                                                                                                     \
-      }                                                                                                                       \
+      for (Index c = 0; c < others; ++c)                                                                                      \
+        ffgrad_solve<Mode, Order>(size, ffgrad_stored<Order>(a, stride_a), x + c * stride, step);                             \
     }                                                                                                                         \
   };                                                                                                                          \
   template <typename Index, int Mode, bool Conj, int Order, int Step>                                                         \
@@ -231,24 +240,13 @@ call_restricted_packet_assignment_no_alias(
   template <typename Index, int Mode, bool Conj>                                                                              \
   struct triangular_solve_vector<T, T, Index, OnTheLeft, Mode, Conj, ColMajor> {                                              \
     static void run(Index size, const T* a, Index stride, T* x) {                                                             \
-      for (Index at = 0; at < size; ++at) {                                                                                   \
-        const Index k = (Mode & Lower) ? at : size - 1 - at;                                                                  \
-        if (!(Mode & UnitDiag)) x[k] /= a[k + k * stride];                                                                    \
-        const T f = x[k];                                                                                                     \
-        for (Index i = (Mode & Lower) ? k + 1 : 0; i < ((Mode & Lower) ? size : k); ++i) x[i] -= f * a[i + k * stride];       \
-      }                                                                                                                       \
+      ffgrad_solve<Mode, ColMajor>(size, ffgrad_stored<ColMajor>(a, stride), x, Index(1));                                    \
     }                                                                                                                         \
   };                                                                                                                          \
   template <typename Index, int Mode, bool Conj>                                                                              \
   struct triangular_solve_vector<T, T, Index, OnTheLeft, Mode, Conj, RowMajor> {                                              \
     static void run(Index size, const T* a, Index stride, T* x) {                                                             \
-      for (Index at = 0; at < size; ++at) {                                                                                   \
-        const Index i = (Mode & Lower) ? at : size - 1 - at;                                                                  \
-        T sum = 0;                                                                                                            \
-        for (Index k = (Mode & Lower) ? 0 : i + 1; k < ((Mode & Lower) ? i : size); ++k) sum += a[i * stride + k] * x[k];     \
-        x[i] -= sum;                                                                                                          \
-        if (!(Mode & UnitDiag)) x[i] /= a[i * stride + i];                                                                    \
-      }                                                                                                                       \
+      ffgrad_solve<Mode, RowMajor>(size, ffgrad_stored<RowMajor>(a, stride), x, Index(1));                                    \
     }                                                                                                                         \
   };
 FFGRAD_EIGEN_FOR_NUMBERS(FFGRAD_EIGEN_PRODUCTS)
@@ -274,7 +272,7 @@ namespace internal {
           for (Index i = k; i < size; ++i) a.coeffRef(i, k) -= f * a.coeff(i, j);                   \
         }                                                                                           \
         const T square = a.coeff(k, k);                                                             \
-        if (!(square > T(0))) return k;                                                             \
+        if (square <= T(0)) return k;                                                               \
         const T root = std::sqrt(square);                                                           \
         a.coeffRef(k, k) = root;                                                                    \
         for (Index i = k + 1; i < size; ++i) a.coeffRef(i, k) /= root;                              \
@@ -313,7 +311,7 @@ namespace internal {
         for (Index i = k + 1; i < rows; ++i)                                                                                \
           if (std::abs(ffgrad_at<Order>(a, stride, i, k)) > std::abs(ffgrad_at<Order>(a, stride, best, k))) best = i;       \
         places[k] = Place(best);                                                                                            \
-        if (std::abs(ffgrad_at<Order>(a, stride, best, k)) > T(0)) {                                                        \
+        if (ffgrad_at<Order>(a, stride, best, k) != T(0)) {                                                                 \
           if (best != k) {                                                                                                  \
             for (Index j = 0; j < cols; ++j) {                                                                              \
               const T kept = ffgrad_at<Order>(a, stride, k, j);                                                             \
@@ -367,7 +365,9 @@ namespace internal {
   template <>                                                                                                    \
   inline void sparselu_gemm<T>(Index m, Index n, Index d, const T* a, Index stride_a, const T* b, Index stride_b, T* c, \
                                Index stride_c) {                                                                 \
-    ffgrad_multiply<ColMajor, ColMajor>(m, n, d, a, stride_a, b, stride_b, c, Index(1), stride_c, T(1));         \
+    ffgrad_multiply<ColMajor, ColMajor, false>(m, n, d, ffgrad_stored<ColMajor>(a, stride_a),                    \
+                                               ffgrad_stored<ColMajor>(b, stride_b),                             \
+                                               ffgrad_stored<ColMajor>(c, stride_c), T(1));                      \
   }
 FFGRAD_EIGEN_FOR_NUMBERS(FFGRAD_EIGEN_SPARSE_LU_OF)
 #undef FFGRAD_EIGEN_SPARSE_LU_OF

@@ -1,7 +1,7 @@
 //! clang for C and C++: from a source to unoptimised LLVM bitcode with debug information.
 
-use crate::build::frontend::cuda;
 use crate::build::frontend::language::Language;
+use crate::build::frontend::{compiler, cuda};
 use crate::build::rules::bundled;
 use crate::error::{CacheError, Result};
 use crate::options::Spec;
@@ -40,11 +40,9 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
 
 /// Folders with headers of ffgrad's own that come before Eigen's, where the compiler finds an Eigen. `headers`: where they all are.
 pub fn before_eigen(spec: &Spec, headers: &Path) -> Vec<PathBuf> {
-    let flags = &spec.options.flags;
-    let joined = flags.iter().filter_map(|flag| flag.strip_prefix("-I").or_else(|| flag.strip_prefix("-isystem")));
-    let apart = flags.windows(2).filter(|two| ["-I", "-isystem"].contains(&two[0].as_str())).map(|two| two[1].as_str());
-    let given = spec.options.include_dirs.iter().map(PathBuf::as_path).chain(joined.chain(apart).map(Path::new));
-    let all: Vec<&Path> = given.chain(["/usr/local/include", "/usr/include"].map(Path::new)).collect();
+    let given = ["-I", "-isystem"].into_iter().flat_map(|option| compiler::by_folder(&spec.options.flags, option).0);
+    let system = ["/usr/local/include", "/usr/include"].map(PathBuf::from);
+    let all: Vec<PathBuf> = spec.options.include_dirs.iter().cloned().chain(given).chain(system).collect();
     let has = |prefix: &str| all.iter().any(|folder| folder.join(prefix).join("Eigen/Core").is_file());
     let found = bundled::BEFORE_EIGEN.into_iter().filter(|(_, prefix)| has(prefix));
     found.map(|(folder, _)| headers.join(folder)).collect()

@@ -28,6 +28,19 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     command.args(given.filter(|flag| !mixed || !language::is_of_flang_alone(flag)));
 }
 
+/// The folders that are given with an option (`-I`), joined to it or apart, and the other flags.
+pub fn by_folder<'a>(flags: &'a [String], option: &str) -> (Vec<PathBuf>, Vec<&'a String>) {
+    let (mut folders, mut others, mut flags) = (Vec::new(), Vec::new(), flags.iter());
+    while let Some(flag) = flags.next() {
+        match flag.strip_prefix(option) {
+            Some("") => folders.extend(flags.next().map(PathBuf::from)),
+            Some(folder) => folders.push(PathBuf::from(folder)),
+            None => others.push(flag),
+        }
+    }
+    (folders, others)
+}
+
 /// What `__DATE__` and its kin are computed from, so that the same text is always the same program: 1 January 1970.
 const DATE: &str = "0";
 

@@ -137,7 +137,7 @@ pub fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
     let options = &spec.options;
     let mpi = mpi::wanted(options)?.map(|mpi| mpi.compile).unwrap_or_default();
     let mpi = mpi.iter().filter_map(|flag| flag.strip_prefix("-I")).map(PathBuf::from);
-    let (flags, _) = by_folder(&options.flags);
+    let (flags, _) = compiler::by_folder(&options.flags, "-I");
     let all = options.include_dirs.iter().cloned().chain(mpi).chain(flags);
     let own = spec.sources.iter().filter_map(|source| Some(std::path::absolute(source).ok()?.parent()?.to_owned()));
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -148,19 +148,6 @@ pub fn include_folders(spec: &Spec) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(folders)
-}
-
-/// The folders of `-I`, and the other flags.
-fn by_folder(flags: &[String]) -> (Vec<PathBuf>, Vec<&String>) {
-    let (mut folders, mut others, mut flags) = (Vec::new(), Vec::new(), flags.iter());
-    while let Some(flag) = flags.next() {
-        match flag.strip_prefix("-I") {
-            Some("") => folders.extend(flags.next().map(PathBuf::from)),
-            Some(folder) => folders.push(PathBuf::from(folder)),
-            None => others.push(flag),
-        }
-    }
-    (folders, others)
 }
 
 /// flang, in the folder of the modules: before any other it looks for modules where it runs, which must not be where the user
@@ -184,7 +171,9 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
             None => format!("-D{name}"),
         });
     }
-    command.args(by_folder(&options.flags).1.into_iter().filter(|flag| !language::is_of_clang_alone(flag)));
+    command.args(
+        compiler::by_folder(&options.flags, "-I").1.into_iter().filter(|flag| !language::is_of_clang_alone(flag)),
+    );
     command
 }
 
@@ -376,7 +365,7 @@ mod tests {
     #[test]
     fn folders_are_told_from_other_flags() {
         let flags = ["-Ia", "-O3", "-I", "b", "-DN"].map(str::to_owned);
-        let (folders, others) = by_folder(&flags);
+        let (folders, others) = compiler::by_folder(&flags, "-I");
         assert_eq!(folders, [PathBuf::from("a"), PathBuf::from("b")]);
         assert_eq!(others, ["-O3", "-DN"]);
     }

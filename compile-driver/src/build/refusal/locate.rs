@@ -4,7 +4,7 @@
 //! lines that lead to each instruction. A crash is located by leaving out: half of the instructions on which Enzyme is known to crash,
 //! then half of those, until one is left without which Enzyme does not crash.
 
-use crate::build::enzyme::{self, Engine, Job, TIMED_OUT};
+use crate::build::enzyme::{self, CRASH, Engine, Job, TIMED_OUT};
 use crate::build::worker::Worker;
 use crate::error::Error;
 use crate::options::Spec;
@@ -18,9 +18,6 @@ use std::time::{Duration, Instant};
 
 /// The longest that a search may take: the user is waiting for an error.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Code of a crash that nothing explains.
-const CRASH: &str = "engine-crash";
 
 /// Callers that a message shows.
 const MOST_CALLERS: usize = 4;

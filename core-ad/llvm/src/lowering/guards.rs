@@ -47,8 +47,11 @@ const LARGE: usize = 4000;
 /// Whether the first pipeline guards as well. A large function with powers of which the exponent varies is a solver that chooses its step or its
 /// order by them: a second build costs far more than the guards.
 pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
+    if pipeline != Pipeline::Inlined {
+        return false;
+    }
     let all = ir::all_instructions(module);
-    pipeline == Pipeline::Inlined && all.len() >= LARGE && all.into_iter().any(zero_powers::has_varying_exponent)
+    all.len() >= LARGE && all.into_iter().any(zero_powers::has_varying_exponent)
 }
 
 /// Guards every choice between numbers.

@@ -11,7 +11,7 @@ use crate::analysis::virtual_tables::{VirtualTables, is_from_table, only_in_tabl
 use crate::ir::{self, Result, markers};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
-use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
+use llvm_sys::LLVMTypeKind::{LLVMPointerTypeKind, LLVMVoidTypeKind};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
@@ -92,10 +92,13 @@ fn fitting(candidates: &[LLVMValueRef], ty: LLVMTypeRef, is_virtual: bool) -> Ve
 }
 
 /// Whether a call can only reach functions that return something else than it takes. Such a call has no meaning, and is never reached: SLATEC's
-/// `ddriv1` passes the subroutine of the equations in the place of a function for roots, of which it asks for none. Enzyme crashes on it.
+/// `ddriv1` passes the subroutine of the equations in the place of a function for roots, of which it asks for none. Enzyme crashes on it. A call that takes no
+/// result works with a function that returns one.
 fn is_of_another_result(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> bool {
+    // SAFETY: live functions and a function type of the module.
+    let takes_result = unsafe { LLVMGetTypeKind(LLVMGetReturnType(ty)) } != LLVMVoidTypeKind;
     // SAFETY: live functions.
-    candidates.iter().any(|&f| takes_first_pointers(unsafe { LLVMGlobalGetValueType(f) }, ty))
+    takes_result && candidates.iter().any(|&f| takes_first_pointers(unsafe { LLVMGlobalGetValueType(f) }, ty))
 }
 
 fn returns_the_same(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {

@@ -59,7 +59,11 @@ pub fn run(module: &Module<'_>) {
             .filter(|f| moved.results.contains_key(&f.as_value_ref()))
             .for_each(name_unused);
         for function in ir::functions(module) {
-            Memory::of(module, function, &moved).rewrite();
+            let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
+            let concerned: Vec<Value> = all.filter(|i| is_concerned(*i)).collect();
+            if !concerned.is_empty() {
+                Memory::of(module, function, &moved).rewrite(concerned);
+            }
         }
         moved.forget_old();
     }
@@ -95,6 +99,12 @@ fn is_volatile(i: Value) -> bool {
     (i.is(Op::LLVMLoad) || i.is(Op::LLVMStore)) && unsafe { LLVMGetVolatile(i.0) } != 0
 }
 
+/// The `insertvalue` that another one continues, and nothing else uses.
+fn continued(link: Value) -> Option<Value> {
+    let before = link.is(Op::LLVMInsertValue).then(|| link.operand(0))?;
+    (before.is(Op::LLVMInsertValue) && before.users().len() == 1).then_some(before)
+}
+
 /// The slots of one function.
 struct Memory<'a> {
     function: FunctionValue<'a>,
@@ -122,17 +132,14 @@ impl<'a> Memory<'a> {
             let raw = module.as_mut_ptr();
             (LLVMGetModuleDataLayout(raw), LLVMCreateBuilderInContext(LLVMGetModuleContext(raw)))
         };
-        let slots = moved.views.iter().map(|(load, address)| (*load, *address)).collect();
         let headers = cfg::headers(&ir::blocks(function));
-        Memory { function, moved, layout, builder, slots, headers }
+        Memory { function, moved, layout, builder, slots: HashMap::new(), headers }
     }
 
     /// # Safety
     ///
     /// As [`Memory::of`].
-    unsafe fn rewrite(mut self) {
-        let all = ir::blocks(self.function).into_iter().flat_map(|b| b.instructions());
-        let concerned: Vec<Value> = all.filter(|i| is_concerned(*i) || self.moved.calls_moved(*i)).collect();
+    unsafe fn rewrite(mut self, concerned: Vec<Value>) {
         // SAFETY: live instructions; a value that is erased has no user but those that are erased, too.
         unsafe {
             let done: Vec<Value> = concerned.into_iter().filter(|i| self.one(*i)).collect();
@@ -174,7 +181,7 @@ impl<'a> Memory<'a> {
     unsafe fn slot(&mut self, value: Value) -> LLVMValueRef {
         // SAFETY: see `rewrite`.
         unsafe {
-            if let Some(slot) = self.slots.get(&value) {
+            if let Some(slot) = self.slots.get(&value).or_else(|| self.moved.views.get(&value)) {
                 return *slot;
             }
             match value.op() {
@@ -184,20 +191,16 @@ impl<'a> Memory<'a> {
                 _ => {}
             }
             let mut chain = vec![value];
-            let mut first = value;
-            while first.is(Op::LLVMInsertValue) {
-                let before = first.operand(0);
-                if !before.is(Op::LLVMInsertValue) || before.users().len() != 1 || self.slots.contains_key(&before) {
-                    break;
+            let mut link = value;
+            let slot = loop {
+                match continued(link) {
+                    None => break self.new_slot(value.ty()),
+                    Some(before) if self.slots.contains_key(&before) => break self.slots[&before],
+                    Some(before) => {
+                        chain.push(before);
+                        link = before;
+                    }
                 }
-                chain.push(before);
-                first = before;
-            }
-            let inserted = Some(first).filter(|f| f.is(Op::LLVMInsertValue)).map(|f| f.operand(0));
-            let known = inserted.filter(|b| b.is(Op::LLVMInsertValue) && b.users().len() == 1);
-            let slot = match known.and_then(|b| self.slots.get(&b)) {
-                Some(slot) => *slot,
-                None => self.new_slot(value.ty()),
             };
             self.slots.extend(chain.into_iter().map(|link| (link, slot)));
             slot

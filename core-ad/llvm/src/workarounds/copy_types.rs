@@ -174,7 +174,7 @@ fn is_aligned(copy: Value) -> bool {
 
 /// Whether the type of what is cleared is known: by a note, or because all that reads it takes it for numbers.
 pub fn is_known(set: Value) -> bool {
-    !stored(set).is_empty() || !operands(attached(set, ELEMENT)).is_empty() || element(&[set.operand(0)]).is_some()
+    !stored(set).is_empty() || !noted(set).is_empty() || element(&[set.operand(0)]).is_some()
 }
 
 /// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.

@@ -32,11 +32,6 @@ impl Moved {
         call.called().and_then(|callee| self.targets.get(&callee.0))
     }
 
-    /// Whether an instruction calls one of them.
-    pub fn calls_moved(&self, i: Value) -> bool {
-        i.is(Op::LLVMCall) && self.target(i).is_some()
-    }
-
     /// Removes the old forms.
     ///
     /// # Safety
