@@ -8,7 +8,7 @@ use core_ad::manifest::{Source, ToolRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What earlier builds of one request found.
@@ -92,11 +92,17 @@ const KEPT: usize = 8;
 
 impl Record {
     /// The key that still holds, if there is one: every file is as it was, and the tools are the same or
-    /// no longer there.
+    /// no longer there. Without them nothing can be compiled again, so their headers and the system's do not count then.
     pub fn current(cache: &Cache, request: &str, tools: Option<&[ToolRecord]>) -> Option<String> {
         let record: Record = read_json(&cache.request(request))?;
         let same_tools = |f: &&Found| tools.is_none_or(|t| t == f.tools.as_slice());
-        let holds = |f: &&Found| f.sources.iter().all(files::unchanged) && f.absent.iter().all(Vacancy::holds);
+        let counts = |path: &Path| tools.is_some() || !is_of_a_compiler(path);
+        let same = |source: &Source| {
+            let is_library = source.digest.starts_with(files::BY_NAME);
+            !(is_library || counts(Path::new(&source.path))) || files::unchanged(source)
+        };
+        let vacant = |vacancy: &Vacancy| !counts(&vacancy.folder) || vacancy.holds();
+        let holds = |f: &&Found| f.sources.iter().all(same) && f.absent.iter().all(vacant);
         record.found.iter().filter(same_tools).find(holds).map(|f| f.key.clone())
     }
 
@@ -113,6 +119,14 @@ impl Record {
         record.found.truncate(KEPT);
         write_json(&path, &record)
     }
+}
+
+/// Whether a file is a header of clang, of what ffgrad installed, or of the system.
+fn is_of_a_compiler(path: &Path) -> bool {
+    const PLACES: [&[&str]; 2] = [&["lib", "clang"], &["ffgrad", "tools"]];
+    let names: Vec<_> = path.components().map(Component::as_os_str).collect();
+    let is_below = |place: &[&str]| names.windows(place.len()).any(|w| w == place);
+    ["/usr/include", "/usr/lib"].iter().any(|system| path.starts_with(system)) || PLACES.iter().any(|p| is_below(p))
 }
 
 #[cfg(test)]
@@ -144,5 +158,27 @@ mod tests {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let of = |age: i64| Stamp(1, 1, i64::try_from(now).unwrap() - age, 0).is_settled();
         assert!(of(60) && !of(0) && !of(-60));
+    }
+
+    #[test]
+    fn without_tools_headers_of_compilers_do_not_count_and_those_of_users_do() {
+        let of = |path: &str| is_of_a_compiler(Path::new(path));
+        assert!(of("/opt/llvm/lib/clang/22/include/stddef.h") && of("/usr/include/math.h"));
+        assert!(of("/home/u/.local/share/ffgrad/tools/llvm-22.1.8/bin") && of("/usr/lib/gcc/x/12/include/c.h"));
+        assert!(!of("/home/u/model/lib/step.h") && !of("/usr/local/include/own.h") && !of("/"));
+
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open_at(&folder.path().join("cache")).unwrap();
+        let own = folder.path().join("own.c");
+        std::fs::write(&own, "1").unwrap();
+        let source = |path: &Path, digest: &str| Source { path: path.display().to_string(), digest: digest.into() };
+        let clangs = folder.path().join("lib/clang/22/include/stddef.h");
+        let sources = vec![source(&own, &crate::cache::digest_file(&own).unwrap()), source(&clangs, "00")];
+        let found = Found { sources, absent: Vec::new(), tools: Vec::new(), key: "k".into() };
+        Record::add(&cache, "r", found).unwrap();
+        assert_eq!(Record::current(&cache, "r", None).as_deref(), Some("k"));
+        assert_eq!(Record::current(&cache, "r", Some(&[])), None);
+        std::fs::write(&own, "2").unwrap();
+        assert_eq!(Record::current(&cache, "r", None), None);
     }
 }
