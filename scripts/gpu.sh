@@ -107,7 +107,9 @@ else
         rm -rf "$KIT"
         tar -C "$(dirname "$KIT")" -xzf "$ARCHIVE"
     fi
-    # What the machine has of compilers must not be looked for: all is in the cache.
+    # What the machine has of compilers must not be looked for: all is in the cache, under keys that contain these variables, which images
+    # with CUDA set.
+    unset CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH SOURCE_DATE_EPOCH
     export PYTHONPATH=$KIT/site:$KIT/tests FFGRAD_CACHE_DIR=$KIT/cache FFGRAD_TOOLS_DIR=$KIT/no-tools FFGRAD_GPU_KIT=1
     section "Tests" "$python" -m pytest -c "$KIT/pytest.ini" --rootdir "$KIT" -p support.gpu_kit -rs "$KIT/tests/cuda/test_cuda_gpu.py"
     section "Example" "$python" "$KIT/tests/support/gpu_kit.py" run "$KIT/examples/cuda_diffusion/invert.py" --out "$ROOT/examples/out"

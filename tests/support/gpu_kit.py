@@ -67,10 +67,11 @@ def fill(root: Path) -> None:
 
 
 def _on_the_cpu(f: Any, inputs: list[Any], second: bool) -> None:
-    """Call a kernel and its derivatives, reverse and forward, for all inputs and for each alone."""
+    """Call a kernel, alone and with its derivatives, reverse and forward, for all inputs and for each alone."""
     import torch
 
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, torch.Tensor) and x.requires_grad]
+    f(*[x.detach() if isinstance(x, torch.Tensor) else x for x in inputs])
     for some in [wanted, *([i] for i in wanted)]:
         given = [x.detach() if isinstance(x, torch.Tensor) else x for x in inputs]
         for i in some:
