@@ -105,7 +105,7 @@ impl Function {
         shapes: Vec<Vec<i64>>,
         slots: Vec<u64>,
         batch: Option<(i64, Vec<i64>)>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<u64>> {
         let (device, stream, pool, pool_bytes) = target;
         let target = Target { device, stream, pool: (pool, pool_bytes) };
         let (entry, mut slots) = (entry_of(entry)?, slots);

@@ -232,6 +232,37 @@ def test_a_call_compiled_by_torch_agrees_with_the_eager_one() -> None:
 
 
 @on_gpu
+def test_a_derivative_that_keeps_more_than_its_first_pool_is_right() -> None:
+    """More than a gigabyte; then in a captured graph, where no host can repeat it."""
+    f, case = opened("particle_forces")
+    n = 3000
+    there = [torch.rand(n, 2, dtype=torch.double, device="cuda"), torch.rand(n, dtype=torch.double, device="cuda")]
+    soft = torch.tensor(0.3, dtype=torch.double, device="cuda")
+    x, mass = there
+
+    def same(position: torch.Tensor) -> torch.Tensor:
+        d = position[None] - position[:, None]
+        strength = mass[:, None] * mass[None] * ((d * d).sum(-1) + soft * soft) ** -1.5
+        return (strength[..., None] * d).sum(1)
+
+    def gradient(of: Any) -> torch.Tensor:
+        at = x.clone().requires_grad_()
+        return torch.autograd.grad((of(at) ** 2).sum(), at)[0]
+
+    expected = gradient(same)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.testing.assert_close(gradient(lambda at: f(at, mass, soft)), expected, rtol=1e-9, atol=1e-9)
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = gradient(lambda at: f(at, mass, soft))
+    graph.replay()
+    torch.testing.assert_close(captured, expected, rtol=1e-9, atol=1e-9)
+
+
+@on_gpu
 def test_tensors_on_cpu_and_gpu_together_are_refused() -> None:
     """The error names both devices."""
     f, _ = opened("pointwise")

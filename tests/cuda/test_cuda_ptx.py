@@ -95,6 +95,35 @@ def test_every_kernel_over_a_batch_assembles_for_sm_90(case: Case) -> None:
     assert len(parameters[1]) == 2 * len(parameters[0]) - 1 > 3, "the pool has no distance"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s[t] = x[t]; __syncthreads(); double v = s[t] * s[t ? t - 1 : 31]; __syncthreads(); s[t] = v; __syncthreads();"
+        " y[t] = s[t];",
+        "double *from = s, *to = r; from[t] = x[t]; __syncthreads(); for (int d = 1; d < 32; d *= 2) {"
+        " to[t] = t >= d ? from[t] * from[t - d] : from[t]; __syncthreads(); double *o = from; from = to; to = o; }"
+        " y[t] = from[t];",
+    ],
+)
+def test_what_another_thread_overwrites_after_a_barrier_is_not_read_again_in_the_reverse_pass(
+    tmp_path: Path, body: str
+) -> None:
+    """Alias analysis knows of one thread only: its own element is no other's."""
+    ptx_of("block_reduce", "vjp")
+    source = tmp_path / "shared.cu"
+    source.write_text(
+        "__global__ void shared(const double *x, double *y) {\n  __shared__ double s[32], r[32];\n"
+        f"  int t = threadIdx.x; {body}\n}}"
+    )
+    f = enzyme(source, "shared", "x[n] -> y[n]", grid=1, block=32)
+    _, _, folder = f._native.ptx(["vjp"], 1, "sm_80")
+    text = (Path(folder) / "after.ll").read_text()
+    vjp = text[text.index("@ffgrad_vjp(") :].split("\n}\n")[0]
+    again = [line for line in vjp.splitlines() if re.search(r"_unwrap[\d.i]* = load double", line)]
+    assert "atomicrmw" in vjp and not again, again
+    assert "ffgrad_other_threads" in text and "other_threads" not in (Path(folder) / "kernels.ptx").read_text()
+
+
 def test_a_batch_leaves_a_kernel_its_own_blocks_along_z(tmp_path: Path) -> None:
     """The index of the block is taken apart into the element and the user's own."""
     ptx_of("gather", "primal")

@@ -90,12 +90,12 @@ class StandIn:
         shapes: list[list[int]],
         slots: list[int],
         batch: tuple[int, list[int]] | None = None,
-    ) -> None:
+    ) -> int:
         """Do on the CPU what the launch would do on the GPU; nothing for the broken entry points."""
         self.launched.append(entry)
         self.batches.append(batch[0] if batch else 0)
         if entry in self.broken:
-            return
+            return 0
         count, distances = batch or (1, [0] * len(slots))
         for element in range(count):
             own = [slot + element * distance for slot, distance in zip(slots, distances, strict=True)]

@@ -66,7 +66,8 @@ impl Function {
         Ok(PtxRequest { entries, mask, arch, shared, batched, pipeline: Pipeline::O1 })
     }
 
-    /// Puts an entry point of a kernel on a stream of a GPU, and waits for nothing. `slots` are the plan's, in order:
+    /// Puts an entry point of a kernel on a stream of a GPU, and returns how many bytes of the pool it asked for; waits where it asks
+    /// for any ([`Modules::launch`](driver::Modules::launch)). `slots` are the plan's, in order:
     /// addresses on the device, integers by value; those of sizes are filled in here. `shapes` are the inputs', of one
     /// element where there is a batch.
     ///
@@ -81,7 +82,7 @@ impl Function {
         shapes: &[&[i64]],
         slots: &mut [u64],
         elements: Option<Elements<'_>>,
-    ) -> Result<()> {
+    ) -> Result<Option<u64>> {
         let kernel = Kernel::of(&self.opened.spec, &self.opened.manifest);
         let launcher =
             self.opened.launcher.as_ref().ok_or_else(|| crate::call::launch::no_kernel(&self.opened.spec))?;

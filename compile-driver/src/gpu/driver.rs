@@ -10,6 +10,7 @@
 
 use crate::error::Result;
 use crate::gpu::errors::{self, Kernel, Limits, Needs, refused};
+use crate::gpu::memory;
 use crate::gpu::ptx::{Ptx, PtxRequest};
 use core_ad::cuda::{Launch, back_end};
 use core_ad::protocol::Entry;
@@ -171,7 +172,9 @@ impl Drop for Entered {
 
 impl Modules {
     /// Puts a kernel on the stream. `slots` are its parameters: addresses on the device, or integers in the low bytes.
-    /// `build` makes the code, where it is not loaded yet.
+    /// `build` makes the code, where it is not loaded yet. Returns the bytes of the pool that it asked for, and waits for that:
+    /// if they are more than there are, the results are not complete. 0 where it needs no pool; none where that is not
+    /// known, because nothing was launched or a graph is captured.
     ///
     /// # Errors
     ///
@@ -186,16 +189,19 @@ impl Modules {
         target: Target,
         (launch, batch): (&Launch, Option<GridBatch<'_>>),
         slots: &mut [u64],
-    ) -> Result<()> {
+    ) -> Result<Option<u64>> {
         if launch.grid.contains(&0) || batch.is_some_and(|b| b.count == 0) {
-            return Ok(());
+            return Ok(None);
         }
         let gpu = open(kernel, target.device)?;
         let _entered = gpu.enter(kernel)?;
         let module = self.module(kernel, entry, wanted, build, (&gpu, target))?;
         let (mut pool, mut size) = target.pool;
-        if let Some((reset, _)) = module.kernels.get(back_end::RESET).filter(|_| pool != 0) {
-            let mut parameters = [(&raw mut pool).cast(), (&raw mut size).cast()];
+        let reset = module.kernels.get(back_end::RESET);
+        let captured = is_capturing(target.stream).map_err(|e| refused(kernel, ASK, e))?;
+        if let Some((reset, _)) = reset.filter(|_| pool != 0) {
+            let mut strict = u64::from(captured);
+            let mut parameters = [(&raw mut pool).cast(), (&raw mut size).cast(), (&raw mut strict).cast()];
             run(kernel, *reset, ([1; 3], [1; 3]), target.stream, &mut parameters)?;
         }
         let (handle, needs) = module.kernels[entry.symbol()];
@@ -203,7 +209,8 @@ impl Modules {
         let Some(batch) = batch else {
             let mut parameters: Vec<*mut c_void> = slots.iter_mut().map(|s| (s as *mut u64).cast()).collect();
             parameters.push((&raw mut pool).cast());
-            return run(kernel, handle, (launch.grid, launch.block), target.stream, &mut parameters);
+            run(kernel, handle, (launch.grid, launch.block), target.stream, &mut parameters)?;
+            return asked_for(kernel, target, reset.is_some(), captured);
         };
         let mut distances = batch.distances.to_vec();
         let most = (i64::from(gpu.limits.blocks[2]) / batch.layers).max(1);
@@ -219,7 +226,7 @@ impl Modules {
             parameters.extend(distances.iter_mut().map(|d| (d as *mut i64).cast::<c_void>()));
             run(kernel, handle, (grid, launch.block), target.stream, &mut parameters)?;
         }
-        Ok(())
+        asked_for(kernel, target, reset.is_some(), captured)
     }
 
     fn module(
@@ -235,7 +242,7 @@ impl Modules {
         if let Some(module) = known() {
             return Ok(module);
         }
-        if is_capturing(target.stream).map_err(|e| refused(kernel, "ask the stream", e))? {
+        if is_capturing(target.stream).map_err(|e| refused(kernel, ASK, e))? {
             return Err(errors::unloaded_in_capture(kernel, entry));
         }
         let ptx = build()?;
@@ -248,6 +255,24 @@ impl Modules {
         loaded.insert(key, module.clone());
         Ok(module)
     }
+}
+
+const ASK: &str = "ask the stream";
+
+/// How many bytes of its pool a launch asked for, which waits for it: 0 where it needs none, none where it is not known because a
+/// graph is captured.
+fn asked_for(kernel: Kernel<'_>, target: Target, has_pool: bool, captured: bool) -> Result<Option<u64>> {
+    if !has_pool {
+        return Ok(Some(0));
+    }
+    if captured || target.pool.0 == 0 {
+        return Ok(None);
+    }
+    let mut words = [0; 2 * size_of::<u64>()];
+    // SAFETY: a pool begins with its header, which is longer.
+    unsafe { memory::download(kernel, target.device, target.stream, target.pool.0, &mut words) }?;
+    let asked = words.last_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+    Ok(asked)
 }
 
 /// Whether a CUDA graph is captured on the stream.

@@ -1,10 +1,14 @@
 //! Rewrites Enzyme's output for a kernel for LLVM 15's GPU back end: mathematics from libdevice, atomics
 //! that it can select, and allocations from a pool.
 //!
-//! The pool is memory that the host hands to each launch. Its first 16 bytes hold its size and how much is
-//! taken; a small kernel on the same stream writes them before ([`RESET`]). Each thread of the launch notes the pool's address in
+//! The pool is memory that the host hands to each launch. Its header says how large it is, how much was asked for, and what a thread does that
+//! finds it full; a small kernel on the same stream writes the header before ([`RESET`]). Each thread of the launch notes the pool's address in
 //! a word of shared memory, which all threads of a block write alike: so two launches on two streams, or two replays of a
 //! CUDA graph, never share one.
+//!
+//! A thread that finds the pool full ends. The host reads afterwards that more was asked for than there is, drops the results, and launches
+//! again with a larger pool. In the replay of a CUDA graph no host is there to read: then the thread stops the launch with an error. The
+//! device's own heap is not used: it has 8 MB unless the process says otherwise before its first launch.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,14 +16,17 @@ use std::fmt::Write;
 /// The node of the kernel that resets the pool.
 const LAST_NODE: usize = 999_999_999;
 
-/// The kernel that makes memory a pool: address, bytes.
+/// The kernel that makes memory a pool: address, bytes, and 1 if a full pool is an error at once.
 pub const RESET: &str = "ffgrad_reset";
 
 /// The word in which a block keeps the pool's address.
 pub const POOL: &str = "@ffgrad_pool";
 
-/// Bytes of a pool's header.
-const HEADER: usize = 16;
+/// Bytes of a pool's header: its size, how much was asked for with the header itself, whether a full pool is an error at once, and nothing.
+pub const HEADER: usize = 32;
+
+/// Stands before a barrier for what other threads write; see `device.rs`. It goes after differentiation.
+pub const OTHERS: &str = "@ffgrad_other_threads";
 
 /// Functions of the C library that libdevice has under `__nv_` and the same name.
 const LIBDEVICE: [&str; 26] = [
@@ -27,17 +34,15 @@ const LIBDEVICE: [&str; 26] = [
     "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "pow", "atan2", "hypot",
 ];
 
-/// The pool, then the device's own heap.
+/// The functions that allocate from the pool and free nothing, and the kernel that resets it.
 fn allocator() -> String {
     format!(
         "
 {POOL} = internal unnamed_addr addrspace(3) global ptr undef, align 8
-declare ptr @malloc(i64)
-declare void @free(ptr)
 define internal ptr @ffgrad_malloc(i64 %bytes) {{
   %header = load volatile ptr, ptr addrspace(3) {POOL}
   %none = icmp eq ptr %header, null
-  br i1 %none, label %heap, label %ask
+  br i1 %none, label %error, label %ask
 ask:
   %padded = add i64 %bytes, 15
   %size = and i64 %padded, -16
@@ -46,35 +51,31 @@ ask:
   %old = atomicrmw add ptr %taken, i64 %size monotonic
   %end = add i64 %old, %size
   %fits = icmp ule i64 %end, %room
-  br i1 %fits, label %pool, label %heap
+  br i1 %fits, label %pool, label %full
 pool:
   %pointer = getelementptr i8, ptr %header, i64 %old
   ret ptr %pointer
-heap:
-  %own = call ptr @malloc(i64 %bytes)
-  ret ptr %own
+full:
+  %strict.at = getelementptr i64, ptr %header, i64 2
+  %strict = load i64, ptr %strict.at
+  %stops = icmp ne i64 %strict, 0
+  br i1 %stops, label %error, label %leave
+leave:
+  call void asm sideeffect \"exit;\", \"\"()
+  unreachable
+error:
+  call void asm sideeffect \"trap;\", \"\"()
+  unreachable
 }}
 define internal void @ffgrad_free(ptr %pointer) {{
-  %header = load volatile ptr, ptr addrspace(3) {POOL}
-  %none = icmp eq ptr %header, null
-  br i1 %none, label %heap, label %look
-look:
-  %address = ptrtoint ptr %pointer to i64
-  %base = ptrtoint ptr %header to i64
-  %room = load i64, ptr %header
-  %offset = sub i64 %address, %base
-  %pooled = icmp ult i64 %offset, %room
-  br i1 %pooled, label %done, label %heap
-heap:
-  call void @free(ptr %pointer)
-  ret void
-done:
   ret void
 }}
-define void @{RESET}(ptr %pool, i64 %size) {{
+define void @{RESET}(ptr %pool, i64 %size, i64 %strict) {{
   store i64 %size, ptr %pool
   %taken = getelementptr i64, ptr %pool, i64 1
   store i64 {HEADER}, ptr %taken
+  %strict.at = getelementptr i64, ptr %pool, i64 2
+  store i64 %strict, ptr %strict.at
   ret void
 }}
 "
@@ -89,7 +90,9 @@ pub fn for_back_end(ir: &str) -> String {
     let mut declared: HashSet<String> = HashSet::new();
     let mut warps = false;
     // Where nothing is allocated the pool's address is not used.
-    let dropped = |l: &&str| l.starts_with("!llvm.dbg.cu") || (l.contains(POOL) && (!allocates || l.starts_with('@')));
+    let dropped = |l: &&str| {
+        l.starts_with("!llvm.dbg.cu") || l.contains(OTHERS) || (l.contains(POOL) && (!allocates || l.starts_with('@')))
+    };
     for line in ir.lines().filter(|l| !dropped(l)) {
         let mut line = with_libdevice(&without(&without_debug(line), " !invariant.group !"));
         if line.contains(" load atomic ") || line.contains(" store atomic ") {
@@ -201,6 +204,7 @@ declare double @llvm.sin.f64(double)
         assert!(text.contains("@__nv_expf(float %y)") && text.contains("ptr %p monotonic, align 8"));
         assert!(text.contains("call void @llvm.nvvm.bar.warp.sync(i32 -1)") && text.contains("@llvm.sqrt.f64"));
         assert!(!text.contains("ffgrad_pool"), "nothing is allocated");
+        assert!(!for_back_end(&format!("declare void {OTHERS}()\n  call void {OTHERS}()\n")).contains(OTHERS));
     }
 
     #[test]

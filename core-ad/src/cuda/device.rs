@@ -10,10 +10,15 @@
 //! block's index, and the user's code sees a grid of its own. A distance in bytes for each slot, 0 for what all share, follows
 //! the pool. What is added to a shared shadow is then a sum over the batch, by the same atomics as within a grid.
 //!
+//! Before each barrier stands a call that may write to any memory ([`OTHERS`]): what the other threads write until then. Enzyme asks LLVM's alias
+//! analysis whether a store before a barrier may change what a load has read, and that answers for one thread: `s[t]` never aliases
+//! `s[t - 1]`. So it repeated such a load in the reverse pass, after the neighbour had overwritten the element. (`isLoadUncacheable` in
+//! EnzymeLogic.cpp, over the instructions between two barriers; on the CPU the barrier itself is such a call.)
+//!
 //! LLVM 15 and not the worker's 22, because the Enzyme plugin that knows about atomics is built for 15; the two meet
 //! in text only.
 
-use super::back_end::POOL;
+use super::back_end::{OTHERS, POOL};
 use crate::plan::{Part, Slot};
 use crate::protocol::Entry;
 use crate::{Arg, CallPlan, DType, Passing, Role};
@@ -53,12 +58,21 @@ pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
         let line =
             if line.starts_with("attributes #") { line.replace(" noinline", "").replace(" optnone", "") } else { line };
         let line = if job.batched.is_some() { of_one_element(&line) } else { line };
+        if let Some(barrier) = line.trim_start().strip_prefix("tail ").or(Some(line.trim_start()))
+            && barrier.starts_with("call ")
+            && barrier.contains("@llvm.nvvm.barrier0")
+        {
+            let _ = writeln!(text, "  call void {OTHERS}()");
+        }
         // The entry points alone are for others.
         text.push_str(&line.replace("define dso_local ", "define internal "));
         text.push('\n');
     }
     text.push_str(&wrapper(job, barriers));
     let _ = writeln!(text, "{POOL} = internal unnamed_addr addrspace(3) global ptr undef, align 8");
+    if barriers {
+        let _ = writeln!(text, "declare void {OTHERS}() nounwind \"enzyme_inactive\"");
+    }
     if let Some(layers) = job.batched {
         text.push_str(&registers(&text, layers));
     }

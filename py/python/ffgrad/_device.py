@@ -260,20 +260,25 @@ class _Point:
 
     def run(self, entry: str, mask: int, values: dict[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
         """Launch an entry point; as ``_torch.cuda.Call.run``, without a batch."""
+        mask = self.kernel.native.mask_on_gpu(entry, mask)
+        return self.kernel.launched(
+            entry, mask, self.shapes, 1, lambda pool: self._attempt(entry, mask, values, pool)
+        )
+
+    def _attempt(
+        self, entry: str, mask: int, values: dict[tuple[int, int], Any], pool_bytes: int
+    ) -> tuple[dict[tuple[int, int], Any], int | None]:
         calls, kernel = self.calls, self.kernel
         points = dict(zip(kernel.inputs, self.inputs, strict=True))
         memory: dict[tuple[int, int], Any] = {}
-        mask = kernel.native.mask_on_gpu(entry, mask)
         for slot in kernel.slots(entry, mask):
             given = values.get((slot.arg, slot.part)) if slot.part else points.get(slot.arg)
             memory[slot.arg, slot.part] = self._memory(slot, given)
-        bytes_ = kernel.pool_bytes(entry, self.shapes, 1)
         # Zeroed for want of anything cheaper: only its header is read.
-        pool = calls.array([bytes_], "uint8") if bytes_ else None
+        pool = calls.array([pool_bytes], "uint8") if pool_bytes else None
         addresses = [x if isinstance(x, int) else x.address for x in memory.values()]
-        target = (calls.device, calls.stream, pool.address if pool is not None else 0, bytes_)
-        kernel.native.launch(entry, mask, target, self.cores, addresses)
-        return memory
+        target = (calls.device, calls.stream, pool.address if pool is not None else 0, pool_bytes)
+        return memory, kernel.native.launch(entry, mask, target, self.cores, addresses)
 
     def _memory(self, slot: Slot, given: Any) -> Any:
         if slot.kind == "size":

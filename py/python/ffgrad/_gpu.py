@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from ffgrad import _native
 from ffgrad.errors import DeviceError, DifferentiationError, OutOfMemoryError
 
 PRIMAL, SHADOW, DIRECTION, CHANGE = range(4)
 
-# Memory for what a derivative allocates: for each element of the first output, with these bounds.
-_POOL_PER_ELEMENT, _POOL_LEAST, _POOL_MOST = 4096, 1 << 20, 1 << 30
+# Memory for what a derivative allocates, at first: for each element of the first output, with these bounds.
+_POOL_PER_ELEMENT, _POOL_LEAST, _POOL_MOST = 4096, 1 << 20, 1 << 28
+
+_Results = TypeVar("_Results")
+_PoolKey = tuple[str, int, tuple[tuple[int, ...], ...], int]
 
 # In which part of an argument an entry point leaves its result.
 RESULT = {"primal": PRIMAL, "vjp": SHADOW, "jvp": SHADOW, "hvp": CHANGE, "jvp2": CHANGE}
@@ -67,6 +70,7 @@ class Description:
         self.outputs: list[int] = plan["outputs"]
         self.differentiable: int = native.differentiable
         self._slots: dict[tuple[str, int], list[Slot]] = {}
+        self._pools: dict[_PoolKey, int] = {}
 
     def by_value(self, arg: int) -> bool:
         """Whether an argument is an integer that is passed by value."""
@@ -89,12 +93,49 @@ class Description:
             return "number" if self.by_value(arg) else "given"
         return "sum" if (entry, part) in _SUMS else "given"
 
-    def pool_bytes(self, entry: str, shapes: Sequence[Sequence[int]], count: int) -> int:
-        """Return the bytes that what a derivative allocates is taken from, for ``count`` elements of a batch."""
+    def launched(
+        self,
+        entry: str,
+        mask: int,
+        shapes: Sequence[Sequence[int]],
+        count: int,
+        attempt: Callable[[int], tuple[_Results, int | None]],
+    ) -> _Results:
+        """Launch with a pool that is large enough for what the derivative allocates.
+
+        Parameters
+        ----------
+        entry, mask
+            The entry point and the inputs with a derivative.
+        shapes, count
+            Of one element, and how many elements a batch has.
+        attempt
+            Launches with a pool of so many bytes; returns the results, and how many bytes were asked for if that is known.
+
+        Returns
+        -------
+        _Results
+            The results of a launch in which no thread found the pool full. Its size is kept for calls of the same shapes.
+        """
+        key = (entry, mask, tuple(map(tuple, shapes)), count)
+        while True:
+            size = self._pool_bytes(key)
+            results, asked = attempt(size)
+            if asked is None:
+                return results
+            if asked <= size or asked == 0:
+                # What depends on values may ask for a little more the next time.
+                self._pools[key] = _rounded(asked + asked // 8) if asked else 0
+                return results
+            # Threads that ended did not ask for all that they need.
+            self._pools[key] = _rounded(2 * max(asked, size))
+
+    def _pool_bytes(self, key: _PoolKey) -> int:
+        entry, _, shapes, count = key
         if entry == "primal":
             return 0
-        elements = prod(shapes[self.outputs[0]]) * count
-        return min(max(elements * _POOL_PER_ELEMENT, _POOL_LEAST), _POOL_MOST)
+        guess = prod(shapes[self.outputs[0]]) * count * _POOL_PER_ELEMENT
+        return self._pools.get(key, min(max(guess, _POOL_LEAST), _POOL_MOST))
 
     def where(self) -> str:
         """Return the line of a message that has the kernel's source location."""
@@ -156,6 +197,11 @@ class Description:
             f"{self.where()}\n  {hint}",
             **self.details("unproven-in-capture", hints=[hint]),
         )
+
+
+def _rounded(size: int) -> int:
+    """Return a size for a pool that many sizes share, so that a caching allocator finds the block again."""
+    return -(-size // _POOL_LEAST) * _POOL_LEAST
 
 
 def _mebibytes(count: int) -> str:

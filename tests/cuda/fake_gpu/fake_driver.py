@@ -17,6 +17,8 @@ _LAUNCHED = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.POINTER(ctypes.c_uint64),
 )
+# Bytes at the beginning of a pool.
+_HEADER = 32
 _ENTRIES = {"ffgrad_primal", "ffgrad_vjp", "ffgrad_jvp", "ffgrad_hvp", "ffgrad_jvp2"}
 
 
@@ -27,6 +29,8 @@ class Driver:
     ----------
     launches : list of tuple
         Name, device, grid, block, stream and parameters of each launch.
+    needs_bytes : int
+        What derivatives ask for of their pools; 0 for nothing.
     """
 
     def __init__(self, library: Any) -> None:
@@ -35,6 +39,7 @@ class Driver:
         self.native: Any = None
         self.calls: list[tuple[str, int, Any]] = []
         self.errors: list[BaseException] = []
+        self.needs_bytes = 0
         self._callback = _LAUNCHED(self._launched)
         library.fake_count.restype = ctypes.c_long
         library.fake_on_launch(self._callback)
@@ -43,6 +48,7 @@ class Driver:
         """Let everything be as it was at first."""
         self.set(capturing=0, driver_version=12080, threads_per_block=1024, capability=90)
         self.fail("", 0)
+        self.needs_bytes = 0
         self.library.fake_make_current(-1)
         assert not self.errors, self.errors
 
@@ -72,6 +78,10 @@ class Driver:
     ) -> None:
         values = [parameters[i] for i in range(count)]
         self.launches.append((name.decode(), device, tuple(grid[:3]), tuple(block[:3]), stream, values))
+        if name == b"ffgrad_reset":
+            pool, size, _ = values
+            needed = self.needs_bytes or _HEADER
+            (ctypes.c_uint64 * 2).from_address(pool)[:] = [size, needed]
         if self.native is None or name.decode() not in _ENTRIES:
             return
         try:
@@ -98,10 +108,10 @@ class Recorded:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
 
-    def launch(self, entry: str, mask: int, target: Any, shapes: Any, slots: Any, batch: Any = None) -> None:
+    def launch(self, entry: str, mask: int, target: Any, shapes: Any, slots: Any, batch: Any = None) -> Any:
         """Launch it."""
         self._driver.calls.append((entry, mask, shapes))
-        self._native.launch(entry, mask, target, shapes, slots, batch)
+        return self._native.launch(entry, mask, target, shapes, slots, batch)
 
 
 class DeviceArray:

@@ -82,13 +82,14 @@ class _Noted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
 
-    def launch(self, entry: str, mask: int, target: Any, shapes: Any, slots: Any, batch: Any = None) -> None:
+    def launch(self, entry: str, mask: int, target: Any, shapes: Any, slots: Any, batch: Any = None) -> Any:
         """Launch it."""
         DRIVER.native, DRIVER.lanes = self._stand_in, 1
         DRIVER.calls.append((entry, mask, shapes))
-        self._native.launch(entry, mask, target, shapes, slots, batch)
+        asked = self._native.launch(entry, mask, target, shapes, slots, batch)
         if DRIVER.errors:
             raise DRIVER.errors.pop()
+        return asked
 
 
 # What needs more of CUDA than ffgrad does: PyTorch's own streams, graphs, compiler, autocast, and two kinds of tensors.

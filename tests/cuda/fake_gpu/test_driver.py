@@ -217,6 +217,24 @@ def test_a_block_that_a_derivative_cannot_have_is_refused_before_it_is_launched(
     assert not [entry for entry, *_ in driver.launches[before:] if entry != "ffgrad_reset"]
 
 
+def test_a_derivative_that_found_its_pool_full_is_launched_again_with_a_larger_one(through: Any) -> None:
+    """Twice; the size is kept for calls of the same shapes, and what a captured graph may find full is an error."""
+    f, case = opened("matmul")
+    inputs = inputs_of(case)
+    driver = through(f)
+    driver.needs_bytes = 5 << 20
+    for _ in range(2):
+        f._dispatch(inputs).sum().backward()
+    resets = [values[1:] for entry, *_, values in driver.launches if entry == "ffgrad_reset"]
+    sizes = [size >> 20 for size, _ in resets]
+    assert sizes[:2] == [1, 10] and set(sizes) == {1, 6, 10} and sizes[-2:] == [6, 6], sizes
+    assert all(strict == 0 for _, strict in resets)
+    driver.set(capturing=1)
+    f._dispatch(inputs)
+    kernel = cuda._KERNELS[f._spec]
+    assert kernel.launched("vjp", 3, kernel.native.shapes([[2, 3], [3, 2]]), 1, lambda size: (size, None)) == 1 << 20
+
+
 def test_code_that_is_not_loaded_is_refused_in_a_capture(driver: Driver, tmp_path: Path) -> None:
     """What is loaded is launched."""
     f = fresh(tmp_path, grid=1, block="n")

@@ -192,30 +192,34 @@ class Call:
             The tensor of every argument and part, with the leading dimensions.
         """
         mask = self.kernel.native.mask_on_gpu(entry, mask)
+        return self.kernel.launched(
+            entry, mask, self.shapes, self.count, lambda pool: self._attempt(entry, mask, values, pool)
+        )
+
+    def _attempt(
+        self, entry: str, mask: int, values: dict[tuple[int, int], torch.Tensor], pool_bytes: int
+    ) -> tuple[dict[tuple[int, int], Any], int | None]:
+        """Launch with a pool of so many bytes; return the tensors, and what was asked for."""
         slots = self.kernel.slots(entry, mask)
         memory: dict[tuple[int, int], Any] = {}
-        needed = 0
         try:
             for slot in slots:
                 memory[slot.arg, slot.part] = self._memory(slot, values.get((slot.arg, slot.part)))
-            needed = self.kernel.pool_bytes(entry, self.shapes, self.count)
-            pool = torch.empty(needed, dtype=torch.uint8, device=self.device) if needed else None
+            pool = torch.empty(pool_bytes, dtype=torch.uint8, device=self.device) if pool_bytes else None
         except torch.cuda.OutOfMemoryError as error:
-            needed = self.kernel.pool_bytes(entry, self.shapes, self.count)
-            raise self.kernel.too_large(entry, self._bytes(slots), needed) from error
+            raise self.kernel.too_large(entry, self._bytes(slots), pool_bytes) from error
         addresses = [x.data_ptr() if isinstance(x, torch.Tensor) else x for x in memory.values()]
         distances = (self.count, [self._distance(x) for x in memory.values()]) if self.lead else None
         target = (
             self.device.index or 0,
             torch.cuda.current_stream(self.device).cuda_stream,
             pool.data_ptr() if pool is not None else 0,
-            needed,
+            pool_bytes,
         )
         try:
-            self.kernel.native.launch(entry, mask, target, self.cores, addresses, distances)
+            return memory, self.kernel.native.launch(entry, mask, target, self.cores, addresses, distances)
         except RuntimeError as error:
             raise self.kernel.fault(error) or error from None
-        return memory
 
     def _memory(self, slot: Slot, given: torch.Tensor | None) -> Any:
         if slot.kind == "size":
