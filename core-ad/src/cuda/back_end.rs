@@ -1,5 +1,5 @@
 //! Rewrites Enzyme's output for a kernel for LLVM 15's GPU back end: mathematics from libdevice, atomics
-//! that it can select, and allocations from a pool.
+//! that it can select, one for a warp where it can be ([`adders`]), and allocations from a pool.
 //!
 //! The pool is memory that the host hands to each launch. Its header says how large it is, how much was asked for, and what a thread does that
 //! finds it full; a small kernel on the same stream writes the header before ([`RESET`]). Each thread of the launch notes the pool's address in
@@ -10,6 +10,7 @@
 //! again with a larger pool. In the replay of a CUDA graph no host is there to read: then the thread stops the launch with an error. The
 //! device's own heap is not used: it has 8 MB unless the process says otherwise before its first launch.
 
+use super::adders;
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -93,7 +94,12 @@ pub fn for_back_end(ir: &str) -> String {
     let dropped = |l: &&str| {
         l.starts_with("!llvm.dbg.cu") || l.contains(OTHERS) || (l.contains(POOL) && (!allocates || l.starts_with('@')))
     };
-    for line in ir.lines().filter(|l| !dropped(l)) {
+    let mut adds = false;
+    let lines = adders::functions(ir).flat_map(|body| body.lines().map(move |line| (line, body)));
+    for (line, body) in lines.filter(|(line, _)| !dropped(line)) {
+        let with_adder = adders::with_adder(line, body);
+        adds |= with_adder.is_some();
+        let line = with_adder.as_deref().unwrap_or(line);
         let mut line = with_libdevice(&without(&without_debug(line), " !invariant.group !"));
         if line.contains(" load atomic ") || line.contains(" store atomic ") {
             for order in [" seq_cst,", " acquire,", " release,"] {
@@ -109,7 +115,7 @@ pub fn for_back_end(ir: &str) -> String {
                 line = line.replace(&format!("@{name}("), &format!("@ffgrad_{name}("));
             }
         }
-        if let Some(name) = line.strip_prefix("declare ").and_then(|l| Some(l.split_once('@')?.1.split_once('(')?.0)) {
+        if let Some(name) = line.strip_prefix("declare ").and_then(declared_name) {
             let ours = allocates && ["ffgrad_malloc", "ffgrad_free"].contains(&name);
             if ours || !declared.insert(name.to_owned()) {
                 continue;
@@ -124,11 +130,20 @@ pub fn for_back_end(ir: &str) -> String {
     if warps && !declared.contains("llvm.nvvm.bar.warp.sync") {
         text.push_str("declare void @llvm.nvvm.bar.warp.sync(i32) convergent nounwind\n");
     }
+    if adds {
+        let known = |l: &&str| l.strip_prefix("declare ").and_then(declared_name).is_some_and(|n| declared.contains(n));
+        text.extend(adders::adders().lines().filter(|l| !known(l)).flat_map(|l| [l, "\n"]));
+    }
     if allocates {
         text.push_str(&allocator());
         let _ = writeln!(text, "!{LAST_NODE} = !{{ptr @{RESET}, !\"kernel\", i32 1}}");
     }
     text
+}
+
+/// The name in a declaration, from behind its first word.
+fn declared_name(declaration: &str) -> Option<&str> {
+    Some(declaration.split_once('@')?.1.split_once('(')?.0)
 }
 
 /// A line without its debug location: with one, the GPU's code would be compiled for a debugger.

@@ -4,6 +4,7 @@
 //! IR into IR for the CPU as a device. [`device`] writes a GPU's entry points before Enzyme, [`back_end`] prepares what
 //! comes out of it for code generation. [`outline`] finds the functions of a source, to leave out what only the host runs.
 
+mod adders;
 pub mod back_end;
 pub mod constants;
 pub mod device;
