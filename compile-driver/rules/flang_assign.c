@@ -1,5 +1,5 @@
 /* flang's runtime functions for assignment, allocation and copies of arguments, written as loops that Enzyme
- * can differentiate. Elements that are no numbers (derived types, characters) are refused in
+ * can differentiate. Objects of derived types are allocated and freed; else elements that are no numbers (derived types, characters) are refused in
  * derivatives.
  *
  * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 10.2.1.3 (intrinsic assignment; an allocatable variable takes the shape of
@@ -23,6 +23,9 @@ FFGRAD_REPLACES(_FortranAAllocatableAllocateSource, ffgrad_flang_allocate_source
 FFGRAD_REPLACES(_FortranAAllocatableDeallocate, ffgrad_flang_deallocate)
 FFGRAD_REPLACES(_FortranAPointerAllocate, ffgrad_flang_pointer_allocate)
 FFGRAD_REPLACES(_FortranAPointerDeallocate, ffgrad_flang_deallocate)
+FFGRAD_REPLACES(_FortranAAllocatableInitDerivedForAllocate, ffgrad_flang_set_type)
+FFGRAD_REPLACES(_FortranAAllocatableDeallocatePolymorphic, ffgrad_flang_deallocate_object)
+FFGRAD_REPLACES(_FortranAPointerDeallocatePolymorphic, ffgrad_flang_deallocate_object)
 
 
 FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) {
@@ -130,17 +133,22 @@ FLANG_RULE void ffgrad_flang_apply_mold(flang_box *box, const flang_box *mold, i
   }
 }
 
+/* Numbers, or objects with their default values. */
+FLANG_INLINE void allocate_elements(flang_box *box) {
+  if (!flang_is_number(box) && !flang_is_object(box)) ffgrad_flang_refuse();
+  flang_allocate(box);
+  if (flang_is_object(box)) ffgrad_flang_create(box->base, *flang_type(box), flang_elements(box));
+}
+
 FLANG_RULE int ffgrad_flang_allocatable_allocate(flang_box *box, int64_t *stream, bool has_stat,
                                                  const flang_box *message, const char *file, int line) {
-  if (!flang_is_number(box)) ffgrad_flang_refuse();
-  flang_allocate(box);
+  allocate_elements(box);
   return 0;
 }
 
 FLANG_RULE int ffgrad_flang_pointer_allocate(flang_box *box, bool has_stat, const flang_box *message, const char *file,
                                              int line) {
-  if (!flang_is_number(box)) ffgrad_flang_refuse();
-  flang_allocate(box);
+  allocate_elements(box);
   return 0;
 }
 
@@ -154,9 +162,25 @@ FLANG_RULE int ffgrad_flang_allocate_source(flang_box *box, const flang_box *sou
 
 FLANG_RULE int ffgrad_flang_deallocate(flang_box *box, bool has_stat, const flang_box *message, const char *file,
                                        int line) {
-  if (!flang_is_number(box)) ffgrad_flang_refuse();
+  if (!flang_is_number(box) && !flang_is_object(box)) ffgrad_flang_refuse();
   if (!box->base) return FLANG_STAT_UNALLOCATED;
+  if (flang_is_object(box)) ffgrad_flang_destroy(box->base, *flang_type(box), flang_elements(box));
   free(box->base);
   box->base = NULL;
   return 0;
+}
+
+/* A polymorphic variable gets the type that it is allocated with, and its own type again at the end. */
+FLANG_RULE void ffgrad_flang_set_type(flang_box *box, const void *type, int rank, int corank) {
+  const flang_object_type *of = type;
+  flang_establish(box, FLANG_OBJECT, of->size, (uint8_t)rank);
+  box->extra = 1;
+  *flang_type(box) = type;
+}
+
+FLANG_RULE int ffgrad_flang_deallocate_object(flang_box *box, const void *type, bool has_stat,
+                                              const flang_box *message, const char *file, int line) {
+  int state = ffgrad_flang_deallocate(box, has_stat, message, file, line);
+  if (type) *flang_type(box) = type;
+  return state;
 }

@@ -9,7 +9,8 @@ use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, equality_tests, fortran_runtime, indirect_calls, openmp, sweeps,
+    self, caught, checkpoint, cuda_threads, derived_types, equality_tests, fortran_runtime, indirect_calls, openmp,
+    sweeps,
 };
 use crate::notes::Notes;
 use crate::pipeline;
@@ -22,6 +23,9 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::{Path, PathBuf};
+
+/// How often types of objects are looked for behind each other.
+const MOST_NESTED: usize = 3;
 
 /// The state between jobs: the user's code, linked but not optimised.
 pub struct Session<'ctx> {
@@ -327,6 +331,12 @@ impl<'ctx> Session<'ctx> {
         if copies_allocatables {
             lowering::descriptors::run(&module);
             pipelines::resolve_descriptors(&module)?;
+            // Again where the type shows only then: that of one object may be a component of another.
+            for _ in 0..MOST_NESTED {
+                if derived_types::run(&module)? {
+                    pipelines::resolve_descriptors(&module)?;
+                }
+            }
             if fortran_runtime::refuses(&module) {
                 return Err(self.refuse(fortran_runtime::refusal(&module, job.symbol)));
             }

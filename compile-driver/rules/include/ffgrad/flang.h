@@ -22,12 +22,17 @@
 
 enum { FLANG_OTHER = 0, FLANG_POINTER = 1, FLANG_ALLOCATABLE = 2 };
 enum { FLANG_FLOAT = 27, FLANG_DOUBLE = 28, FLANG_FLOAT_COMPLEX = 34, FLANG_DOUBLE_COMPLEX = 35 };
-enum { FLANG_BOOL = 39, FLANG_INTEGERS = 24 };
+enum { FLANG_BOOL = 39, FLANG_INTEGERS = 24, FLANG_OBJECT = 42 };
 enum { FLANG_VERSION = 20240719, FLANG_STAT_UNALLOCATED = 1 };
 
 /* Stands for what these rules leave to the library: elements that are no numbers, and more dimensions than FLANG_RANK. The
  * primal always calls the library; in a derivative none of these calls may be left, or it is refused. */
 __attribute__((noreturn)) void ffgrad_flang_refuse(void);
+
+/* Default initialisation of so many objects of a type at `base`, and the end of what their components own: expanded by the worker (`derived_types.rs`)
+ * where the type is a constant, and else refused: calls on two branches stay two. */
+__attribute__((nomerge)) void ffgrad_flang_create(void *base, const void *type, int64_t elements);
+__attribute__((nomerge)) void ffgrad_flang_destroy(void *base, const void *type, int64_t elements);
 
 typedef struct {
   int64_t lower, extent, stride;
@@ -44,6 +49,12 @@ typedef struct {
   flang_dim dim[15];
 } flang_box;
 
+/* The beginning of a description of a derived type (Fortran's `__fortran_type_info`). */
+typedef struct {
+  char other[88];
+  uint64_t size;
+} flang_object_type;
+
 FLANG_INLINE bool flang_is_integer(int8_t type) {
   return (type >= 1 && type <= FLANG_INTEGERS) || type == FLANG_BOOL;
 }
@@ -55,6 +66,12 @@ FLANG_INLINE bool flang_is_number(const flang_box *box) {
   return t == FLANG_FLOAT || t == FLANG_DOUBLE || t == FLANG_FLOAT_COMPLEX || t == FLANG_DOUBLE_COMPLEX ||
          (flang_is_integer(t) && box->size <= 8);
 }
+
+/* Whether elements are objects of a derived type. */
+FLANG_INLINE bool flang_is_object(const flang_box *box) { return box->type == FLANG_OBJECT && box->rank <= FLANG_RANK; }
+
+/* Where a descriptor names the derived type: behind the dimensions. */
+FLANG_INLINE const void **flang_type(flang_box *box) { return (const void **)&box->dim[box->rank]; }
 
 FLANG_INLINE int64_t flang_elements(const flang_box *box) {
   int64_t count = 1;

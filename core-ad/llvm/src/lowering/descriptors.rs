@@ -5,6 +5,7 @@
 //! That of a local descriptor is in each value that is stored to it, on the path that does so: a temporary copy of an argument is made on one branch and
 //! released on another. So the fields that never change are stored once more before each such call.
 
+use super::derived_types::{self, Described};
 use super::fortran_runtime;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
@@ -21,22 +22,33 @@ const TYPE: u32 = 4;
 /// Type codes of numbers and logicals: their descriptors never become those of another type.
 const NUMBERS: [i64; 5] = [27, 28, 34, 35, 39];
 const LAST_INTEGER: i64 = 24;
+/// The type code of objects of derived types.
+const OBJECT: i64 = 42;
 
 /// Stores them.
 pub fn run(module: &Module<'_>) {
     let initial = initial_values(module);
     let all = ir::all_instructions(module);
+    let names_type = |i: &&Value| i.callee().is_some_and(|name| name == "ffgrad_flang_set_type");
+    let named: Vec<Value> = all.iter().filter(names_type).map(|call| call.operand(0)).collect();
     // SAFETY: live calls of `module`; the stores go before them, where their operands are defined.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         for call in all.into_iter().filter(|i| i.callee().is_some_and(|name| fortran_runtime::is_rule(&name))) {
             let given = (0..LLVMGetNumArgOperands(call.0)).map(|n| call.operand(n)).filter(|o| o.is_pointer());
-            for (address, of) in given.filter_map(|g| Some((g, descriptor(g, &initial)?))) {
+            for (address, of) in given.filter_map(|g| Some((g, descriptor(module, g, &initial)?))) {
                 LLVMPositionBuilderBefore(builder, call.0);
-                for (field, value) in FIXED.into_iter().zip(of.fixed) {
+                for (field, value) in FIXED.into_iter().zip(of.fixed).filter_map(|(field, v)| Some((field, v?))) {
                     let place = LLVMBuildStructGEP2(builder, of.ty, address.0, field, c"".as_ptr());
                     LLVMBuildStore(builder, value, place);
                 }
+            }
+            let allocates = call.callee().is_some_and(|name| name.ends_with("_allocate"));
+            let declared = declared_type(module, call.operand(0), &named).filter(|_| allocates);
+            if let Some((ty, field, of)) = declared {
+                LLVMPositionBuilderBefore(builder, call.0);
+                let place = LLVMBuildStructGEP2(builder, ty, call.operand(0).0, field, c"".as_ptr());
+                LLVMBuildStore(builder, of.0, place);
             }
         }
         LLVMDisposeBuilder(builder);
@@ -65,11 +77,11 @@ fn ir_value(global: &inkwell::values::GlobalValue<'_>) -> LLVMValueRef {
 #[derive(Clone, Copy, PartialEq)]
 struct Fixed {
     ty: LLVMTypeRef,
-    fixed: [LLVMValueRef; 3],
+    fixed: [Option<LLVMValueRef>; 3],
 }
 
-/// What stays of a descriptor of numbers, if that is known.
-fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> Option<Fixed> {
+/// What stays of a descriptor of numbers or objects, if that is known.
+fn descriptor(module: &Module<'_>, address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> Option<Fixed> {
     // SAFETY: asked of live values; a constant structure is asked for elements that it may lack.
     unsafe {
         if address.is(Op::LLVMAlloca) {
@@ -78,7 +90,9 @@ fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> O
         let value = if !LLVMIsAGlobalVariable(address.0).is_null() {
             LLVMGetInitializer(address.0)
         } else if address.is(Op::LLVMGetElementPtr) {
-            let mut value = *initial.get(&LLVMGetGEPSourceElementType(address.0))?;
+            let object = LLVMGetGEPSourceElementType(address.0);
+            let Some(&first) = initial.get(&object) else { return fixed_component(module, address) };
+            let mut value = first;
             // The first index is for an array of such variables.
             for index in address.operands().into_iter().skip(2) {
                 value = LLVMGetAggregateElement(value, u32::try_from(index.constant()?).ok()?);
@@ -92,6 +106,49 @@ fn descriptor(address: Value, initial: &HashMap<LLVMTypeRef, LLVMValueRef>) -> O
         };
         (!value.is_null()).then(|| fixed(Value(value))).flatten()
     }
+}
+
+/// A component that is a pointer or allocatable: the LLVM type of its descriptor, and what the description of the object's type says.
+fn component(module: &Module<'_>, address: Value) -> Option<(LLVMTypeRef, Described)> {
+    let operands = address.operands();
+    let [_, _, index] = operands.as_slice() else { return None };
+    let field = u32::try_from(index.constant()?).ok()?;
+    // SAFETY: the type of a live instruction, asked for a member that it has.
+    unsafe {
+        let object = LLVMGetGEPSourceElementType(address.0);
+        if LLVMGetTypeKind(object) != LLVMStructTypeKind || field >= LLVMCountStructElementTypes(object) {
+            return None;
+        }
+        Some((LLVMStructGetTypeAtIndex(object, field), derived_types::component(module, object, field)?))
+    }
+}
+
+fn fixed_component(module: &Module<'_>, address: Value) -> Option<Fixed> {
+    let (ty, of) = component(module, address)?;
+    // SAFETY: constants of the module's context.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let (long, byte) = (LLVMInt64TypeInContext(context), LLVMInt8TypeInContext(context));
+        let constant = |ty, value| Some(LLVMConstInt(ty, value, 0));
+        let bytes = if of.code == OBJECT as u64 { None } else { constant(long, of.bytes) };
+        Some(Fixed { ty, fixed: [bytes, constant(byte, of.rank), constant(byte, of.code)] })
+    }
+}
+
+/// Where a component's descriptor names the type of its objects, and the declared type: what is allocated without naming another type is of that one.
+/// Nothing where some call names a type for this component.
+fn declared_type(module: &Module<'_>, address: Value, named: &[Value]) -> Option<(LLVMTypeRef, u32, Value)> {
+    if !address.is(Op::LLVMGetElementPtr) {
+        return None;
+    }
+    let (ty, of) = component(module, address)?;
+    // SAFETY: of live instructions.
+    let object = |at: &Value| unsafe { LLVMGetGEPSourceElementType(at.0) };
+    let same = |at: &Value| object(at) == object(&address) && at.operands()[2..] == address.operands()[2..];
+    let is_other = |at: &Value| at.is(Op::LLVMAlloca) || at.is(Op::LLVMGetElementPtr) && !same(at);
+    let is_free = named.iter().all(is_other);
+    let place = if of.rank == 0 { 7 } else { 8 };
+    (of.code == OBJECT as u64 && is_free).then_some((ty, place, of.declared))
 }
 
 /// What all writes to a local descriptor agree on. What it is given to may move it to other memory, and not change its type.
@@ -131,7 +188,7 @@ fn copied(call: Value, address: Value) -> Option<Value> {
     (copies && call.operand(0) == address).then(|| call.operand(1))
 }
 
-/// What stays of a descriptor of numbers that has a value which is constant, but for members that are put into it.
+/// What stays of a descriptor that has a value which is constant, but for members that are put into it.
 fn fixed(value: Value) -> Option<Fixed> {
     // SAFETY: the type of a live value.
     if unsafe { LLVMGetTypeKind(LLVMTypeOf(value.0)) } != LLVMStructTypeKind {
@@ -139,12 +196,15 @@ fn fixed(value: Value) -> Option<Fixed> {
     }
     let number = |field: u32| member(value, field).and_then(Value::constant);
     let is_number = |ty: i64| NUMBERS.contains(&ty) || (1..=LAST_INTEGER).contains(&ty);
-    if number(VERSION.0) != Some(VERSION.1) || !number(TYPE).is_some_and(is_number) {
+    let is_object = number(TYPE) == Some(OBJECT);
+    if number(VERSION.0) != Some(VERSION.1) || !(is_object || number(TYPE).is_some_and(is_number)) {
         return None;
     }
     let [size, rank, ty] = FIXED.map(|field| member(value, field).filter(|m| m.constant().is_some()));
+    // A polymorphic variable's objects are of several sizes.
+    let size = if is_object { None } else { Some(size?.0) };
     // SAFETY: as above.
-    Some(Fixed { ty: unsafe { LLVMTypeOf(value.0) }, fixed: [size?.0, rank?.0, ty?.0] })
+    Some(Fixed { ty: unsafe { LLVMTypeOf(value.0) }, fixed: [size, Some(rank?.0), Some(ty?.0)] })
 }
 
 /// A member of a structure, as far as instructions that insert members show it.

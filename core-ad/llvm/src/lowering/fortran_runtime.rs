@@ -9,6 +9,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue};
 use llvm_sys::core::{LLVMGetNumOperands, LLVMSetOperand};
+use llvm_sys::prelude::LLVMValueRef;
 
 /// Start of the names of rules for flang's runtime (`compile-driver/rules/flang_*.c`).
 const RULES: &str = "ffgrad_flang_";
@@ -23,16 +24,23 @@ pub fn is_rule(name: &str) -> bool {
     name.starts_with(RULES)
 }
 
+/// What no call may be left of: what a rule does not do, and objects of a type that [`super::derived_types`] could not expand.
+const REFUSED: [&str; 3] = ["ffgrad_flang_refuse", "ffgrad_flang_create", "ffgrad_flang_destroy"];
+
+fn first_use(module: &Module<'_>, name: &str) -> Option<LLVMValueRef> {
+    let function = module.get_function(name)?;
+    let used = function.as_global_value().as_pointer_value().get_first_use()?;
+    Some(used.get_user().as_value_ref())
+}
+
 /// Whether a case is left for which there is no rule.
 pub fn refuses(module: &Module<'_>) -> bool {
-    let refuse = module.get_function("ffgrad_flang_refuse");
-    refuse.is_some_and(|f| f.as_global_value().as_pointer_value().get_first_use().is_some())
+    REFUSED.iter().any(|name| first_use(module, name).is_some())
 }
 
 /// The refusal, with the line of the first such place.
 pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
-    let refuse = module.get_function("ffgrad_flang_refuse").map(|f| f.as_global_value().as_pointer_value());
-    let user = refuse.and_then(|f| f.get_first_use()).map(|u| u.get_user().as_value_ref());
+    let user = REFUSED.iter().find_map(|name| first_use(module, name));
     // SAFETY: a live value of `module`; only instructions have a place.
     let at =
         user.and_then(|u| unsafe { if llvm_sys::core::LLVMIsAInstruction(u).is_null() { None } else { location(u) } });

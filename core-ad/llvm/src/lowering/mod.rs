@@ -10,6 +10,7 @@ pub mod clamped_arguments;
 pub mod closures;
 pub mod cuda_threads;
 pub mod dead_ends;
+pub mod derived_types;
 pub mod descriptors;
 pub mod equality_tests;
 pub mod exceptions;
