@@ -35,6 +35,9 @@ impl fmt::Display for Location {
     }
 }
 
+/// The code of the refusal of a call that does not fit the function that it reaches.
+pub const MISMATCHED_CALL: &str = "mismatched-call";
+
 /// A refusal, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {

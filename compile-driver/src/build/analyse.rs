@@ -13,8 +13,9 @@ use crate::cache::{self, Lock, Staging, entry};
 use crate::error::{Error, OUT_OF_MEMORY, Result};
 use crate::options::Spec;
 use crate::os::progress::Step;
+use crate::source_text;
 use core_ad::cuda::UNSET_CONSTANT;
-use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::{Diagnosis, MISMATCHED_CALL};
 use core_ad::manifest::{FORMAT, Manifest};
 use core_ad::names::{self, Lookup};
 use core_ad::protocol::{OpenMp, Request, Response, Solver};
@@ -310,6 +311,10 @@ fn describe(worker: &mut Worker, spec: &Spec, symbol: &str) -> Result<(Prototype
     match worker.request(&request) {
         Ok(Response::Described { prototype, single_precision }) => Ok((prototype, single_precision)),
         Ok(_) => Err(undescribed(spec, "the worker gave no prototype".to_owned())),
+        Err(Error::Differentiation(mut d)) if d.code == MISMATCHED_CALL => {
+            d.location = d.location.take().map(source_text::with_text);
+            Err(Error::compile(*d))
+        }
         Err(Error::Differentiation(d)) if worker.failure().is_none() && !is_no_prototypes(&d) => {
             // What the worker says is about the function; that it was the worker who met it is not.
             let met = format!("the worker failed on `{}`: ", spec.function);

@@ -1,6 +1,6 @@
 //! The control-flow graph of a function: reachability, dominators, natural loops.
 
-use crate::ir::{self, Block, Value};
+use crate::ir::{self, Block, Op, Value};
 use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -31,6 +31,11 @@ pub fn headers(blocks: &[Block]) -> HashSet<Block> {
         cfg.predecessors[own].iter().any(|from| dominators.dominates(own, *from))
     };
     blocks.iter().filter(is_header).copied().collect()
+}
+
+/// Whether any path returns to the caller.
+pub fn returns(function: FunctionValue<'_>) -> bool {
+    ir::blocks(function).into_iter().any(|block| block.terminator().is(Op::LLVMRet))
 }
 
 impl Cfg {

@@ -1,10 +1,11 @@
 //! The jobs that find out about the loaded code and write nothing: rules, prototypes.
 
 use super::Session;
+use crate::analysis::{cfg, mismatched_calls};
 use crate::derive::Team;
 use crate::ir::Result;
 use crate::llvm::{debug_info, linkage, pipelines};
-use crate::lowering::{checkpoint, cuda_threads};
+use crate::lowering::{checkpoint, cuda_threads, fortran_runtime};
 use crate::rules;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::protocol::{Derivative, Response};
@@ -38,6 +39,9 @@ impl Session<'_> {
         let team = if self.uses_openmp()? { Team::One } else { Team::None };
         self.lower_openmp(&module, team, Some(symbol))?;
         linkage::keep_only_symbol(&module, symbol)?;
+        if let Some(refusal) = mismatched_calls::refusal(&module, symbol, function) {
+            return Err(self.refuse(refusal));
+        }
         let description = module.get_function(symbol).and_then(|f| debug_info::description(&module, f));
         debug_info::strip(&module);
         let (number, nodes) = description.unwrap_or_default();
@@ -46,7 +50,11 @@ impl Session<'_> {
         let unset = cuda_threads::unset_constant(&module);
         unset.map_or(Ok(()), |name| Err(format!("{UNSET_CONSTANT}`{name}`")))?;
         let text = module.print_to_string().to_string();
-        let prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
+        let mut prototype = metadata::discover(&text, &number, &nodes, symbol, function).map_err(|e| e.to_string())?;
+        if fortran_runtime::refuses(&module) && !module.get_function(symbol).is_none_or(cfg::returns) {
+            // What stands behind a call without a rule is gone, and its accesses with it; the library's function returns.
+            prototype.params.iter_mut().for_each(|parameter| parameter.access = None);
+        }
         let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
         Ok(Response::Described { prototype, single_precision })
     }
