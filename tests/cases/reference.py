@@ -524,3 +524,11 @@ def large_tape(given: Array, rate: Array) -> Array:
         x, last = step(x, rate)
         total = total * last
     return np.array([total, *(x[16 * np.arange(1, len(given))] + rate)])
+
+
+def linked_constants(x: Array) -> Array:
+    return (x + x * x) * x[0]
+
+
+def letter_case(x: Array) -> Array:
+    return np.where(np.arange(x.shape[-1]) % 2 == 0, x / (1 + x), x * x)

@@ -261,9 +261,7 @@ class _Point:
     def run(self, entry: str, mask: int, values: dict[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
         """Launch an entry point; as ``_torch.cuda.Call.run``, without a batch."""
         mask = self.kernel.native.mask_on_gpu(entry, mask)
-        return self.kernel.launched(
-            entry, mask, self.shapes, 1, lambda pool: self._attempt(entry, mask, values, pool)
-        )
+        return self.kernel.launched(entry, mask, self.shapes, 1, lambda pool: self._attempt(entry, mask, values, pool))
 
     def _attempt(
         self, entry: str, mask: int, values: dict[tuple[int, int], Any], pool_bytes: int

@@ -507,3 +507,15 @@ def running_means(x: Array) -> Array:
         v = means(n - 8, 2, w, v)
         w = means(n - 9, 2, v, w)
     return w * v
+
+
+def equivalenced_storage(x: Array) -> Array:
+    return np.square(x) * (3 + 0.5 * np.arange(1, x.shape[-1] + 1))
+
+
+def allocated_objects(x: Array) -> Array:
+    stiffness = 2 + x[0]
+    odd = stiffness * (x - 0.25)
+    even = stiffness * 2 * x * 3 * x + 1.5
+    first = np.arange(x.shape[-1]) % 2 == 0
+    return np.where(first, odd, even) + np.square(x)

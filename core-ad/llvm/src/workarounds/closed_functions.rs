@@ -66,8 +66,19 @@ pub fn owns(global: Value) -> bool {
         let function = unsafe { FunctionValue::new(LLVMGetBasicBlockParent(user.parent().0)) };
         function.is_some_and(|f| f.get_string_attribute(AttributeLoc::Function, CLOSED).is_some())
     };
+    // Constants may hold each other's addresses in a circle: variables that list each other.
+    let (mut seen, mut next) = (HashSet::from([global]), vec![global]);
+    while let Some(value) = next.pop() {
+        for user in value.users() {
+            if user.is_instruction() && !is_closed(user) {
+                return false;
+            }
+            if !user.is_instruction() && seen.insert(user) {
+                next.push(user);
+            }
+        }
+    }
     !global.users().is_empty()
-        && global.users().into_iter().all(|u| if u.is_instruction() { is_closed(u) } else { owns(u) })
 }
 
 /// Whether all that use a global are functions of a set.

@@ -39,7 +39,7 @@ use inkwell::types::{AsTypeRef, FunctionType};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
 use std::collections::{BTreeMap, HashSet};
 
@@ -87,6 +87,7 @@ pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
     let functions: Vec<FunctionValue<'_>> =
         module.get_functions().filter(|f| f.count_basic_blocks() > 0 && inside.contains(&f.as_value_ref())).collect();
     let locals = find(module, &functions, &inside, one_thread);
+    use_integers_directly(module, &locals.globals);
     keep_what_stays(root, &locals.globals);
     if locals.globals.is_empty() {
         return Ok(());
@@ -117,6 +118,13 @@ fn keep_what_stays(root: FunctionValue<'_>, local: &[Value]) {
             call.erase();
         }
     }
+}
+
+/// Enzyme takes the address of a thread-local variable, which an intrinsic returns, for one with a shadow. Integers have none.
+fn use_integers_directly(module: &Module<'_>, local: &[Value]) {
+    let globals = module.get_globals().map(|g| Value(g.as_value_ref())).filter(|g| is_used_by_thread(*g));
+    let integers: Vec<Value> = globals.filter(|g| !local.contains(g) && has_integers_only(*g)).collect();
+    integers.into_iter().for_each(use_directly);
 }
 
 /// The address of a thread-local variable is asked for by an intrinsic, which takes no other.
@@ -167,6 +175,25 @@ fn find(
     Locals { globals, needs, keeps_state }
 }
 
+fn has_integers_only(global: Value) -> bool {
+    // SAFETY: a live global variable, and its type.
+    has_numbers_only(global) && unsafe { !holds_floats(LLVMGlobalGetValueType(global.0)) }
+}
+
+/// Whether a type of numbers has floating-point ones.
+unsafe fn holds_floats(ty: LLVMTypeRef) -> bool {
+    // SAFETY: each question is asked of the kind of type that it is for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMArrayTypeKind | LLVMVectorTypeKind => holds_floats(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).any(|i| holds_floats(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            kind => kind != LLVMIntegerTypeKind,
+        }
+    }
+}
+
 fn has_numbers_only(global: Value) -> bool {
     // SAFETY: a live global variable, and its type.
     unsafe { holds_numbers_only(LLVMGlobalGetValueType(global.0)) }
@@ -208,6 +235,9 @@ fn begin(module: &Module<'_>, root: FunctionValue<'_>, locals: &Locals) -> Vec<L
         for (global, &(address, size)) in locals.globals.iter().zip(&made) {
             if locals.keeps_state {
                 copy(module, builder, address, global.0, size);
+            } else if is_one_number(*global) && !uses::is_used_at_load(*global) {
+                // LLVM makes a store of an integer of a small copy, whatever it is of.
+                LLVMBuildStore(builder, LLVMGetInitializer(global.0), address);
             } else if has_initial_values(*global) {
                 // Nothing writes to the global any more: it is a constant of the derivative.
                 let bytes = LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size, 0);
@@ -246,10 +276,25 @@ unsafe fn make(module: &Module<'_>, builder: LLVMBuilderRef, global: Value) -> (
             let malloc = library(module, "malloc", pointer.fn_type(&[length.into()], false));
             return (call(builder, malloc, &mut [length.const_int(size, false).as_value_ref()]), size);
         }
-        let place = LLVMBuildAlloca(builder, ty, c"".as_ptr());
+        let bytes = LLVMArrayType2(LLVMInt8TypeInContext(LLVMGetModuleContext(module.as_mut_ptr())), size);
+        let hides_floats = has_integers_only(global) && has_float_access(global);
+        let place = LLVMBuildAlloca(builder, if hides_floats { bytes } else { ty }, c"".as_ptr());
         LLVMSetAlignment(place, LLVMGetAlignment(global.0).max(LLVMABIAlignmentOfType(layout, ty)));
         (place, size)
     }
+}
+
+/// Whether a number is read or written where a global stands or at a constant offset. Old programs declare integers and put numbers in their place by
+/// EQUIVALENCE: then the declared type says nothing.
+fn has_float_access(global: Value) -> bool {
+    global.users().into_iter().any(|user| match user.op() {
+        Some(Op::LLVMLoad) => user.is_float(),
+        Some(Op::LLVMStore) => user.operand(0).is_float(),
+        Some(Op::LLVMGetElementPtr) => has_float_access(user),
+        Some(_) => false,
+        // A constant expression: an offset.
+        None => has_float_access(user),
+    })
 }
 
 /// A function of the C library.
@@ -261,6 +306,13 @@ unsafe fn call(builder: LLVMBuilderRef, function: FunctionValue<'_>, given: &mut
     let (ty, called, count) = (function.get_type().as_type_ref(), function.as_value_ref(), given.len() as u32);
     // SAFETY: see `begin`; the arguments are those of the function's type.
     unsafe { LLVMBuildCall2(builder, ty, called, given.as_mut_ptr(), count, c"".as_ptr()) }
+}
+
+/// Whether a global is a floating-point number.
+unsafe fn is_one_number(global: Value) -> bool {
+    // SAFETY: a defined global.
+    let kind = unsafe { LLVMGetTypeKind(LLVMGlobalGetValueType(global.0)) };
+    matches!(kind, LLVMFloatTypeKind | LLVMDoubleTypeKind)
 }
 
 /// Whether a global begins with anything but zeros, or code that runs when the artifact is loaded fills it.
@@ -285,11 +337,31 @@ unsafe fn copy(module: &Module<'_>, builder: LLVMBuilderRef, to: LLVMValueRef, f
     }
 }
 
+/// The floating-point type that all accesses of a global of this size have. LLVM makes a store of an integer of a small `memset`, and what old
+/// programs keep in the place of an integer array by EQUIVALENCE is a number.
+fn used_as(global: Value, size: u64) -> Option<LLVMTypeRef> {
+    let mut found = None;
+    for user in global.users() {
+        let accessed = match user.op() {
+            Some(Op::LLVMLoad) => user,
+            Some(Op::LLVMStore) if user.operand(1) == global => user.operand(0),
+            _ => return None,
+        };
+        let bytes = if accessed.is_double() { 8 } else { 4 };
+        if !accessed.is_float() || bytes != size || found.is_some_and(|ty| ty != accessed.ty()) {
+            return None;
+        }
+        found = Some(accessed.ty());
+    }
+    found
+}
+
 /// Fills with zeros.
 unsafe fn clear(module: &Module<'_>, builder: LLVMBuilderRef, address: LLVMValueRef, global: Value, size: u64) {
     // SAFETY: see `begin`.
     unsafe {
         let (ty, context) = (LLVMGlobalGetValueType(global.0), LLVMGetModuleContext(module.as_mut_ptr()));
+        let ty = used_as(global, size).unwrap_or(ty);
         if matches!(LLVMGetTypeKind(ty), LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMIntegerTypeKind) {
             LLVMBuildStore(builder, LLVMConstNull(ty), address);
         } else {
