@@ -17,7 +17,6 @@ pub mod integer_flow;
 pub mod iterations;
 pub mod member_layout;
 pub mod memory_objects;
-pub mod mismatched_calls;
 pub mod reachable;
 pub mod stack_use;
 pub mod type_names;

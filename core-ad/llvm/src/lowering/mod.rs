@@ -17,6 +17,7 @@ pub mod exceptions;
 pub mod fortran_runtime;
 pub mod guards;
 pub mod indirect_calls;
+pub mod mismatched_calls;
 pub mod openmp;
 pub mod path_counts;
 pub mod path_map;

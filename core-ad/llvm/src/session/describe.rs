@@ -1,11 +1,11 @@
 //! The jobs that find out about the loaded code and write nothing: rules, prototypes.
 
 use super::Session;
-use crate::analysis::{cfg, mismatched_calls};
+use crate::analysis::cfg;
 use crate::derive::Team;
 use crate::ir::Result;
 use crate::llvm::{debug_info, linkage, pipelines};
-use crate::lowering::{checkpoint, cuda_threads, fortran_runtime};
+use crate::lowering::{checkpoint, cuda_threads, fortran_runtime, mismatched_calls};
 use crate::rules;
 use core_ad::cuda::UNSET_CONSTANT;
 use core_ad::protocol::{Derivative, Response};

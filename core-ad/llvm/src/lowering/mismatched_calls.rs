@@ -4,9 +4,9 @@
 //! A missing number by value is let through: Fortran passes the lengths of characters behind the other arguments, and old programs give integers for
 //! characters and characters for integers.
 
-use super::reachable::reachable;
+use super::openmp::location;
+use crate::analysis::reachable::reachable;
 use crate::ir::{self, Op, Value};
-use crate::lowering::openmp::location;
 use core_ad::diagnostics::{Diagnosis, MISMATCHED_CALL};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
