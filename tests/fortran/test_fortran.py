@@ -334,18 +334,44 @@ def test_what_the_runtime_does_without_a_rule_is_refused_with_the_line(compile_s
     assert "RandomNumber" in str(caught.value) and "f.f90:4" in str(caught.value)
 
 
-def test_derived_types_with_allocatable_parts_are_refused(compile_source: Compile) -> None:
-    """Their allocation is flang's library's business."""
+CELLS = """module m
+  type cell
+    real(8) :: v = 1
+    real(8), allocatable :: w(:)
+{more}  end type
+contains
+{procedures}  subroutine f(x, y)
+    real(8), intent(in) :: x
+    real(8), intent(out) :: y
+    type(cell), allocatable :: c(:)
+    allocate(c(2))
+    c(1)%v = x
+    allocate(c(1)%w(3))
+    c(1)%w = x
+    y = c(1)%v * c(2)%v * sum(c(1)%w)
+  end subroutine
+end module
+"""
+
+
+def test_an_array_of_a_type_with_allocatable_parts_has_a_gradient(compile_source: Compile) -> None:
+    """The second element has the default value."""
+    f = compile_source(CELLS.format(more="", procedures=""), "m::f", name="f.f90")
+    x = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+    y = f(x)
+    y.backward()
+    assert torch.allclose(y, 3 * x * x) and x.grad is not None and torch.allclose(x.grad, 6 * x)
+
+
+def test_a_type_with_a_finalizer_is_refused(compile_source: Compile) -> None:
+    """It would run in a derivative."""
+    finalizer = "  subroutine close(self)\n    type(cell), intent(inout) :: self\n    self%v = 0\n  end subroutine\n"
     f = compile_source(
-        "module m\n  type cell\n    real(8) :: v = 1\n    real(8), allocatable :: w(:)\n  end type\ncontains\n"
-        "  subroutine f(x, y)\n    real(8), intent(in) :: x\n    real(8), intent(out) :: y\n"
-        "    type(cell), allocatable :: c(:)\n    allocate(c(2))\n    c(1)%v = x\n    y = c(1)%v * c(2)%v\n"
-        "  end subroutine\nend module\n",
-        "m::f",
-        name="f.f90",
+        CELLS.format(more="  contains\n    final :: close\n", procedures=finalizer), "m::f", name="f.f90"
     )
-    with pytest.raises(DifferentiationError):
+    with pytest.raises(DifferentiationError) as caught:
         f(torch.ones((), dtype=torch.float64, requires_grad=True))
+    assert caught.value.code == "fortran-runtime"
 
 
 def test_an_assignment_of_a_type_with_allocatable_parts_is_refused_with_its_line(compile_source: Compile) -> None:
