@@ -99,6 +99,7 @@ _NOT_HERE = (
     "no_tensor_of_the_gpu",
     "in_a_capture",
     "current_stream",
+    "first_pool",
     "modules_of_its_own",
     "compiled_by_torch",
     "together",
