@@ -100,6 +100,7 @@ class StandIn:
         for element in range(count):
             own = [slot + element * distance for slot, distance in zip(slots, distances, strict=True)]
             self.element(entry, mask, shapes, own)
+        return 0
 
     def element(self, entry: str, mask: int, shapes: list[list[int]], slots: list[int]) -> None:
         """Do one element of a batch."""

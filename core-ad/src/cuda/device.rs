@@ -30,6 +30,9 @@ const FIRST_NODE: usize = 900_000_000;
 /// Lines that go: which functions are kernels, and what another program might look for.
 const DROPPED: [&str; 3] = ["!nvvm.annotations", "@llvm.used", "@llvm.compiler.used"];
 
+/// A barrier of the block, as clang writes it.
+const BARRIER: &str = "call void @llvm.nvvm.barrier0";
+
 /// What is to be made of a module.
 pub struct Job<'a> {
     /// Symbol of the user's kernel or device function.
@@ -50,7 +53,7 @@ pub struct Job<'a> {
 
 /// Adds the entry points to clang's IR and calls for Enzyme to them.
 pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
-    let barriers = ir.contains("call void @llvm.nvvm.barrier0") || ir.contains("call void @llvm.nvvm.membar.cta");
+    let barriers = ir.contains(BARRIER) || ir.contains("call void @llvm.nvvm.membar.cta");
     let mut text = String::with_capacity(ir.len() + 4096);
     for line in ir.lines().filter(|l| !DROPPED.iter().any(|start| l.starts_with(start))) {
         let line = static_memory(line, job.shared);
@@ -58,10 +61,7 @@ pub fn with_entries(ir: &str, job: &Job<'_>) -> String {
         let line =
             if line.starts_with("attributes #") { line.replace(" noinline", "").replace(" optnone", "") } else { line };
         let line = if job.batched.is_some() { of_one_element(&line) } else { line };
-        if let Some(barrier) = line.trim_start().strip_prefix("tail ").or(Some(line.trim_start()))
-            && barrier.starts_with("call ")
-            && barrier.contains("@llvm.nvvm.barrier0")
-        {
+        if line.contains(BARRIER) {
             let _ = writeln!(text, "  call void {OTHERS}()");
         }
         // The entry points alone are for others.

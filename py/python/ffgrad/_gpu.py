@@ -123,7 +123,7 @@ class Description:
             results, asked = attempt(size)
             if asked is None:
                 return results
-            if asked <= size or asked == 0:
+            if asked <= size:
                 # What depends on values may ask for a little more the next time.
                 self._pools[key] = _rounded(asked + asked // 8) if asked else 0
                 return results

@@ -174,6 +174,25 @@ pub fn origins(pointer: Value) -> HashSet<Value> {
     found
 }
 
+/// Whether an object of a type has floating-point numbers in it.
+///
+/// # Safety
+///
+/// The type is a live one.
+pub unsafe fn contains_floats(ty: LLVMTypeRef) -> bool {
+    // SAFETY: each question is asked of the kind of type that it is for.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMFloatTypeKind | LLVMDoubleTypeKind => true,
+            LLVMArrayTypeKind | LLVMVectorTypeKind => contains_floats(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => {
+                (0..LLVMCountStructElementTypes(ty)).any(|i| contains_floats(LLVMStructGetTypeAtIndex(ty, i)))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Whether no address is in an object of a type.
 ///
 /// # Safety

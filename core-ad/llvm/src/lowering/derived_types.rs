@@ -8,9 +8,10 @@
 //!
 //! The library goes through a description of the type at run time, a constant of the module (Fortran's `__fortran_type_info`, as flang 22 lays it
 //! out). Enzyme cannot follow that: it copies bytes of which nothing says what they are. Here each component is one store of its own
-//! type. The rules (`compile-driver/rules/flang_objects.c`) make the calls; a call whose type is no constant, or that has more than is expanded here, stays and is
+//! type. The rules (`compile-driver/rules/flang_assign.c`) make the calls; a call whose type is no constant, or that has more than is expanded here, stays and is
 //! refused.
 
+use super::descriptors::VERSION;
 use crate::ir::{Op, Result, Value};
 use inkwell::AddressSpace;
 use inkwell::IntPredicate;
@@ -28,7 +29,11 @@ use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfE
 use std::ffi::CStr;
 
 /// The calls, and what is done with each element.
-const CALLS: [(&str, Action); 2] = [("ffgrad_flang_create", Action::Create), ("ffgrad_flang_destroy", Action::Destroy)];
+const CALLS: [(&str, Action); 2] = [(CREATE, Action::Create), (DESTROY, Action::Destroy)];
+/// Default initialisation of objects.
+pub const CREATE: &str = "ffgrad_flang_create";
+/// The end of what objects own.
+pub const DESTROY: &str = "ffgrad_flang_destroy";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
@@ -64,7 +69,7 @@ pub fn run(module: &Module<'_>) -> Result<bool> {
 
 /// The types of which objects are made.
 fn created<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
-    let calls = module.get_function(CALLS[0].0).map_or_else(Vec::new, |f| Value(f.as_value_ref()).users());
+    let calls = module.get_function(CREATE).map_or_else(Vec::new, |f| Value(f.as_value_ref()).users());
     let mut types: Vec<GlobalValue<'_>> = calls.iter().filter_map(|call| global(module, call.operand(1))).collect();
     types.dedup();
     types
@@ -113,8 +118,6 @@ enum What {
 
 type Steps = Vec<(u64, What)>;
 
-/// The field of a descriptor that says how it is laid out.
-const VERSION: u64 = 20_240_719;
 /// Places in a description of a type and in one of a component.
 const SIZE: u32 = 2;
 const COMPONENTS: u32 = 6;
@@ -228,17 +231,9 @@ fn bytes_of(category: u64, kind: u64, inner: Value) -> Option<u64> {
     })
 }
 
-/// What the description of a type says of a component: bytes of an element, rank, type code, and the derived type of its objects as declared.
-pub struct Described {
-    pub bytes: u64,
-    pub rank: u64,
-    pub code: u64,
-    pub declared: Value,
-}
-
-/// The description of a component that is a pointer or allocatable, by the LLVM type of the object: flang names it and the
+/// Bytes of an element, rank and type code of a component that is a pointer or allocatable, by the LLVM type of the object: flang names it and the
 /// description of the type alike, and both have the components in order.
-pub fn component(module: &Module<'_>, object: LLVMTypeRef, field: u32) -> Option<Described> {
+pub fn component(module: &Module<'_>, object: LLVMTypeRef, field: u32) -> Option<[u64; 3]> {
     // SAFETY: the type of a live instruction; where it has no name, there is none to read.
     let name = unsafe {
         let name = LLVMGetStructName(object);
@@ -253,7 +248,7 @@ pub fn component(module: &Module<'_>, object: LLVMTypeRef, field: u32) -> Option
     let is_apart = [POINTER, ALLOCATABLE].contains(&genre?);
     let (category, kind) = (category?, kind?);
     let (bytes, rank, code) = (bytes_of(category, kind, inner)?, rank?, code(category, kind)?);
-    (is_apart && category != CHARACTER).then_some(Described { bytes, rank, code, declared: inner })
+    (is_apart && category != CHARACTER).then_some([bytes, rank, code])
 }
 
 /// The descriptor of a pointer or allocatable that is not there: bytes of an element, rank, type code, attribute.
@@ -261,7 +256,7 @@ fn descriptor(at: u64, fields: [u64; 4], ty: Option<Value>, steps: &mut Steps) {
     let [bytes, rank, code, attribute] = fields;
     steps.push((at, What::Null));
     steps.push((at + 8, What::Long(bytes)));
-    steps.push((at + 16, What::Int(VERSION)));
+    steps.push((at + 16, What::Int(VERSION.1 as u64)));
     for (place, value) in [rank, code, attribute, u64::from(ty.is_some())].into_iter().enumerate() {
         steps.push((at + 20 + place as u64, What::Byte(value)));
     }

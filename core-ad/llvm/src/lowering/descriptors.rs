@@ -5,8 +5,7 @@
 //! That of a local descriptor is in each value that is stored to it, on the path that does so: a temporary copy of an argument is made on one branch and
 //! released on another. So the fields that never change are stored once more before each such call.
 
-use super::derived_types::{self, Described};
-use super::fortran_runtime;
+use super::{derived_types, fortran_runtime};
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind::LLVMStructTypeKind;
@@ -15,7 +14,7 @@ use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use std::collections::HashMap;
 
 /// The field that says how a descriptor is laid out, and what flang 22 has there.
-const VERSION: (u32, i64) = (2, 20_240_719);
+pub const VERSION: (u32, i64) = (2, 20_240_719);
 /// Bytes of an element, rank, type.
 const FIXED: [u32; 3] = [1, 3, 4];
 const TYPE: u32 = 4;
@@ -29,8 +28,6 @@ const OBJECT: i64 = 42;
 pub fn run(module: &Module<'_>) {
     let initial = initial_values(module);
     let all = ir::all_instructions(module);
-    let names_type = |i: &&Value| i.callee().is_some_and(|name| name == "ffgrad_flang_set_type");
-    let named: Vec<Value> = all.iter().filter(names_type).map(|call| call.operand(0)).collect();
     // SAFETY: live calls of `module`; the stores go before them, where their operands are defined.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
@@ -42,13 +39,6 @@ pub fn run(module: &Module<'_>) {
                     let place = LLVMBuildStructGEP2(builder, of.ty, address.0, field, c"".as_ptr());
                     LLVMBuildStore(builder, value, place);
                 }
-            }
-            let allocates = call.callee().is_some_and(|name| name.ends_with("_allocate"));
-            let declared = declared_type(module, call.operand(0), &named).filter(|_| allocates);
-            if let Some((ty, field, of)) = declared {
-                LLVMPositionBuilderBefore(builder, call.0);
-                let place = LLVMBuildStructGEP2(builder, ty, call.operand(0).0, field, c"".as_ptr());
-                LLVMBuildStore(builder, of.0, place);
             }
         }
         LLVMDisposeBuilder(builder);
@@ -108,47 +98,25 @@ fn descriptor(module: &Module<'_>, address: Value, initial: &HashMap<LLVMTypeRef
     }
 }
 
-/// A component that is a pointer or allocatable: the LLVM type of its descriptor, and what the description of the object's type says.
-fn component(module: &Module<'_>, address: Value) -> Option<(LLVMTypeRef, Described)> {
+/// What stays of the descriptor of a component that is a pointer or allocatable, by the description of the object's type.
+fn fixed_component(module: &Module<'_>, address: Value) -> Option<Fixed> {
     let operands = address.operands();
     let [_, _, index] = operands.as_slice() else { return None };
     let field = u32::try_from(index.constant()?).ok()?;
-    // SAFETY: the type of a live instruction, asked for a member that it has.
+    // SAFETY: the type of a live instruction, asked for a member that it has; constants of the module's context.
     unsafe {
         let object = LLVMGetGEPSourceElementType(address.0);
         if LLVMGetTypeKind(object) != LLVMStructTypeKind || field >= LLVMCountStructElementTypes(object) {
             return None;
         }
-        Some((LLVMStructGetTypeAtIndex(object, field), derived_types::component(module, object, field)?))
-    }
-}
-
-fn fixed_component(module: &Module<'_>, address: Value) -> Option<Fixed> {
-    let (ty, of) = component(module, address)?;
-    // SAFETY: constants of the module's context.
-    unsafe {
+        let [bytes, rank, code] = derived_types::component(module, object, field)?;
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let (long, byte) = (LLVMInt64TypeInContext(context), LLVMInt8TypeInContext(context));
         let constant = |ty, value| Some(LLVMConstInt(ty, value, 0));
-        let bytes = if of.code == OBJECT as u64 { None } else { constant(long, of.bytes) };
-        Some(Fixed { ty, fixed: [bytes, constant(byte, of.rank), constant(byte, of.code)] })
+        let bytes = if code == OBJECT as u64 { None } else { constant(long, bytes) };
+        let ty = LLVMStructGetTypeAtIndex(object, field);
+        Some(Fixed { ty, fixed: [bytes, constant(byte, rank), constant(byte, code)] })
     }
-}
-
-/// Where a component's descriptor names the type of its objects, and the declared type: what is allocated without naming another type is of that one.
-/// Nothing where some call names a type for this component.
-fn declared_type(module: &Module<'_>, address: Value, named: &[Value]) -> Option<(LLVMTypeRef, u32, Value)> {
-    if !address.is(Op::LLVMGetElementPtr) {
-        return None;
-    }
-    let (ty, of) = component(module, address)?;
-    // SAFETY: of live instructions.
-    let object = |at: &Value| unsafe { LLVMGetGEPSourceElementType(at.0) };
-    let same = |at: &Value| object(at) == object(&address) && at.operands()[2..] == address.operands()[2..];
-    let is_other = |at: &Value| at.is(Op::LLVMAlloca) || at.is(Op::LLVMGetElementPtr) && !same(at);
-    let is_free = named.iter().all(is_other);
-    let place = if of.rank == 0 { 7 } else { 8 };
-    (of.code == OBJECT as u64 && is_free).then_some((ty, place, of.declared))
 }
 
 /// What all writes to a local descriptor agree on. What it is given to may move it to other memory, and not change its type.

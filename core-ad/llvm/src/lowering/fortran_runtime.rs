@@ -1,5 +1,6 @@
 //! Lowers calls of flang's runtime library: rules for its array operations, and empty bodies for printing.
 
+use super::derived_types;
 use super::openmp::location;
 use crate::ir::{Op, Result, Value};
 use crate::rules::inactive;
@@ -24,8 +25,8 @@ pub fn is_rule(name: &str) -> bool {
     name.starts_with(RULES)
 }
 
-/// What no call may be left of: what a rule does not do, and objects of a type that [`super::derived_types`] could not expand.
-const REFUSED: [&str; 3] = ["ffgrad_flang_refuse", "ffgrad_flang_create", "ffgrad_flang_destroy"];
+/// What no call may be left of: what a rule does not do, and objects of a type that [`derived_types`] could not expand.
+const REFUSED: [&str; 3] = ["ffgrad_flang_refuse", derived_types::CREATE, derived_types::DESTROY];
 
 fn first_use(module: &Module<'_>, name: &str) -> Option<LLVMValueRef> {
     let function = module.get_function(name)?;

@@ -23,18 +23,15 @@
 
 use super::inactive_globals;
 use crate::analysis::global_uses::is_expression;
-use crate::analysis::memory_objects::holds_numbers_only;
+use crate::analysis::memory_objects::{contains_floats, holds_numbers_only};
 use crate::ir::markers::is_type_marker;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, GlobalValue};
-use llvm_sys::LLVMTypeKind::{
-    LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMPointerTypeKind, LLVMStructTypeKind,
-    LLVMVectorTypeKind,
-};
+use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
 use llvm_sys::core::*;
-use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use llvm_sys::prelude::LLVMValueRef;
 use std::collections::HashSet;
 
 const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
@@ -111,25 +108,6 @@ fn owners(module: &Module<'_>) -> impl Iterator<Item = Value> {
     // SAFETY: the type of a live global.
     let has_addresses = |g: &Value| unsafe { !holds_numbers_only(LLVMGlobalGetValueType(g.0)) };
     all.filter(has_addresses).collect::<Vec<_>>().into_iter()
-}
-
-/// Whether an object of a type has floating-point numbers in it.
-///
-/// # Safety
-///
-/// The type is a live one.
-unsafe fn contains_floats(ty: LLVMTypeRef) -> bool {
-    // SAFETY: each question is asked of the kind of type that it is for.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMFloatTypeKind | LLVMDoubleTypeKind => true,
-            LLVMArrayTypeKind | LLVMVectorTypeKind => contains_floats(LLVMGetElementType(ty)),
-            LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).any(|i| contains_floats(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            _ => false,
-        }
-    }
 }
 
 /// Enzyme's word for the argument that follows.

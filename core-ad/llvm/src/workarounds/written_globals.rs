@@ -28,7 +28,7 @@ mod uses;
 use crate::analysis::barriers::has_barriers;
 use crate::analysis::constant_objects;
 use crate::analysis::global_uses::{is_only_read, is_ours};
-use crate::analysis::memory_objects::holds_numbers_only;
+use crate::analysis::memory_objects::{contains_floats, holds_numbers_only};
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::{END_OF_CALL, state_marker};
 use crate::ir::{Op, Result, Value, blocks};
@@ -177,21 +177,7 @@ fn find(
 
 fn has_integers_only(global: Value) -> bool {
     // SAFETY: a live global variable, and its type.
-    has_numbers_only(global) && unsafe { !holds_floats(LLVMGlobalGetValueType(global.0)) }
-}
-
-/// Whether a type of numbers has floating-point ones.
-unsafe fn holds_floats(ty: LLVMTypeRef) -> bool {
-    // SAFETY: each question is asked of the kind of type that it is for.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMArrayTypeKind | LLVMVectorTypeKind => holds_floats(LLVMGetElementType(ty)),
-            LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).any(|i| holds_floats(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            kind => kind != LLVMIntegerTypeKind,
-        }
-    }
+    has_numbers_only(global) && unsafe { !contains_floats(LLVMGlobalGetValueType(global.0)) }
 }
 
 fn has_numbers_only(global: Value) -> bool {
