@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 75] = [
+pub const PASSES: [PassInfo; 77] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -506,6 +506,13 @@ pub const PASSES: [PassInfo; 75] = [
         ..WORKAROUND
     },
     PassInfo {
+        name: "merged-values",
+        file: "workarounds/merged_values.rs",
+        why: "Enzyme recomputes values of branches one after another in exponential time; passes some through an identity function",
+        test: "cases/enzyme_bugs/many_branches.c",
+        ..WORKAROUND
+    },
+    PassInfo {
         name: "keep-results",
         file: "optimize/keep_results.rs",
         why: "keeps what exp and its like return where deeper loops use it: Enzyme would call them again in the reverse pass of each of these",
@@ -542,6 +549,13 @@ pub const PASSES: [PassInfo; 75] = [
         test: "cases/enzyme_bugs/loops_of_branches.c",
         // These read addresses as they are.
         after: &["distinct-addresses", "cross-iteration"],
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "distant-exits",
+        file: "workarounds/distant_exits.rs",
+        why: "Enzyme follows every path from a `break` to the loop's header, exponentially many; leads the exit through the latch",
+        test: "cases/enzyme_bugs/early_break.c",
         ..WORKAROUND
     },
     PassInfo {

@@ -77,6 +77,32 @@ def last_break(x: Array) -> Array:
     return np.array(y)
 
 
+def many_branches(x: Array) -> Array:
+    s, t = 1.0, x[0]
+    for i in list(range(12)) * len(x):
+        if x[i % 5] * s > t + 0.1 * i:
+            s, t = np.sin(s) + t, t * x[(i + 1) % 5]
+        elif s < t:
+            t = np.cos(t) * s
+        else:
+            s = s * np.exp(-t)
+    return s + t
+
+
+def early_break(x: Array, y: Array) -> tuple[Array, Array]:
+    s, y = 1.0, list(y)
+    for k in range(9):
+        y = [number + 0.1 * s * k for number in y]
+        if y[0] > 3.0:
+            return np.array(y), 0.0 * s
+        if y[1] > 2.5:
+            return np.array(y), y[1] * s
+        for i in range(32):
+            above = x[i % 5] * s > 0.1 * i + 0.3
+            s = np.sin(s) + x[(i + 1) % 5] if above else 0.5 * np.cos(s) + x[(i + 2) % 5]
+    return np.array(y), s
+
+
 def alike_branches(x: Array) -> Array:
     t, y = list(x[:5]), list(x)
     for i in range(len(x)):

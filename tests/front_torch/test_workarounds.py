@@ -88,6 +88,8 @@ UNPROVEN = {
     "integer-arithmetic": "of `cases` none; `std::weak_ptr::lock` is refused without it: std_observers and std_scene_graph, which tests/real has",
     "keep-loops": "no program of ours: without it LSODA is refused for the memset that clears `rwork`; with it for something else",
     "recursive-destructors": "right without it since destructors are dispatched by other types: its program, owned lists, chains and graphs of expressions",
+    "merged-values": "Enzyme takes minutes for `many_branches` without it: tests/system/test_lean_ir.py has a time limit",
+    "distant-exits": "Enzyme takes minutes for `early_break` without it: tests/system/test_lean_ir.py has a time limit",
     "two-entries": "the reverse pass of `jump_into_loop` does not end without it, and this test has no limit short enough",
     "outline-memcpy": "its programs are right without it since unreachable code is dropped first: Enzyme moves another call",
     "expand-shared-memcpy": "a race of threads, wrong now and then: 22 OpenMP cases are right without it",

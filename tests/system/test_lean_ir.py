@@ -101,6 +101,30 @@ def test_type_analysis_of_trees_at_file_scope_ends(cache: Path) -> None:
     assert refused.value.code == "engine-timeout"
 
 
+@pytest.mark.parametrize(
+    ("needed", "program", "signature"),
+    [
+        ("merged-values", "many_branches", "x[n] -> return"),
+        ("distant-exits", "early_break", "x[5], y[3] -> y[3], last"),
+    ],
+)
+def test_branches_in_loops_do_not_multiply_the_time(cache: Path, needed: str, program: str, signature: str) -> None:
+    """Without the pass Enzyme follows exponentially many paths through the loop."""
+    source = ROOT / f"cases/enzyme_bugs/{program}.c"
+    x = torch.linspace(0.2, 0.9, 5, dtype=torch.float64, requires_grad=True)
+    y = torch.linspace(0.3, 0.7, 3, dtype=torch.float64)
+
+    def differentiate(without: list[str]) -> None:
+        f = enzyme(source, program, signature, without=without, pipeline="inlined", timeout=10)
+        result = f(x) if program == "many_branches" else f(x, y)
+        (result[1] if isinstance(result, tuple) else result).backward()
+
+    differentiate([])
+    with pytest.raises(ffgrad.DifferentiationError) as refused:
+        differentiate([needed])
+    assert refused.value.code == "engine-timeout"
+
+
 def test_a_limit_holds_for_all_pipelines_together(
     cache: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

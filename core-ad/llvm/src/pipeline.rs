@@ -15,13 +15,13 @@ use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
     bit_tests, cleared_members, closed_functions, compared_arguments, container_counts, copy_types, cross_iteration,
-    distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals, integer_arithmetic, keep_loops,
-    keep_rolled, lagged_phi, large_arrays, loop_carried, member_copies, mixed_activity, nan_roots, no_gathers,
-    opaque_addresses, opaque_latch, opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas,
-    phi_pointers, pointer_counts, pointer_differences, quotient_tangents, reallocations, recursive_destructors,
-    sibling_addresses, split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies,
-    text_functions, three_predecessors, tree_erase, two_entries, undefined_phis, variable_types, wide_counters,
-    written_globals, zero_stores,
+    distant_exits, distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals,
+    integer_arithmetic, keep_loops, keep_rolled, lagged_phi, large_arrays, loop_carried, member_copies, merged_values,
+    mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
+    outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
+    reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
+    stack_array_cache, struct_copies, text_functions, three_predecessors, tree_erase, two_entries, undefined_phis,
+    variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -244,6 +244,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     },
     Pass { name: "loop-carried", limited: true, run: |m, _| infallible!(loop_carried::run(m)), ..ALWAYS },
     Pass { name: "lagged-phi", limited: true, run: |m, _| lagged_phi::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
+    Pass { name: "merged-values", run: |m, _| merged_values::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
     Pass {
         name: "keep-results",
         when: |_, job| job.pipeline == Some(Pipeline::Inlined),
@@ -262,6 +263,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "cross-iteration", limited: true, run: |m, _| infallible!(cross_iteration::run(m)), ..ALWAYS },
     // Behind what reads addresses.
     Pass { name: "sibling-addresses", limited: true, run: |m, _| infallible!(sibling_addresses::run(m)), ..ALWAYS },
+    Pass { name: "distant-exits", run: |m, _| distant_exits::run(m), ..ALWAYS },
     Pass { name: "capture-phi-memory", run: |m, _| infallible!(phi_pointers::mark_captured(m)), ..ALWAYS },
     Pass { name: "mark-contract", when: not_strict, run: |m, _| infallible!(fast_math::mark_contract(m)), ..ALWAYS },
     Pass {

@@ -138,7 +138,8 @@ impl Cfg {
         inside
     }
 
-    fn in_reverse_postorder(&self) -> Vec<usize> {
+    /// The reachable blocks, each before those that it leads to, back edges aside.
+    pub fn in_reverse_postorder(&self) -> Vec<usize> {
         let (mut order, mut seen) = (Vec::new(), vec![false; self.len()]);
         let mut stack = vec![(0, 0)];
         seen[0] = true;
@@ -184,8 +185,13 @@ pub struct LoopNest {
 impl LoopNest {
     /// Of a function; `None` where it has more than [`MAX_BLOCKS`] blocks.
     pub fn of(function: FunctionValue<'_>) -> Option<LoopNest> {
+        LoopNest::up_to(function, MAX_BLOCKS)
+    }
+
+    /// Of a function; `None` where it has more than so many blocks.
+    pub fn up_to(function: FunctionValue<'_>, most: usize) -> Option<LoopNest> {
         let blocks = ir::blocks(function);
-        if blocks.len() > MAX_BLOCKS {
+        if blocks.len() > most {
             return None;
         }
         let cfg = Cfg::of(&blocks);

@@ -98,7 +98,7 @@ fn is_led(value: Value) -> bool {
 }
 
 /// Whether an address is made of an integer: it has a shadow, then.
-fn becomes_address(integer: Value) -> bool {
+pub(super) fn becomes_address(integer: Value) -> bool {
     let (mut seen, mut open) = (HashSet::new(), vec![integer]);
     while let Some(value) = open.pop() {
         if value.is(Op::LLVMIntToPtr) {
