@@ -341,7 +341,8 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
     let line = process::command_line(&command);
     // The names of Enzyme's own functions on the stack do not help a user, and finding them takes seconds.
     command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
-    let output = process::run(&mut command, input, job.timeout).map_err(|e| {
+    let output = process::run_to_last_words(&mut command, input, job.timeout, Some(DUMP)).map_err(|mut e| {
+        explain_dump(&mut e);
         keep_log(job, &line, e.stderr());
         Error::of_child(e, job.function, |e| failed(job, e))
     })?;
@@ -359,6 +360,19 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
     };
     let done = Done { command: line, diagnostics, guessed_a_copy };
     Ok(Executed { stdout: output.stdout, stderr: output.stderr, done })
+}
+
+/// How Enzyme's last words begin where its assertion on placeholders of shadows fails: the whole module follows, of a C++ library 200 MB in calls of
+/// a few bytes each, which took 50 s and more.
+const DUMP: &str = "mod:; ModuleID";
+
+/// Says which assertion would have followed.
+fn explain_dump(error: &mut ProcessError) {
+    if let ProcessError::Signal { stderr, .. } = error
+        && stderr.ends_with(DUMP)
+    {
+        stderr.push_str("\nGradientUtils::eraseFictiousPHIs(): Assertion `pp->getNumUses() == 0' failed.\n");
+    }
 }
 
 /// Leaves Enzyme's words whole beside its input, for a folder that is kept.

@@ -21,6 +21,9 @@ struct Held {
     tail: Vec<u8>,
     left_out: usize,
     overflowed: bool,
+    /// Words after which no more is wanted, and whether they have come.
+    last_words: Option<&'static str>,
+    ended: bool,
 }
 
 /// A stream that is read to its end on a thread of its own, which nobody joins: a pipe that outlives the child must not hold the
@@ -32,8 +35,19 @@ pub struct Capture {
 
 impl Capture {
     /// Begins to read; `done` hears of the end.
-    pub fn of(mut pipe: impl Read + Send + 'static, keep: Keep, done: mpsc::Sender<()>) -> Self {
-        let held = Held { keep, head: Vec::new(), tail: Vec::new(), left_out: 0, overflowed: false };
+    pub fn of(pipe: impl Read + Send + 'static, keep: Keep, done: mpsc::Sender<()>) -> Self {
+        Self::to_last_words(pipe, keep, None, done)
+    }
+
+    /// Begins to read, to the end or to some words; `done` hears of either.
+    pub fn to_last_words(
+        mut pipe: impl Read + Send + 'static,
+        keep: Keep,
+        last_words: Option<&'static str>,
+        done: mpsc::Sender<()>,
+    ) -> Self {
+        let (head, tail) = (Vec::new(), Vec::new());
+        let held = Held { keep, head, tail, left_out: 0, overflowed: false, last_words, ended: false };
         let capture = Capture { held: Arc::new(Mutex::new(held)) };
         let target = capture.clone();
         thread::spawn(move || {
@@ -62,6 +76,11 @@ impl Capture {
         self.lock().overflowed
     }
 
+    /// Whether the words have come after which no more is wanted.
+    pub fn said_last_words(&self) -> bool {
+        self.lock().ended
+    }
+
     /// Takes what was read so far.
     pub fn take(&self) -> Vec<u8> {
         let mut held = self.lock();
@@ -77,6 +96,20 @@ impl Capture {
 impl Held {
     /// Adds what has come; `false` where no more is wanted.
     fn add(&mut self, bytes: &[u8]) -> bool {
+        self.ended = self.last_words.is_some_and(|words| self.completes(bytes, words));
+        !self.ended && self.keep(bytes)
+    }
+
+    /// Whether some words end in these bytes, or begin in those before them. They are kept up to their end.
+    fn completes(&mut self, bytes: &[u8], words: &str) -> bool {
+        let before = if self.tail.is_empty() { &self.head } else { &self.tail };
+        let joint = before.len().min(words.len() - 1);
+        let seam = [&before[before.len() - joint..], bytes].concat();
+        let Some(at) = seam.windows(words.len()).position(|part| part == words.as_bytes()) else { return false };
+        self.keep(&seam[joint..at + words.len()])
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> bool {
         match self.keep {
             Keep::All(most) => {
                 self.overflowed = self.head.len() + bytes.len() > most;
@@ -129,5 +162,28 @@ mod tests {
         assert_eq!(whole.take().len(), 100_000);
         let over = captured(vec![7; 100_001], Keep::All(100_000));
         assert!(over.overflowed() && over.take().is_empty());
+    }
+
+    /// Bytes that come one at a time.
+    struct Drip(Vec<u8>);
+
+    impl Read for Drip {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let one = self.0.len().min(1);
+            self.0.drain(..one).zip(into).for_each(|(byte, place)| *place = byte);
+            Ok(one)
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_after_the_last_words() {
+        let read = |bytes: &[u8], words| {
+            let (done, finished) = mpsc::channel();
+            let capture = Capture::to_last_words(Drip(bytes.to_vec()), Keep::Ends(100), Some(words), done);
+            finished.recv().unwrap();
+            (capture.said_last_words(), capture.take())
+        };
+        assert_eq!(read(b"a, b. The end. More.", "end"), (true, b"a, b. The end".to_vec()));
+        assert_eq!(read(b"a, b", "end"), (false, b"a, b".to_vec()));
     }
 }

@@ -151,8 +151,21 @@ pub(crate) fn name_of(signal: i32) -> &'static str {
 /// # Errors
 /// [`ProcessError`]: not found, not startable, out of time, or ended by a signal.
 pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result<Output, ProcessError> {
+    run_to_last_words(cmd, stdin, timeout, None)
+}
+
+/// As [`run`]; a program that writes these words to standard error is killed, as one that has crashed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_to_last_words(
+    cmd: &mut Command,
+    stdin: Option<&[u8]>,
+    timeout: Duration,
+    words: Option<&'static str>,
+) -> Result<Output, ProcessError> {
     let program = PathBuf::from(cmd.get_program());
-    let output = run_here(cmd, stdin, timeout, &mut || ())?;
+    let output = run_here(cmd, stdin, timeout, words, &mut || ())?;
     let printed = text(&output.stderr);
     match ProcessError::lack(&program, &printed).filter(|_| !output.status.success()) {
         Some(lack) => Err(lack),
@@ -167,7 +180,7 @@ pub fn run(cmd: &mut Command, stdin: Option<&[u8]>, timeout: Duration) -> Result
 /// As [`run`].
 pub fn run_watched(cmd: &mut Command, timeout: Duration, tick: &mut dyn FnMut()) -> Result<Output, ProcessError> {
     let program = PathBuf::from(cmd.get_program());
-    of_signal(program, run_here(cmd, None, timeout, tick)?)
+    of_signal(program, run_here(cmd, None, timeout, None, tick)?)
 }
 
 fn of_signal(program: PathBuf, output: Output) -> Result<Output, ProcessError> {
@@ -209,6 +222,7 @@ fn run_here(
     cmd: &mut Command,
     stdin: Option<&[u8]>,
     timeout: Duration,
+    last_words: Option<&'static str>,
     tick: &mut dyn FnMut(),
 ) -> Result<Output, ProcessError> {
     let mut group = Group::guarded();
@@ -223,16 +237,21 @@ fn run_here(
 
     let (done, finished) = mpsc::channel();
     let stdout = child.stdout.take().map(|pipe| Capture::of(pipe, Keep::All(MOST_OUTPUT), done.clone()));
-    let stderr = child.stderr.take().map(|pipe| Capture::of(pipe, Keep::Ends(COMPLAINTS), done));
+    let stderr = child.stderr.take();
+    let stderr = stderr.map(|pipe| Capture::to_last_words(pipe, Keep::Ends(COMPLAINTS), last_words, done));
     let taken = |capture: &Option<Capture>| capture.as_ref().map(Capture::take).unwrap_or_default();
 
     let clock = Clock::of(child.id());
-    let wait = Wait { clock, child: &mut child, group: &mut group, stdout: stdout.as_ref(), finished, tick };
+    let (out, complaints) = (stdout.as_ref(), stderr.as_ref());
+    let wait = Wait { clock, child: &mut child, group: &mut group, stdout: out, stderr: complaints, finished, tick };
     let ended = wait.end(timeout);
     let status = match ended.map_err(io_error)? {
         Ended::Itself(status) => status,
         Ended::TimedOut => {
             return Err(ProcessError::TimedOut { program, after: timeout, stderr: text(&taken(&stderr)) });
+        }
+        Ended::LastWords => {
+            return Err(ProcessError::Signal { program, signal: libc::SIGABRT, stderr: text(&taken(&stderr)) });
         }
         Ended::TooMuch => return Err(ProcessError::TooMuch { program, limit: MOST_OUTPUT }),
         Ended::Interrupted => return Err(ProcessError::Interrupted { program }),
@@ -283,6 +302,7 @@ pub(crate) fn block_sigpipe() {
 enum Ended {
     Itself(ExitStatus),
     TimedOut,
+    LastWords,
     TooMuch,
     Interrupted,
 }
@@ -293,6 +313,7 @@ struct Wait<'a> {
     child: &'a mut Child,
     group: &'a mut Group,
     stdout: Option<&'a Capture>,
+    stderr: Option<&'a Capture>,
     /// Hears of each pipe that closes.
     finished: mpsc::Receiver<()>,
     /// Called each time it looks.
@@ -308,6 +329,9 @@ impl Wait<'_> {
         loop {
             (self.tick)();
             progress::tick();
+            if self.stderr.is_some_and(Capture::said_last_words) {
+                return self.kill().map(|()| Ended::LastWords);
+            }
             if let Some(status) = self.child.try_wait()? {
                 let since = *ended.get_or_insert_with(Instant::now);
                 if self.stdout.is_some_and(Capture::overflowed) {
