@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 77] = [
+pub const PASSES: [PassInfo; 78] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -251,6 +251,13 @@ pub const PASSES: [PassInfo; 77] = [
         when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
         stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "container-headers",
+        file: "workarounds/container_headers.rs",
+        why: "Enzyme refuses an object of a list or tree and another member, for nodes lead to it; hides the header's address in a call",
+        test: "cases/enzyme_bugs/tree_and_vector.cpp",
+        ..WORKAROUND
     },
     PassInfo {
         name: "cleared-members",

@@ -61,6 +61,7 @@ NEEDED = {
     "opaque-addresses": ("list_sort",),
     "opaque-objects": ("classes", "closures"),
     "container-counts": ("linked_containers",),
+    "container-headers": ("tree_and_vector",),
     "tree-erase": ("linked_containers",),
     "member-copies": ("record_members",),
     "struct-copies": ("records",),

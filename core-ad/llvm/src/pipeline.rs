@@ -14,8 +14,8 @@ use crate::optimize::{
 use crate::rules::lifetimes;
 use crate::runtime::arena;
 use crate::workarounds::{
-    bit_tests, cleared_members, closed_functions, compared_arguments, container_counts, copy_types, cross_iteration,
-    distant_exits, distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals,
+    bit_tests, cleared_members, closed_functions, compared_arguments, container_counts, container_headers, copy_types,
+    cross_iteration, distant_exits, distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals,
     integer_arithmetic, keep_loops, keep_rolled, lagged_phi, large_arrays, loop_carried, member_copies, merged_values,
     mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
@@ -164,6 +164,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "borders", when: reverses_once, limited: true, run: |m, _| borders::run(m), ..ALWAYS },
     // Before the others, so that they see its functions.
     Pass { name: "sweeps", when: reverses_once, limited: true, run: run_sweeps, ..ALWAYS },
+    Pass { name: "container-headers", run: |m, _| container_headers::run(m), undo: Some(lagged_phi::undo), ..ALWAYS },
     Pass { name: "cleared-members", run: |m, _| infallible!(cleared_members::run(m)), ..ALWAYS },
     // Before what looks at loops.
     Pass { name: "two-entries", limited: true, run: |m, _| two_entries::run(m), ..ALWAYS },

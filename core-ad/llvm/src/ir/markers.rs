@@ -166,9 +166,10 @@ pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
-/// Names of the functions that read and write the number of elements of a container.
-const READ_COUNT: &str = "ffgrad.count.read";
-const WRITE_COUNT: &str = "ffgrad.count.write";
+/// Name of the function that reads the number of elements of a container.
+pub const READ_COUNT: &str = "ffgrad.count.read";
+/// Name of the function that writes it.
+pub const WRITE_COUNT: &str = "ffgrad.count.write";
 
 /// A function that reads an integer in memory, and states no type of it.
 pub fn count_reader<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {

@@ -5,6 +5,7 @@ pub mod cleared_members;
 pub mod closed_functions;
 pub mod compared_arguments;
 pub mod container_counts;
+pub mod container_headers;
 pub mod copy_types;
 pub mod cross_iteration;
 pub mod distant_exits;
