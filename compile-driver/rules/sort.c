@@ -33,13 +33,14 @@ void ffgrad_sorted(size_t *to, const char *base, size_t n, size_t size, compare 
 /* Indices have no derivative. */
 FFGRAD_INACTIVE(ffgrad_sorted);
 
-/* Part of the caller, who knows what the elements are. */
+/* Part of the caller, who knows what the elements are. The length is not constant, though it could be: a copy of so many structures moves the derivatives of
+ * their numbers, one of so many bytes only if the type of each byte is known there. */
 __attribute__((always_inline)) void ffgrad_qsort(void *base, size_t n, size_t size, compare *by) {
   char *elements = base, *old = malloc(n * size + 1);
   size_t *order = malloc((n + 1) * sizeof(size_t));
   ffgrad_sorted(order, elements, n, size, by);
   for (size_t i = 0; i < n; i++) memcpy(old + i * size, elements + i * size, size);
-  for (size_t i = 0; i < n; i++) memcpy(elements + i * size, old + order[i] * size, size);
+  for (size_t i = 0; i < n; i++) memcpy(elements + i * size, old + order[i] * size, order[i] < n ? size : 0);
   free(order);
   free(old);
 }

@@ -25,6 +25,9 @@ use std::ffi::CStr;
 /// Prefix of the names of the loops.
 const LOOP: &str = "ffgrad.structs.";
 
+/// The metadata of the type of what is neither a number nor a pointer.
+const WORD: &str = "!9";
+
 /// Structures of more bytes are not looked for.
 const LARGEST: u64 = 4096;
 
@@ -73,14 +76,14 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The only structure whose last member begins in the last eight bytes of so many.
+/// The structure whose last member begins in the last eight bytes of so many: the only one, or of several with numbers and pointers at the
+/// same places that with the most members.
 fn only_fitting(structures: &BTreeSet<Vec<Member>>, size: u64) -> Option<&Vec<Member>> {
     let fits = |s: &&Vec<Member>| s.last().is_some_and(|last| last.offset < size && last.offset + 8 >= size);
-    let mut fitting = structures.iter().filter(fits);
-    match (fitting.next(), fitting.next()) {
-        (Some(members), None) => Some(members),
-        _ => None,
-    }
+    let told_apart = |s: &Vec<Member>| s.iter().filter(|m| m.tag() != WORD).map(|m| (m.offset, m.tag())).collect();
+    let fitting: Vec<&Vec<Member>> = structures.iter().filter(fits).collect();
+    let kinds: HashSet<Vec<(u64, &str)>> = fitting.iter().map(|s| told_apart(s)).collect();
+    fitting.into_iter().max_by_key(|s| s.len()).filter(|_| kinds.len() == 1)
 }
 
 /// After Enzyme: allows inlining of the loops and their derivatives.
@@ -189,6 +192,16 @@ impl Member {
     fn is_float(&self) -> bool {
         ["double", "float"].contains(&self.name.as_str())
     }
+
+    /// The metadata of its type in [`described`].
+    fn tag(&self) -> &'static str {
+        match self.name.as_str() {
+            "double" => "!3",
+            "float" => "!5",
+            name if name.contains("pointer") || name.starts_with('p') => "!7",
+            _ => WORD,
+        }
+    }
 }
 
 fn is_mixed(members: &[Member]) -> bool {
@@ -241,13 +254,12 @@ fn flatten(ty: LLVMValueRef, at: u64, members: &mut Vec<Member>) {
 fn described(size: u64, members: &[Member]) -> String {
     let ends = members.iter().skip(1).map(|m| m.offset).chain([size]);
     let part = |(member, end): (&Member, u64)| {
-        let (bytes, tag) = match member.name.as_str() {
-            "double" => (8, "!3"),
-            "float" => (4, "!5"),
-            name if name.contains("pointer") || name.starts_with('p') => (8, "!7"),
-            _ => (member.bytes.unwrap_or(end - member.offset), "!9"),
+        let bytes = match member.tag() {
+            "!5" => 4,
+            WORD => member.bytes.unwrap_or(end - member.offset),
+            _ => 8,
         };
-        format!("i64 {}, i64 {bytes}, {tag}", member.offset)
+        format!("i64 {}, i64 {bytes}, {}", member.offset, member.tag())
     };
     let parts: Vec<String> = members.iter().zip(ends).map(part).collect();
     format!(
