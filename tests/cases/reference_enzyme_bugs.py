@@ -103,6 +103,44 @@ def early_break(x: Array, y: Array) -> tuple[Array, Array]:
     return np.array(y), s
 
 
+def tree_and_vector(x: Array) -> Array:
+    def index_of(wave: Array) -> Array:
+        return np.sqrt(1 + 1.0 * wave / (wave + 2.0) + 0.5 * wave / (wave + 3.0))
+
+    def size(number: Array) -> Array:
+        return number if number > 0 else -number
+
+    y = [index_of(size(number)) + index_of(size(x[0])) for number in x]
+    links: list[tuple[int, Array]] = []
+    for i, number in enumerate(x):
+        links = [*links, (i, number * y[i])] if number > 0 else [(i, number - y[i]), *links]
+    for place, (i, link) in enumerate(links):
+        y[i] = y[i] + link * x[place] * x[0] / len(x)
+    return np.array(y)
+
+
+def sorted_records(x: Array) -> Array:
+    places = range(len(x))
+    pairs = sorted(places, key=lambda i: float(np.real(x[i] * x[i])))
+    triples = sorted(places, key=lambda i: (np.real(x[i]) > 0, -float(np.real(x[i] ** 3))))
+    y = [
+        (k + 1) * x[i] ** 4 + (i + 1) * x[j] ** 3 + j * x[j]
+        for k, (i, j) in enumerate(zip(pairs, triples, strict=True))
+    ]
+    return np.array(y)
+
+
+def cleared_records(x: Array) -> Array:
+    value = [x[0] * 0.0 for _ in x]
+    total = x[0] * 0.0
+    for again in range(2):
+        value = [v + number * number for v, number in zip(value, x, strict=True)]
+        weights = [float(np.float32(i + 1) * (np.float32(1) / np.float32(1 + i + again))) for i in range(len(x))]
+        total = total + sum(w * v * v for w, v in zip(weights, value, strict=True))
+        value[len(x) // 2] = 0.0
+    return total
+
+
 def alike_branches(x: Array) -> Array:
     t, y = list(x[:5]), list(x)
     for i in range(len(x)):

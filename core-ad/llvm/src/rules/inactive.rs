@@ -82,7 +82,7 @@ pub const OUTPUT: [&str; 64] = [
 
 /// Names that begin so belong to the C++ library's strings, streams, exceptions, file names and hash tables' sizes, or to libraries that format text, keep
 /// logs and hold documents: with a body or without. A number that is kept in a document and read again has no derivative; differences see that.
-const TEXT: [&str; 60] = [
+const TEXT: [&str; 68] = [
     "std::__cxx11::basic_string<char",
     "std::__cxx11::basic_string<wchar_t",
     "std::basic_string<char",
@@ -99,6 +99,14 @@ const TEXT: [&str; 60] = [
     "std::__detail::_Executor<",
     "std::__detail::_NFA<",
     "std::__detail::_Compiler<",
+    "std::regex_search<",
+    "std::regex_match<",
+    "std::regex_replace<",
+    "std::regex_error::",
+    "std::vector<std::__cxx11::sub_match<",
+    "std::_Vector_base<std::__cxx11::sub_match<",
+    "std::__detail::__regex_algo_search",
+    "std::__detail::_Scanner",
     "std::filesystem::",
     "nlohmann::",
     "boost::basic_format<",

@@ -107,7 +107,9 @@ pub fn is_clearing(call: Value) -> bool {
 /// Stores zero to each member, where the members are known; else in words: a zero has any type.
 pub fn clear(builder: &Builder<'_>, layouts: &Layouts, call: Value) {
     let size = call.operand(2).constant().and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-    let parts = layouts.copied(call).unwrap_or_else(|| words(call, size));
+    let are_known = |parts: &Vec<Part>| parts.iter().all(|part| part.ty.is_some());
+    let beside = || layouts.handled_beside(call, size).filter(are_known);
+    let parts = layouts.copied(call).or_else(beside).unwrap_or_else(|| words(call, size));
     if parts.is_empty() || parts.len() > MOST_LOADS {
         return;
     }
