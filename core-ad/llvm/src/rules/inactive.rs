@@ -81,8 +81,9 @@ pub const OUTPUT: [&str; 64] = [
 ];
 
 /// Names that begin so belong to the C++ library's strings, streams, exceptions, file names and hash tables' sizes, or to libraries that format text, keep
-/// logs and hold documents: with a body or without. A number that is kept in a document and read again has no derivative; differences see that.
-const TEXT: [&str; 68] = [
+/// logs and hold documents, or order the columns of a sparse matrix by its pattern: with a body or without. A number that is kept in a document and read
+/// again has no derivative; differences see that.
+const TEXT: [&str; 69] = [
     "std::__cxx11::basic_string<char",
     "std::__cxx11::basic_string<wchar_t",
     "std::basic_string<char",
@@ -145,6 +146,7 @@ const TEXT: [&str; 68] = [
     "std::operator>>",
     "std::getline<",
     "std::__ostream_insert<",
+    "Eigen::internal::Colamd::",
     "fmt::",
     "spdlog::",
     "google::LogMessage",
