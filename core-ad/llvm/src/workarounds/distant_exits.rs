@@ -150,10 +150,11 @@ fn lead_through_latch(module: &Module<'_>, function: FunctionValue<'_>, exit: &E
         LLVMPositionBuilderBefore(builder, Value(zero).next().0);
         let one = LLVMBuildAdd(builder, zero, LLVMConstInt(word, 1, 0), c"".as_ptr());
         let latch = Block(LLVMInsertBasicBlockInContext(context, exit.header.0, c"".as_ptr()));
-        let ways = [(&exit.latches, exit.header), (&exit.from, exit.to)];
+        let [back, out] = [edges(&exit.latches, exit.header), edges(&exit.from, exit.to)];
+        let ways = [(&back, exit.header), (&out, exit.to)];
         LLVMPositionBuilderAtEnd(builder, latch.0);
         let leaves = LLVMBuildPhi(builder, word, c"".as_ptr());
-        for (edges, number) in [(&exit.latches, zero), (&exit.from, one)] {
+        for (edges, number) in [(&back, zero), (&out, one)] {
             edges.iter().for_each(|b| LLVMAddIncoming(leaves, &mut { number }, &mut { b.0 }, 1));
         }
         for (i, (edges, to)) in ways.iter().enumerate() {
@@ -173,6 +174,11 @@ fn lead_through_latch(module: &Module<'_>, function: FunctionValue<'_>, exit: &E
     }
 }
 
+/// Each block as often as it has edges to another: a phi has a value for each.
+fn edges(from: &[Block], to: Block) -> Vec<Block> {
+    from.iter().flat_map(|block| block.successors().into_iter().filter(|next| *next == to).map(|_| *block)).collect()
+}
+
 /// A phi of what another phi gets from some blocks; 0 from the others.
 ///
 /// # Safety
@@ -182,11 +188,8 @@ unsafe fn merge(builder: LLVMBuilderRef, phi: Value, ours: &[Block], others: &[B
     // SAFETY: by this function's promise.
     unsafe {
         let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
-        let mut seen = HashSet::new();
         for (value, from) in phi.incoming().into_iter().filter(|(_, from)| ours.contains(from)) {
-            if seen.insert(from) {
-                LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1);
-            }
+            LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1);
         }
         let nothing = LLVMConstNull(phi.ty());
         others.iter().for_each(|from| LLVMAddIncoming(new, &mut { nothing }, &mut { from.0 }, 1));

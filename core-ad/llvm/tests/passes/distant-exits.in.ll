@@ -1,5 +1,5 @@
-; The first exit is far from the header, by more than 50,000 paths: it goes through a new latch. The exit of the last block stays.
-define double @f(i1 %enough, i1 %more, i32 %way) {
+; The first exit, of two edges, is far from the header, by more than 50,000 paths: it goes through a new latch. The exit of the last block stays.
+define double @f(i1 %more, i32 %way) {
 entry:
   br label %header
 
@@ -9,7 +9,10 @@ header:
   br label %middle
 
 middle:
-  br i1 %enough, label %exit, label %a1
+  switch i32 %way, label %a1 [
+    i32 7, label %exit
+    i32 8, label %exit
+  ]
 
 a1:
   switch i32 %way, label %a2 [
@@ -86,6 +89,6 @@ last:
   br i1 %more, label %header, label %exit
 
 exit:
-  %result = phi double [ %early, %middle ], [ %next, %last ]
+  %result = phi double [ %early, %middle ], [ %early, %middle ], [ %next, %last ]
   ret double %result
 }

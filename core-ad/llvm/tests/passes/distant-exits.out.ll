@@ -1,15 +1,15 @@
 @ffgrad.offset.1073741824 = external constant i64, !enzyme_inactive !0
 
-define double @f(i1 %enough, i1 %more, i32 %way) {
+define double @f(i1 %more, i32 %way) {
 entry:
   %0 = load i64, ptr @ffgrad.offset.1073741824, align 4
   %1 = add i64 %0, 1
   br label %header
 
-2:                                                ; preds = %middle, %last
-  %3 = phi i64 [ %0, %last ], [ %1, %middle ]
-  %4 = phi double [ %next, %last ], [ 0.000000e+00, %middle ]
-  %5 = phi double [ %early, %middle ], [ 0.000000e+00, %last ]
+2:                                                ; preds = %middle, %middle, %last
+  %3 = phi i64 [ %0, %last ], [ %1, %middle ], [ %1, %middle ]
+  %4 = phi double [ %next, %last ], [ 0.000000e+00, %middle ], [ 0.000000e+00, %middle ]
+  %5 = phi double [ %early, %middle ], [ %early, %middle ], [ 0.000000e+00, %last ]
   %6 = icmp eq i64 %3, 0
   br i1 %6, label %header, label %exit
 
@@ -19,7 +19,10 @@ header:                                           ; preds = %2, %entry
   br label %middle
 
 middle:                                           ; preds = %header
-  br i1 %enough, label %2, label %a1
+  switch i32 %way, label %a1 [
+    i32 7, label %2
+    i32 8, label %2
+  ]
 
 a1:                                               ; preds = %middle
   switch i32 %way, label %a2 [
