@@ -22,28 +22,42 @@ pub fn merge_edges(module: &Module<'_>, from: &[Block], to: Block, number: u64) 
         let mut argument = LLVMConstInt(LLVMInt32TypeInContext(context), number, 0);
         let call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(marker), marker, &mut argument, 1, c"".as_ptr());
         LLVMBuildBr(builder, to.0);
-        for block in from {
-            for (i, successor) in (0u32..).zip(block.successors()) {
-                if successor == to {
-                    LLVMSetSuccessor(block.terminator().0, i, middle.0);
-                }
-            }
-        }
+        from.iter().for_each(|block| redirect(*block, to, middle));
         for phi in phis {
             LLVMPositionBuilderBefore(builder, call);
             let value = merge(builder, phi, from);
-            LLVMPositionBuilderBefore(builder, phi.0);
-            let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
-            for (value, block) in phi.incoming().into_iter().filter(|(_, b)| !from.contains(b)) {
-                LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
-            }
-            LLVMAddIncoming(new, &mut { value.0 }, &mut { middle.0 }, 1);
-            Value(new).set_flags(phi.flags().unwrap_or(0));
-            LLVMReplaceAllUsesWith(phi.0, new);
-            phi.erase();
+            replace_incoming(builder, phi, from, (value, middle));
         }
         LLVMDisposeBuilder(builder);
         middle
+    }
+}
+
+/// Redirects the edges from one block to another. Their phis stay as they are.
+pub fn redirect(from: Block, to: Block, instead: Block) {
+    for (i, _) in (0u32..).zip(from.successors()).filter(|(_, successor)| *successor == to) {
+        // SAFETY: the i-th successor of a live terminator.
+        unsafe { LLVMSetSuccessor(from.terminator().0, i, instead.0) };
+    }
+}
+
+/// Replaces a phi by one with a single edge, and its value, in place of those from some blocks.
+///
+/// # Safety
+///
+/// A live phi, and a value of its type that is available at the end of the new block.
+pub unsafe fn replace_incoming(builder: LLVMBuilderRef, phi: Value, old: &[Block], (value, from): (Value, Block)) {
+    // SAFETY: by this function's promise; the phi is erased after its uses are replaced.
+    unsafe {
+        LLVMPositionBuilderBefore(builder, phi.0);
+        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
+        for (value, block) in phi.incoming().into_iter().filter(|(_, b)| !old.contains(b)) {
+            LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
+        }
+        LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1);
+        Value(new).set_flags(phi.flags().unwrap_or(0));
+        LLVMReplaceAllUsesWith(phi.0, new);
+        phi.erase();
     }
 }
 

@@ -40,6 +40,7 @@ pub fn run(module: &Module<'_>) -> Result<()> {
             continue;
         }
         for (user, operand) in links(function, &headers) {
+            // Another edge of a phi from the same block has been seen to.
             if !headers.contains(&place(user.operand(operand))) {
                 continue;
             }

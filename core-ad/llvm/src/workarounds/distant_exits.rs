@@ -22,6 +22,7 @@
 //! Both numbers are opaque, or LLVM, inside Enzyme, would thread the edge back. Exits that Enzyme finds soon enough stay.
 
 use crate::analysis::cfg::{Cfg, NaturalLoop};
+use crate::ir::edges::{redirect, replace_incoming};
 use crate::ir::markers::load_opaque_zero;
 use crate::ir::{self, Block, Op, Result, Value, crash_trace};
 use crate::llvm::pipelines;
@@ -151,22 +152,22 @@ fn lead_through_latch(module: &Module<'_>, function: FunctionValue<'_>, exit: &E
         let one = LLVMBuildAdd(builder, zero, LLVMConstInt(word, 1, 0), c"".as_ptr());
         let latch = Block(LLVMInsertBasicBlockInContext(context, exit.header.0, c"".as_ptr()));
         let [back, out] = [edges(&exit.latches, exit.header), edges(&exit.from, exit.to)];
-        let ways = [(&back, exit.header), (&out, exit.to)];
+        let targets = [(&back, exit.header), (&out, exit.to)];
         LLVMPositionBuilderAtEnd(builder, latch.0);
         let leaves = LLVMBuildPhi(builder, word, c"".as_ptr());
         for (edges, number) in [(&back, zero), (&out, one)] {
             edges.iter().for_each(|b| LLVMAddIncoming(leaves, &mut { number }, &mut { b.0 }, 1));
         }
-        for (i, (edges, to)) in ways.iter().enumerate() {
+        for (i, (edges, to)) in targets.iter().enumerate() {
             for phi in to.phis() {
                 LLVMPositionBuilderAtEnd(builder, latch.0);
-                let merged = merge(builder, phi, edges, ways[1 - i].0);
-                replace_edges(builder, phi, edges, (merged, latch));
+                let merged = merge(builder, phi, edges, targets[1 - i].0);
+                replace_incoming(builder, phi, edges, (merged, latch));
             }
         }
         LLVMPositionBuilderAtEnd(builder, latch.0);
         let stays = LLVMBuildICmp(builder, LLVMIntEQ, leaves, LLVMConstInt(word, 0, 0), c"".as_ptr());
-        for (edges, to) in ways {
+        for (edges, to) in targets {
             edges.iter().for_each(|from| redirect(*from, to, latch));
         }
         LLVMBuildCondBr(builder, stays, exit.header.0, exit.to.0);
@@ -195,32 +196,5 @@ unsafe fn merge(builder: LLVMBuilderRef, phi: Value, ours: &[Block], others: &[B
         others.iter().for_each(|from| LLVMAddIncoming(new, &mut { nothing }, &mut { from.0 }, 1));
         Value(new).set_flags(phi.flags().unwrap_or(0));
         Value(new)
-    }
-}
-
-/// Replaces the edges from some blocks in a phi by one.
-///
-/// # Safety
-///
-/// A live phi, and a value of its type that is available at the end of the new block.
-unsafe fn replace_edges(builder: LLVMBuilderRef, phi: Value, old: &[Block], (value, from): (Value, Block)) {
-    // SAFETY: by this function's promise; the phi is erased after its uses are replaced.
-    unsafe {
-        LLVMPositionBuilderBefore(builder, phi.0);
-        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
-        for (value, block) in phi.incoming().into_iter().filter(|(_, b)| !old.contains(b)) {
-            LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
-        }
-        LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1);
-        Value(new).set_flags(phi.flags().unwrap_or(0));
-        LLVMReplaceAllUsesWith(phi.0, new);
-        phi.erase();
-    }
-}
-
-fn redirect(from: Block, to: Block, instead: Block) {
-    for (i, _) in (0u32..).zip(from.successors()).filter(|(_, successor)| *successor == to) {
-        // SAFETY: the i-th successor of a live terminator.
-        unsafe { LLVMSetSuccessor(from.terminator().0, i, instead.0) };
     }
 }

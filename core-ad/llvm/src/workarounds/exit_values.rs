@@ -88,7 +88,7 @@ fn left_behind(function: FunctionValue<'_>) -> Vec<Value> {
 }
 
 /// Whether there is such a function for a value: for integers, floating-point values and pointers.
-fn is_led(value: Value) -> bool {
+pub(super) fn is_led(value: Value) -> bool {
     // SAFETY: asked of a live value, and of its type only if it is an integer's.
     let is_integer = unsafe {
         LLVMGetTypeKind(value.ty()) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
@@ -98,7 +98,7 @@ fn is_led(value: Value) -> bool {
 }
 
 /// Whether an address is made of an integer: it has a shadow, then.
-pub(super) fn becomes_address(integer: Value) -> bool {
+fn becomes_address(integer: Value) -> bool {
     let (mut seen, mut open) = (HashSet::new(), vec![integer]);
     while let Some(value) = open.pop() {
         if value.is(Op::LLVMIntToPtr) {

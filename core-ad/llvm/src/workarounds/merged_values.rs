@@ -8,16 +8,15 @@
 //!
 //! Enzyme stores least (`EnzymeMinCut`): of each iteration the first `s`, from which it recomputes all others in the reverse sweep.
 //! `GradientUtils::unwrapM` recomputes a phi in new blocks: the branch condition, and in a block for each predecessor what the phi takes from there. It shares
-//! what it recomputed within a block only, so each of the three depends on the `s` before, which it recomputes three times in turn.
+//! what it recomputed within a block only, so each of the three depends on the `s` before, and recomputes that for itself.
 //! Such a phi goes through a function that Enzyme does not repeat ([`crate::ir::identity`]), as soon as recomputing it would take more than [`MAX_PHIS`]
 //! phis: it is one more number to store for each iteration. Outside of loops Enzyme has the values at hand.
 
-use super::lagged_phi;
+use super::{exit_values, lagged_phi};
 use crate::analysis::cfg::{Cfg, Dominators, LoopNest};
 use crate::ir::identity::is_identity;
 use crate::ir::{self, Block, Op, Result, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Phis that Enzyme may recompute for one value. Three branches one after another, each with both paths, are 13; four are 40.
@@ -108,9 +107,9 @@ impl Recomputed {
     }
 }
 
-/// Whether the identity function serves a value: addresses have shadows, and integers may become addresses.
+/// Whether a phi is passed through the function: addresses, which have shadows, are recomputed.
 fn is_kept(phi: Value) -> bool {
-    phi.is_float() || phi.kind() == LLVMIntegerTypeKind && !super::exit_values::becomes_address(phi)
+    !phi.is_pointer() && exit_values::is_led(phi)
 }
 
 /// Whether Enzyme may recompute an instruction from its operands.
@@ -129,8 +128,8 @@ fn conditions(nest: &LoopNest, dominators: &Dominators, to: usize) -> Vec<Value>
         if next == to { BTreeSet::from([from]) } else { leads.get(&next).cloned().unwrap_or_default() }
     };
     let decides = |from: &usize| {
-        let mut ways = nest.cfg.successors[*from].iter().map(|next| by(*from, *next));
-        ways.next().is_some_and(|first| ways.any(|way| way != first))
+        let mut reached = nest.cfg.successors[*from].iter().map(|next| by(*from, *next));
+        reached.next().is_some_and(|first| reached.any(|other| other != first))
     };
     leads.keys().copied().filter(decides).filter_map(|from| condition(nest.blocks[from])).collect()
 }

@@ -1,5 +1,5 @@
 ; The first exit, of two edges, is far from the header, by more than 50,000 paths: it goes through a new latch. The exit of the last block stays.
-define double @f(i1 %more, i32 %way) {
+define double @f(i1 %more, i32 %case) {
 entry:
   br label %header
 
@@ -9,13 +9,13 @@ header:
   br label %middle
 
 middle:
-  switch i32 %way, label %a1 [
+  switch i32 %case, label %a1 [
     i32 7, label %exit
     i32 8, label %exit
   ]
 
 a1:
-  switch i32 %way, label %a2 [
+  switch i32 %case, label %a2 [
     i32 1, label %a2
     i32 2, label %a2
     i32 3, label %a2
@@ -29,7 +29,7 @@ a1:
   ]
 
 a2:
-  switch i32 %way, label %a3 [
+  switch i32 %case, label %a3 [
     i32 1, label %a3
     i32 2, label %a3
     i32 3, label %a3
@@ -43,7 +43,7 @@ a2:
   ]
 
 a3:
-  switch i32 %way, label %a4 [
+  switch i32 %case, label %a4 [
     i32 1, label %a4
     i32 2, label %a4
     i32 3, label %a4
@@ -57,7 +57,7 @@ a3:
   ]
 
 a4:
-  switch i32 %way, label %a5 [
+  switch i32 %case, label %a5 [
     i32 1, label %a5
     i32 2, label %a5
     i32 3, label %a5
@@ -71,7 +71,7 @@ a4:
   ]
 
 a5:
-  switch i32 %way, label %last [
+  switch i32 %case, label %last [
     i32 1, label %last
     i32 2, label %last
     i32 3, label %last

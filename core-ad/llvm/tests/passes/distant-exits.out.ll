@@ -1,6 +1,6 @@
 @ffgrad.offset.1073741824 = external constant i64, !enzyme_inactive !0
 
-define double @f(i1 %more, i32 %way) {
+define double @f(i1 %more, i32 %case) {
 entry:
   %0 = load i64, ptr @ffgrad.offset.1073741824, align 4
   %1 = add i64 %0, 1
@@ -19,13 +19,13 @@ header:                                           ; preds = %2, %entry
   br label %middle
 
 middle:                                           ; preds = %header
-  switch i32 %way, label %a1 [
+  switch i32 %case, label %a1 [
     i32 7, label %2
     i32 8, label %2
   ]
 
 a1:                                               ; preds = %middle
-  switch i32 %way, label %a2 [
+  switch i32 %case, label %a2 [
     i32 1, label %a2
     i32 2, label %a2
     i32 3, label %a2
@@ -39,7 +39,7 @@ a1:                                               ; preds = %middle
   ]
 
 a2:                                               ; preds = %a1, %a1, %a1, %a1, %a1, %a1, %a1, %a1, %a1, %a1, %a1
-  switch i32 %way, label %a3 [
+  switch i32 %case, label %a3 [
     i32 1, label %a3
     i32 2, label %a3
     i32 3, label %a3
@@ -53,7 +53,7 @@ a2:                                               ; preds = %a1, %a1, %a1, %a1, 
   ]
 
 a3:                                               ; preds = %a2, %a2, %a2, %a2, %a2, %a2, %a2, %a2, %a2, %a2, %a2
-  switch i32 %way, label %a4 [
+  switch i32 %case, label %a4 [
     i32 1, label %a4
     i32 2, label %a4
     i32 3, label %a4
@@ -67,7 +67,7 @@ a3:                                               ; preds = %a2, %a2, %a2, %a2, 
   ]
 
 a4:                                               ; preds = %a3, %a3, %a3, %a3, %a3, %a3, %a3, %a3, %a3, %a3, %a3
-  switch i32 %way, label %a5 [
+  switch i32 %case, label %a5 [
     i32 1, label %a5
     i32 2, label %a5
     i32 3, label %a5
@@ -81,7 +81,7 @@ a4:                                               ; preds = %a3, %a3, %a3, %a3, 
   ]
 
 a5:                                               ; preds = %a4, %a4, %a4, %a4, %a4, %a4, %a4, %a4, %a4, %a4, %a4
-  switch i32 %way, label %last [
+  switch i32 %case, label %last [
     i32 1, label %last
     i32 2, label %last
     i32 3, label %last
