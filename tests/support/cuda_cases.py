@@ -156,18 +156,12 @@ class StandIn:
             yield arg, value
 
 
-class Stream:
-    """A stream that is none."""
-
-    cuda_stream = 0
-
-
 @contextmanager
 def gpu_stand_in(f: Enzyme, broken: frozenset[str] = frozenset(), verify: str = "once") -> Iterator[StandIn]:
     """Let the operators of CUDA tensors serve the CPU's, their launches done by the CPU device; give what was launched."""
     native = StandIn(f._native, broken)
     patch = pytest.MonkeyPatch()
-    patch.setattr(torch.cuda, "current_stream", lambda _: Stream())
+    patch.setattr(cuda, "_stream", lambda _: 0)
     patch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     kernel = cuda.Kernel(native, verify)  # type: ignore[arg-type]
     patch.setitem(cuda._KERNELS, f._spec, kernel)

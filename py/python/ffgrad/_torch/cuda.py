@@ -6,13 +6,13 @@ here memory is allocated by PyTorch, and so belongs to the stream's order, and e
 launch with a further grid dimension: each slot passes the distance between elements to the native half. Nothing waits for the
 GPU but the check at the first derivative of each kind (``_gpu_check.py``).
 
-None of this has run on a GPU yet.
+A small call costs what Python does for it, so what follows from shapes is kept (``cuda_layout.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
 
@@ -21,12 +21,13 @@ import torch
 from ffgrad import _native
 from ffgrad._arguments import counted, number_given
 from ffgrad._device import loop_elsewhere
-from ffgrad._gpu import RESULT, Description, Slot
+from ffgrad._gpu import RESULT, Description
 from ffgrad._gpu_check import Arrays, Check
 from ffgrad._plan import DTYPES, Plan, pack, unpack
+from ffgrad._torch.cuda_layout import Layouts, Place
 from ffgrad._torch.library import LIBRARY
 from ffgrad._torch.plans import TORCH, given_to, native_of, plan_of
-from ffgrad._torch.shapes import Shapes, _check_types
+from ffgrad._torch.shapes import _check_types
 from ffgrad.errors import DeviceError, DtypeError, SignatureError
 
 Tensors = Sequence[torch.Tensor]
@@ -51,6 +52,9 @@ class Kernel(Description):
         super().__init__(native)
         self.dtypes = [TORCH.dtype(DTYPES[arg["dtype"]]) for arg in self.args]
         self.checks = Check(self, verify)
+        self.layouts = Layouts(self, self.dtypes)
+        # Inputs that have an address, by position and index.
+        self.arrays = [(i, arg) for i, arg in enumerate(self.inputs) if not self.by_value(arg)]
 
     def look_at(self, inputs: Sequence[Any]) -> None:
         """Refuse inputs on another device or of another type, by name; called for what a user gave."""
@@ -122,21 +126,11 @@ class Call:
     def __init__(self, kernel: Kernel, spec: str, inputs: Tensors, batch: int, more: Tensors) -> None:
         plan = plan_of(spec)
         _check_types(plan, inputs)
-        self.kernel, self.batch = kernel, batch
+        self.kernel = kernel
         self.device = next((x.device for x in inputs if x.is_cuda), inputs[0].device)
-        known = Shapes(plan, [x.shape for x in inputs], batch, [x.shape for x in more])
-        self.own = len(known.own)
-        self.lead: tuple[int, ...] = (*known.batch, *known.own)
-        self.count = prod(self.lead)
+        self.layout = kernel.layouts.of(plan, inputs, batch, more)
+        self.lead = self.layout.lead
         self.inputs = [self._at_home(arg, x) for arg, x in zip(kernel.inputs, inputs, strict=True)]
-        cores = [
-            list(self._viewed(arg, x).shape[len(self.lead) :])
-            for arg, x in zip(kernel.inputs, self.inputs, strict=True)
-        ]
-        self.cores = cores
-        self.shapes = kernel.native.shapes(cores)
-        given_lead = [x.shape[: x.dim() - len(core)] for x, core in zip(self.inputs, cores, strict=True)]
-        self.gradient_shapes = [(*lead, *core) for lead, core in zip(given_lead, cores, strict=True)]
 
     def _at_home(self, arg: int, x: torch.Tensor) -> torch.Tensor:
         """Return an input on the GPU: numbers come as tensors of the CPU, and integers by value stay there."""
@@ -148,13 +142,11 @@ class Call:
         raise self.kernel.elsewhere(self.kernel.args[arg]["name"], str(self.device), str(x.device))
 
     def _viewed(self, arg: int, x: torch.Tensor) -> torch.Tensor:
-        """Return the tensor with every leading dimension: those of ``...`` stand behind the mapped ones, or are missing."""
-        about = self.kernel.args[arg]
-        core = x.dim() - self.batch if not about["batched"] else len(about["shape"])
-        own = x.dim() - self.batch - core
-        if own == self.own:
+        """Return the tensor with every leading dimension."""
+        if not self.layout.own:
             return x
-        return x.reshape(*x.shape[: self.batch], *[1] * (self.own - own), *x.shape[self.batch :])
+        shape = self.layout.view(arg, x.shape)
+        return x if len(shape) == x.dim() else x.reshape(shape)
 
     def number(self, arg: int, x: torch.Tensor) -> int:
         """Return an integer that is passed by value."""
@@ -191,65 +183,60 @@ class Call:
         dict
             The tensor of every argument and part, with the leading dimensions.
         """
-        mask = self.kernel.native.mask_on_gpu(entry, mask)
+        served, places = self.layout.places(entry, mask)
         return self.kernel.launched(
-            entry, mask, self.shapes, self.count, lambda pool: self._attempt(entry, mask, values, pool)
+            entry,
+            served,
+            self.layout.shapes,
+            self.layout.count,
+            lambda pool: self._attempt(entry, served, places, values, pool),
         )
 
     def _attempt(
-        self, entry: str, mask: int, values: dict[tuple[int, int], torch.Tensor], pool_bytes: int
+        self,
+        entry: str,
+        mask: int,
+        places: Sequence[Place],
+        values: dict[tuple[int, int], torch.Tensor],
+        pool_bytes: int,
     ) -> tuple[dict[tuple[int, int], Any], int | None]:
         """Launch with a pool of so many bytes; return the tensors, and what was asked for."""
-        slots = self.kernel.slots(entry, mask)
-        memory: dict[tuple[int, int], Any] = {}
         try:
-            for slot in slots:
-                memory[slot.arg, slot.part] = self._memory(slot, values.get((slot.arg, slot.part)))
+            memory = {place.key: self._memory(place, values.get(place.key)) for place in places}
             pool = torch.empty(pool_bytes, dtype=torch.uint8, device=self.device) if pool_bytes else None
         except torch.cuda.OutOfMemoryError as error:
-            raise self.kernel.too_large(entry, self._bytes(slots), pool_bytes) from error
+            raise self.kernel.too_large(entry, self.layout.bytes(places), pool_bytes) from error
         addresses = [x.data_ptr() if isinstance(x, torch.Tensor) else x for x in memory.values()]
-        distances = (self.count, [self._distance(x) for x in memory.values()]) if self.lead else None
+        distances = (self.layout.count, [self._distance(x) for x in memory.values()]) if self.lead else None
         target = (
             self.device.index or 0,
-            torch.cuda.current_stream(self.device).cuda_stream,
+            _stream(self.device),
             pool.data_ptr() if pool is not None else 0,
             pool_bytes,
         )
         try:
-            return memory, self.kernel.native.launch(entry, mask, target, self.cores, addresses, distances)
+            return memory, self.kernel.native.launch(entry, mask, target, self.layout.cores, addresses, distances)
         except RuntimeError as error:
             raise self.kernel.fault(error) or error from None
 
-    def _memory(self, slot: Slot, given: torch.Tensor | None) -> Any:
-        if slot.kind == "size":
+    def _memory(self, place: Place, given: torch.Tensor | None) -> Any:
+        """Return a slot's tensor, or its number."""
+        if place.kind == "size":
             return 0
-        if slot.kind == "number":
-            return self.number(slot.arg, self.inputs[self.kernel.inputs.index(slot.arg)])
-        core, dtype = tuple(self.shapes[slot.arg]), self.kernel.dtypes[slot.arg]
-        full = (*self.lead, *core)
-        if slot.kind == "owned":
-            if given is None:
-                return torch.zeros(full, dtype=dtype, device=self.device)
-            return given.expand(full).clone(memory_format=torch.contiguous_format)
-        if slot.kind == "sum":
-            return torch.zeros(self._summed(slot, full), dtype=dtype, device=self.device)
-        if given is None:
-            return torch.zeros((*[1] * len(self.lead), *core), dtype=dtype, device=self.device)
-        return self._readable(given)
-
-    def _summed(self, slot: Slot, full: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of what is added to: one for all elements where they share the input, else one each."""
-        x = self._viewed(slot.arg, self.inputs[self.kernel.inputs.index(slot.arg)])
-        shared = all(extent == 1 for extent in x.shape[: len(self.lead)])
-        return (*[1] * len(self.lead), *full[len(self.lead) :]) if shared else full
+        if place.kind == "number":
+            return self.number(place.key[0], self.inputs[place.position])
+        if given is None or place.kind == "sum":
+            # Memory of its own for each: users may resize a result, or change it in place.
+            return torch.zeros(place.zeros, dtype=place.dtype, device=self.device)
+        if place.kind == "given":
+            return self._readable(given) if self.lead else given.contiguous()
+        whole = given if given.shape == place.zeros else given.expand(place.zeros)
+        return whole.clone(memory_format=torch.contiguous_format)
 
     def _readable(self, x: torch.Tensor) -> torch.Tensor:
         """Return the tensor, contiguous, its leading dimensions all of full size or all 1."""
         lead = len(self.lead)
-        if lead and all(
-            step == 0 or extent == 1 for step, extent in zip(x.stride()[:lead], x.shape[:lead], strict=True)
-        ):
+        if all(step == 0 or extent == 1 for step, extent in zip(x.stride()[:lead], x.shape[:lead], strict=True)):
             x = x[(slice(0, 1),) * lead]  # the elements are one
         elif tuple(x.shape[:lead]) != self.lead:
             x = x.expand(*self.lead, *x.shape[lead:])
@@ -261,18 +248,10 @@ class Call:
             return 0
         return prod(x.shape[lead:]) * x.element_size()
 
-    def _bytes(self, slots: Sequence[Slot]) -> int:
-        allocated = [s.arg for s in slots if s.kind in ("owned", "sum")]
-        return sum(prod(self.shapes[arg]) * self.count * self.kernel.dtypes[arg].itemsize for arg in allocated)
-
     # --- entry points ---------------------------------------------------------------------------------
 
     def _points(self, inputs: Arrays) -> dict[tuple[int, int], torch.Tensor]:
-        return {
-            (arg, 0): self._viewed(arg, x)
-            for arg, x in zip(self.kernel.inputs, inputs, strict=True)
-            if not self.kernel.by_value(arg)
-        }
+        return {(arg, 0): self._viewed(arg, inputs[i]) for i, arg in self.kernel.arrays}
 
     def _inputs_part(self, values: Arrays, part: int) -> dict[tuple[int, int], torch.Tensor]:
         pairs = zip(self.kernel.inputs, values, strict=True)
@@ -291,9 +270,10 @@ class Call:
             if not mask >> i & 1:
                 results.append(None)
                 continue
-            gradient, shape = memory[arg, RESULT[entry]], self.gradient_shapes[i]
-            wanted = self._viewed(arg, self.inputs[i]).shape
-            results.append(gradient.sum_to_size(wanted).reshape(shape))
+            gradient, viewed, shape = memory[arg, RESULT[entry]], self.layout.viewed[i], self.layout.gradients[i]
+            if gradient.shape != viewed:
+                gradient = gradient.sum_to_size(viewed)
+            results.append(gradient if viewed == shape else gradient.reshape(shape))
         return results
 
     def primal(self, inputs: Arrays) -> list[Any]:
@@ -362,10 +342,20 @@ class _Probe:
         return float(joined.sum()), float(joined.abs().sum())
 
 
-@contextmanager
-def _at(device: torch.device) -> Iterator[None]:
-    with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
-        yield
+_HERE: AbstractContextManager[Any] = nullcontext()
+
+
+def _at(device: torch.device) -> AbstractContextManager[Any]:
+    """Return the context in which a device is the current one."""
+    if device.type != "cuda" or torch.cuda.current_device() == device.index:
+        return _HERE
+    return torch.cuda.device(device)
+
+
+def _stream(device: torch.device) -> int:
+    """Return the handle of the device's current stream, without an object around it."""
+    handle: int = torch._C._cuda_getCurrentRawStream(device.index)
+    return handle
 
 
 def _prove(call: Call, order: str, mask: int, cotangents: Arrays | None = None) -> None:
