@@ -237,6 +237,18 @@ def test_an_unproven_gradient_is_refused_in_a_capture(monkeypatch: pytest.Monkey
         assert gpu.launched[len(before) :] == ["primal", "vjp"]
 
 
+def test_a_first_gradient_is_checked_inside_of_the_older_map_too() -> None:
+    """That of is_grads_batched=True, where PyTorch refuses random numbers."""
+    f, case = opened("gather")
+    x, index = inputs_of(case)
+    seeds = torch.randn(3, *f(x, index).shape, dtype=torch.double)
+    expected = torch.autograd.grad(f(x, index), x, seeds, is_grads_batched=True)
+    with gpu_stand_in(f) as gpu:
+        ours = torch.autograd.grad(f._dispatch((x, index)), x, seeds, is_grads_batched=True)
+        assert gpu.launched == ["primal", *CHECK, "vjp"]
+    torch.testing.assert_close(ours, expected)
+
+
 def test_a_check_leaves_the_users_random_numbers_alone() -> None:
     """So that a run with and without it is the same run."""
     f, case = opened("gather")
