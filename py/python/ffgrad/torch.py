@@ -32,7 +32,7 @@ import ffgrad._torch  # noqa: F401  (registers the operators)
 from ffgrad._arguments import counted, number_given
 from ffgrad._core import Opened, Operation, Options, Source, document_options, open_given, open_operation
 from ffgrad._plan import pack, text_bytes, unpack
-from ffgrad._torch import cuda
+from ffgrad._torch import cuda, cuda_eager
 from ffgrad._torch.eager import fast_path
 from ffgrad._torch.library import PRIMAL, VJP, typed
 from ffgrad._torch.plans import TORCH, register
@@ -89,6 +89,7 @@ class Enzyme(Operation):
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
         self._is_kernel = opened.native.is_kernel
+        self._eager_on_gpu = cuda_eager.Eager(self._spec, self._plan)
         self._is_loop = "repeat" in opened.given["options"]
 
     def apply(self, /, *inputs: torch.Tensor | float | int | bool, **named: torch.Tensor | float | int | bool) -> Any:
@@ -121,10 +122,12 @@ class Enzyme(Operation):
         if self._plan.texts:
             inputs = tuple(self._bytes(i, x) if isinstance(x, str) else x for i, x in enumerate(inputs))
         if self._is_kernel and cuda.concerns(inputs):
-            inputs = self._converted(inputs)
-            if not is_dynamo_compiling():
-                cuda.kernel_of(self._spec).look_at(inputs)
-            return self._dispatch(inputs)
+            if torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu"):
+                inputs = self._converted(inputs)
+            if is_dynamo_compiling():
+                return self._dispatch(inputs)
+            cuda.kernel_of(self._spec).look_at(inputs)
+            return self._on_gpu(inputs)
         if self._is_loop and cuda.concerns(inputs):
             raise cuda.of_loop(self._plan, inputs)
         # Other tracers than Dynamo are seen by the native side.
@@ -140,6 +143,14 @@ class Enzyme(Operation):
 
     # The same function: one more between would cost as much as what it calls.
     __call__ = apply
+
+    def _on_gpu(self, inputs: tuple[Any, ...]) -> Any:
+        """Call a kernel on a GPU; what fits is known."""
+        tensors = [x if isinstance(x, torch.Tensor) else self._number(i, x) for i, x in enumerate(inputs)]
+        outputs = self._eager_on_gpu.call(tensors)
+        if outputs is None:
+            return self._dispatch(tuple(tensors))
+        return tuple(outputs) if len(outputs) > 1 else outputs[0]
 
     def _call_otherwise(self, inputs: tuple[Any, ...]) -> Any:
         """Call on tensors that were refused, where autocast converts them; ``None`` where they have no data. Else raise the refusal."""

@@ -67,7 +67,7 @@ def _cases() -> None:
     _kept.append(library)
     from ffgrad.torch import Enzyme
 
-    Enzyme.apply = Enzyme.__call__ = lambda self, *inputs: self._dispatch(inputs)  # type: ignore[method-assign]
+    Enzyme.apply = Enzyme.__call__ = lambda self, *inputs: self._on_gpu(inputs)  # type: ignore[method-assign]
 
 
 class _Noted:

@@ -6,7 +6,8 @@ here memory is allocated by PyTorch, and so belongs to the stream's order, and e
 launch with a further grid dimension: each slot passes the distance between elements to the native half. Nothing waits for the
 GPU but the check at the first derivative of each kind (``_gpu_check.py``).
 
-A small call costs what Python does for it, so what follows from shapes is kept (``cuda_layout.py``).
+A small call costs what Python does for it, so what follows from shapes is kept (``cuda_layout.py``), and a plain call comes here
+without the dispatcher (``cuda_eager.py``).
 """
 
 from __future__ import annotations
@@ -51,10 +52,11 @@ class Kernel(Description):
     def __init__(self, native: _native.Function, verify: str) -> None:
         super().__init__(native)
         self.dtypes = [TORCH.dtype(DTYPES[arg["dtype"]]) for arg in self.args]
+        self.input_dtypes = [self.dtypes[arg] for arg in self.inputs]
         self.checks = Check(self, verify)
         self.layouts = Layouts(self, self.dtypes)
-        # Inputs that have an address, by position and index.
-        self.arrays = [(i, arg) for i, arg in enumerate(self.inputs) if not self.by_value(arg)]
+        # Positions of the inputs that have an address.
+        self.arrays = [i for i, arg in enumerate(self.inputs) if not self.by_value(arg)]
 
     def look_at(self, inputs: Sequence[Any]) -> None:
         """Refuse inputs on another device or of another type, by name; called for what a user gave."""
@@ -62,22 +64,25 @@ class Kernel(Description):
             message = f"`{self.function}` takes {counted(len(self.inputs), 'input')}, {number_given(len(inputs))}"
             raise SignatureError(message, code="arity", function=self.function)
         device = next(x.device for x in inputs if isinstance(x, torch.Tensor) and x.is_cuda)
-        for arg, value in zip(self.inputs, inputs, strict=True):
-            if not isinstance(value, torch.Tensor):
-                continue
-            name = self.args[arg]["name"]
-            if value.device != device and not (self.by_value(arg) and value.device.type == "cpu"):
-                raise self.elsewhere(name, str(device), str(value.device))
-            if value.dtype != self.dtypes[arg]:
-                expected, found = (str(t).removeprefix("torch.") for t in (self.dtypes[arg], value.dtype))
-                raise DtypeError(
-                    f"`{name}` of `{self.function}`: expected {expected}, found {found}\n"
-                    "  ffgrad never converts silently: convert the input before the call.",
-                    code="dtype",
-                    function=self.function,
-                    expected=expected,
-                    found=found,
-                )
+        for arg, dtype, value in zip(self.inputs, self.input_dtypes, inputs, strict=True):
+            if isinstance(value, torch.Tensor) and (value.device != device or value.dtype != dtype):
+                self._refuse(arg, value, device)
+
+    def _refuse(self, arg: int, value: torch.Tensor, device: torch.device) -> None:
+        """Refuse an input for what it is; an integer by value may be on the CPU."""
+        name = self.args[arg]["name"]
+        if value.device != device and not (self.by_value(arg) and value.device.type == "cpu"):
+            raise self.elsewhere(name, str(device), str(value.device))
+        if value.dtype != self.dtypes[arg]:
+            expected, found = (str(t).removeprefix("torch.") for t in (self.dtypes[arg], value.dtype))
+            raise DtypeError(
+                f"`{name}` of `{self.function}`: expected {expected}, found {found}\n"
+                "  ffgrad never converts silently: convert the input before the call.",
+                code="dtype",
+                function=self.function,
+                expected=expected,
+                found=found,
+            )
 
 
 _KERNELS: dict[str, Kernel] = {}
@@ -184,6 +189,8 @@ class Call:
             The tensor of every argument and part, with the leading dimensions.
         """
         served, places = self.layout.places(entry, mask)
+        if entry == "primal":
+            return self._attempt(entry, served, places, values, 0)[0]
         return self.kernel.launched(
             entry,
             served,
@@ -251,7 +258,8 @@ class Call:
     # --- entry points ---------------------------------------------------------------------------------
 
     def _points(self, inputs: Arrays) -> dict[tuple[int, int], torch.Tensor]:
-        return {(arg, 0): self._viewed(arg, inputs[i]) for i, arg in self.kernel.arrays}
+        given = self.kernel.inputs
+        return {(given[i], 0): self._viewed(given[i], inputs[i]) for i in self.kernel.arrays}
 
     def _inputs_part(self, values: Arrays, part: int) -> dict[tuple[int, int], torch.Tensor]:
         pairs = zip(self.kernel.inputs, values, strict=True)
@@ -397,19 +405,38 @@ def _call(spec: str, inputs: Tensors, batch: int, more: Tensors = ()) -> Call:
     return Call(kernel_of(spec), spec, inputs, batch, more)
 
 
-def _primal(inputs: Tensors, spec: str, batch: int, expected: int) -> list[torch.Tensor]:
+def primal(inputs: Tensors, spec: str, batch: int = 0) -> list[Any]:
+    """Return the outputs of a function."""
     call = _call(spec, inputs, batch)
     with _at(call.device):
         return call.primal(call.inputs)
 
 
-def _vjp(inputs: Tensors, given: Tensors, spec: str, batch: int, mask: int, cotangents: int) -> list[torch.Tensor]:
-    call = _call(spec, inputs, batch, given)
-    mask &= call.kernel.differentiable
+def gradient(
+    inputs: Tensors, cotangents: Arrays, spec: str, mask: int, batch: int = 0, more: Tensors = ()
+) -> list[Any]:
+    """Return J^T v of a function for the inputs in ``mask``, ``None`` for the others; ``None`` in the cotangents is zero.
+
+    Parameters
+    ----------
+    more
+        The cotangents that are there, for the size of the batch.
+    """
+    call = _call(spec, inputs, batch, more)
     with _at(call.device):
         _prove(call, "first", mask)
-        weights = unpack(given, cotangents, len(call.kernel.outputs))
-        return [x for x in call.vjp(call.inputs, weights, mask) if x is not None]
+        return call.vjp(call.inputs, cotangents, mask)
+
+
+def _primal(inputs: Tensors, spec: str, batch: int, expected: int) -> list[torch.Tensor]:
+    return primal(inputs, spec, batch)
+
+
+def _vjp(inputs: Tensors, given: Tensors, spec: str, batch: int, mask: int, cotangents: int) -> list[torch.Tensor]:
+    kernel = kernel_of(spec)
+    weights = unpack(given, cotangents, len(kernel.outputs))
+    found = gradient(inputs, weights, spec, mask & kernel.differentiable, batch, given)
+    return [x for x in found if x is not None]
 
 
 def _jvp(inputs: Tensors, along: Tensors, spec: str, batch: int, tangents: int) -> list[torch.Tensor]:
