@@ -129,14 +129,18 @@ def median(call: Callable[[], Any], options: Any) -> float:
 
 
 def launch(options: Any) -> dict[str, float]:
-    """Return the time between two calls on one element, host and GPU together."""
+    """Return the time between two calls on one element, host and GPU together; of reverse passes too."""
     f = enzyme(KERNELS / "pointwise.cu", "pointwise", "x[n], y[n], a -> out[n]")
     x, a = torch.ones(1, dtype=torch.double, device="cuda"), torch.ones((), dtype=torch.double, device="cuda")
     bare = raw(f, [x, x, a, torch.empty_like(x), 1])
+    inputs = [v.clone().requires_grad_() for v in (x, x, a)]
     return {
         "ffgrad": median(lambda: f(x, x, a), options),
         "driver alone": median(bare, options),
         "torch": median(lambda: x + x, options),
+        "ffgrad with grad": median(lambda: f(*inputs), options),
+        "ffgrad reverse": gradient(f, inputs, options),
+        "torch reverse": gradient(lambda u, v, w: u * v * w, inputs, options),
     }
 
 

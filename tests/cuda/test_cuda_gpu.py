@@ -173,6 +173,28 @@ def test_what_is_not_loaded_or_proven_is_refused_in_a_capture() -> None:
 
 
 @on_gpu
+def test_a_plain_call_on_the_gpu_does_without_the_dispatcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And gives what the dispatcher gives; numbers too. A map goes through it."""
+    f, case = opened("pointwise")
+    x, y, a = inputs_of(case, "cuda")
+    seed = torch.rand_like(x)
+    expected = f._dispatch((x, y, a))
+    gradients = torch.autograd.grad(expected, (x, y, a), seed)
+    seen: list[Any] = []
+    original = f._dispatch
+    monkeypatch.setattr(f, "_dispatch", lambda inputs: seen.append(inputs) or original(inputs))  # type: ignore[func-returns-value]
+    value = f(x, y, a)
+    torch.testing.assert_close(value, expected)
+    for ours, theirs in zip(torch.autograd.grad(value, (x, y, a), seed), gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    with torch.inference_mode():
+        torch.testing.assert_close(f(x, y, 1.5), f(x, y, torch.full_like(a, 1.5)))
+    assert not seen
+    vmap(lambda v: f(v, y, a))(x.detach()[None])
+    assert len(seen) == 1
+
+
+@on_gpu
 def test_launches_go_to_the_current_stream() -> None:
     """Two streams, two derivatives that allocate, and none takes the other's memory."""
     f, case = opened("matmul")

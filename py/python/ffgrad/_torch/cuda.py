@@ -135,11 +135,14 @@ class Call:
         self.device = next((x.device for x in inputs if x.is_cuda), inputs[0].device)
         self.layout = kernel.layouts.of(plan, inputs, batch, more)
         self.lead = self.layout.lead
-        self.inputs = [self._at_home(arg, x) for arg, x in zip(kernel.inputs, inputs, strict=True)]
+        self.inputs = [
+            x if x.device == self.device else self._at_home(arg, x)
+            for arg, x in zip(kernel.inputs, inputs, strict=True)
+        ]
 
     def _at_home(self, arg: int, x: torch.Tensor) -> torch.Tensor:
-        """Return an input on the GPU: numbers come as tensors of the CPU, and integers by value stay there."""
-        if x.device == self.device or self.kernel.by_value(arg):
+        """Return an input of the CPU on the GPU: numbers come so, and integers by value stay there."""
+        if self.kernel.by_value(arg):
             return x
         if x.device.type == "cpu" and x.numel() == 1 and not self.kernel.args[arg]["shape"]:
             # A fill and not a copy, which a CUDA graph could not capture.
