@@ -89,6 +89,9 @@ pub struct ArtifactRecord {
     pub kind: String,
     /// BLAKE3 digest of the shared object, in hexadecimal.
     pub digest: String,
+    /// BLAKE3 digest of the primal's object file beside it, of an artifact with the primal alone: derivatives are linked with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// Entry points inside.
     pub entries: Vec<Entry>,
     /// Which inputs have derivatives (bit i: the i-th input).

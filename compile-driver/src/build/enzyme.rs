@@ -231,6 +231,11 @@ const PIPELINE: [(&str, u32); 8] = [
 /// reverse sweep needs are cached. On a GPU memory for that cache is scarce, and such kernels are rare.
 const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
 
+/// Option of Enzyme for large modules: derivatives are not optimised inside of Enzyme, where LLVM takes as long for them as Enzyme does, and three
+/// times as long where a tape has thousands of members. The worker optimises them in any case. In small modules both rounds make
+/// faster code than one: the gradient of a linear stencil has a tape only without the first.
+const UNOPTIMISED: (&str, u32) = ("enzyme-postopt", 0);
+
 /// The option by which Enzyme prints what it guessed.
 const REMARKS: &str = "enzyme-print-perf";
 
@@ -239,7 +244,7 @@ const GUESSED_COPY: &str = "failed to deduce type of copy";
 
 /// Enzyme's default options, for keys.
 pub fn defaults() -> String {
-    format!("{PIPELINE:?} {ON_CPU:?} {GUESSED_COPY}")
+    format!("{PIPELINE:?} {ON_CPU:?} {LARGE} {UNOPTIMISED:?} {GUESSED_COPY}")
 }
 
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
@@ -277,10 +282,14 @@ impl Catalyst {
 
 impl Engine for Catalyst {
     fn run(&self, job: &Job<'_>) -> Result<Done> {
+        let input = std::fs::read(job.input).map_err(|e| unusable(job, e))?;
+        let mut ours = ON_CPU.to_vec();
+        if input.len() as u64 >= LARGE {
+            ours.push(UNOPTIMISED);
+        }
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);
-        command.args(enzyme_options(job, &ON_CPU).iter().map(|o| format!("-{o}")));
-        let input = std::fs::read(job.input).map_err(|e| unusable(job, e))?;
+        command.args(enzyme_options(job, &ours).iter().map(|o| format!("-{o}")));
         let output = execute(job, command, Some(&input)).map_err(|error| self.or_damaged(error))?;
         if !output.stdout.starts_with(b"; ModuleID") {
             return Err(self.or_damaged(refused(job, "1", &output.stderr)));

@@ -89,7 +89,9 @@ pub fn derivative(
     build.within = within;
     let what = format!("{}-{}", wanted.name(), pipeline.name());
     build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
-    build.primal(false).map_err(|e| build.failed(&what, e))?;
+    if !build.has_primal()? {
+        build.primal(false).map_err(|e| build.failed(&what, e))?;
+    }
     let entries = [&[Entry::Primal], wanted.compiled()].concat();
     build.link_and_publish(&target, entries, wanted.mask, Some(pipeline))?;
     Ok(target)
@@ -123,6 +125,9 @@ fn home(manifest: &Manifest) -> Location {
     let prototype = &manifest.prototype;
     Location { file: prototype.file.clone(), line: prototype.line, column: 0, text: None }
 }
+
+/// The primal's object file, in the folder of an artifact.
+const PRIMAL_OBJECT: &str = "primal.o";
 
 /// One artifact under construction, in a staging folder of its own.
 struct Build<'a> {
@@ -240,7 +245,7 @@ impl<'a> Build<'a> {
 
     fn primal(&mut self, lines: bool) -> Result<()> {
         let _step = Step::begin("compiling the function".to_owned());
-        let output = self.folder.join("primal.o");
+        let output = self.folder.join(PRIMAL_OBJECT);
         self.worker.request(&Request::Primal {
             symbol: self.manifest.prototype.symbol.clone(),
             plan: self.manifest.plan.clone(),
@@ -250,6 +255,22 @@ impl<'a> Build<'a> {
         })?;
         self.objects.push(output);
         Ok(())
+    }
+
+    /// Takes over the object file of the primal's own artifact, where that is there: it is the same code, and its optimisation takes as long as
+    /// the derivative's in a function of many libraries.
+    fn has_primal(&mut self) -> Result<bool> {
+        let folder = layout::primal_folder(self.context.cache, &self.manifest.key);
+        let Some((record, _)) = layout::whole(&folder) else { return Ok(false) };
+        let built = folder.join(PRIMAL_OBJECT);
+        let is_whole = |digest: &String| cache::digest_file(&built).is_ok_and(|found| found == *digest);
+        if !record.object.as_ref().is_some_and(is_whole) {
+            return Ok(false);
+        }
+        let own = self.folder.join(PRIMAL_OBJECT);
+        fs::copy(&built, &own).map_err(cache::io("copy", &built))?;
+        self.objects.push(own);
+        Ok(true)
     }
 
     /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.
@@ -360,7 +381,9 @@ impl<'a> Build<'a> {
         let shared = self.folder.join(&name);
         let _step = Step::begin("linking".to_owned());
         self.link(&shared)?;
-        for object in &self.objects {
+        let is_primal = target == layout::primal_folder(self.context.cache, &self.manifest.key);
+        let object = is_primal.then(|| cache::digest_file(&self.folder.join(PRIMAL_OBJECT))).transpose()?;
+        for object in self.objects.iter().filter(|_| !is_primal) {
             fs::remove_file(object).map_err(cache::io("remove", object))?;
         }
         let record = ArtifactRecord {
@@ -368,6 +391,7 @@ impl<'a> Build<'a> {
             file: name,
             kind: "elf".to_owned(),
             digest: cache::digest_file(&shared)?,
+            object,
             entries,
             mask,
             pipeline,

@@ -108,6 +108,7 @@ impl Build<'_> {
             file: FILE.to_owned(),
             kind: "ptx".to_owned(),
             digest: cache::digest_file(&ptx)?,
+            object: None,
             entries: self.wanted.entries.clone(),
             mask: self.wanted.mask,
             pipeline: Some(self.wanted.pipeline),

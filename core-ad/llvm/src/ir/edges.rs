@@ -1,9 +1,10 @@
-//! Splits CFG edges by a new block with a marker in it, so that LLVM does not fold the block away.
+//! Edits the edges of a CFG. An edge that is split has a marker in its new block, so that LLVM does not fold the block away.
 
 use super::markers::edge_marker;
-use super::{Block, Value};
+use super::{Block, Value, blocks};
 use inkwell::module::Module;
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
 use std::collections::HashSet;
@@ -30,6 +31,68 @@ pub fn merge_edges(module: &Module<'_>, from: &[Block], to: Block, number: u64) 
         }
         LLVMDisposeBuilder(builder);
         middle
+    }
+}
+
+/// Has a branch lead to one of its successors in any case. What only its other edges led to is left without predecessors.
+pub fn keep_one(branch: Value, to: Block) {
+    let from = branch.parent();
+    from.successors().into_iter().filter(|block| *block != to).for_each(|block| drop_incoming(block, from));
+    // SAFETY: a live branch, and a successor of it, whose phis have a value for its block.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(from.0))));
+        LLVMPositionBuilderBefore(builder, branch.0);
+        LLVMBuildBr(builder, to.0);
+        LLVMDisposeBuilder(builder);
+    }
+    branch.erase();
+}
+
+/// Rebuilds a block's phis without the values from one predecessor.
+fn drop_incoming(block: Block, gone: Block) {
+    for phi in block.phis() {
+        let kept: Vec<(Value, Block)> = phi.incoming().into_iter().filter(|(_, from)| *from != gone).collect();
+        // SAFETY: a live phi, which is erased after its uses are replaced by one of its other values.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(phi.ty()));
+            LLVMPositionBuilderBefore(builder, phi.0);
+            let instead = match kept.is_empty() {
+                true => LLVMGetPoison(phi.ty()),
+                false => LLVMBuildPhi(builder, phi.ty(), c"".as_ptr()),
+            };
+            kept.iter().for_each(|(value, from)| LLVMAddIncoming(instead, &mut { value.0 }, &mut { from.0 }, 1));
+            if !kept.is_empty() {
+                Value(instead).set_flags(phi.flags().unwrap_or(0));
+            }
+            LLVMReplaceAllUsesWith(phi.0, instead);
+            LLVMDisposeBuilder(builder);
+        }
+        phi.erase();
+    }
+}
+
+/// Deletes the blocks of a function that no path from its beginning comes to.
+pub fn delete_unreachable(function: FunctionValue<'_>) {
+    let all = blocks(function);
+    let mut open: Vec<Block> = all.first().copied().into_iter().collect();
+    let mut reached: HashSet<Block> = open.iter().copied().collect();
+    while let Some(block) = open.pop() {
+        open.extend(block.successors().into_iter().filter(|next| reached.insert(*next)));
+    }
+    let (_, gone): (Vec<Block>, Vec<Block>) = all.into_iter().partition(|block| reached.contains(block));
+    for block in &gone {
+        let left: HashSet<Block> = block.successors().into_iter().filter(|next| reached.contains(next)).collect();
+        left.into_iter().for_each(|next| drop_incoming(next, *block));
+    }
+    // SAFETY: live instructions of blocks that nothing reaches; values that are used are used in such blocks.
+    unsafe {
+        for i in gone.iter().flat_map(|block| block.instructions().into_iter().rev()) {
+            if LLVMGetTypeKind(i.ty()) != LLVMTypeKind::LLVMVoidTypeKind {
+                LLVMReplaceAllUsesWith(i.0, LLVMGetPoison(i.ty()));
+            }
+            i.erase();
+        }
+        gone.iter().for_each(|block| LLVMDeleteBasicBlock(block.0));
     }
 }
 

@@ -1,28 +1,34 @@
-//! Keeps the conditions of branches to code that does not return (`exit`, `abort`, a failed `assert`) visible in a derivative.
+//! Leaves code that does not return (`exit`, `abort`, a failed `assert`) out of a derivative, but for what leads there.
 //!
-//! Enzyme gives such code no derivative, and LLVM takes what leads there as never taken: inside Enzyme the branch becomes a call of `llvm.assume`, and all
-//! that is computed from its condition follows it, a marker of the path too:
+//! Enzyme gives such code no derivative. A branch to it that values decide is replaced by its marker of the path ([`Checks`]): the derivative goes on
+//! where the function would have stopped; the driver sees a new path, asks the function, and gives the caller its end in place of a gradient. Libraries
+//! that check their arguments have as many such branches as others, and Enzyme's time grows with the number of both.
+//!
+//! Where such a branch stays (a switch, a loop's exit that sizes decide), LLVM takes what leads there as never taken: inside Enzyme the branch becomes a call
+//! of `llvm.assume`, and all that is computed from its condition follows it, a marker of the path too:
 //!
 //! ```text
-//! path(0, 2, negative);  if (negative) exit(3);     path(0, 2, false);  assume(!negative);
+//! path(0, 3, edge);  switch (kind) { .. default: exit(3); }     path(0, 3, edge);  assume(edge != 0);
 //! ```
 //!
 //! So the marker gets a copy of the condition, of values that LLVM does not see through until Enzyme is done ([`decider`]); the assumptions are dropped
-//! after it ([`drop_assumptions`]). The derivative itself goes on where the function would have stopped; the driver sees a new path, asks the function, and
-//! gives the caller its end in place of a gradient.
+//! after it ([`drop_assumptions`]).
 
-use crate::ir::{self, Block, Op, Value, markers, path_markers};
+use crate::analysis::value_paths::is_branch;
+use crate::ir::{self, Block, Op, Value, edges, markers, path_markers};
 use inkwell::module::Module;
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
+use std::collections::HashMap;
 
 /// How many blocks lie at most between a branch and the end of the program.
 const NEAR: usize = 8;
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
-/// What a branch or switch decides by, for a marker: its own condition or number, and beside a dead end one of values that LLVM cannot relate to it.
+/// What a branch or switch that stays decides by, for a marker: its own condition or number, and beside a dead end one of values that LLVM cannot relate to it.
 ///
 /// # Safety
 ///
@@ -33,6 +39,89 @@ pub unsafe fn decider(module: &Module<'_>, builder: LLVMBuilderRef, branch: Valu
         // SAFETY: by this function's promise.
         true => unsafe { hidden(module, builder, own) },
         false => own,
+    }
+}
+
+/// Branches of one function that have a dead end on one side, with the other side.
+pub struct Checks(HashMap<Value, Block>);
+
+impl Checks {
+    /// Finds them among branches.
+    pub fn among(branches: &[Value]) -> Checks {
+        Checks(branches.iter().filter_map(|branch| Some((*branch, other_way(*branch)?))).collect())
+    }
+
+    /// Whether a branch is one.
+    pub fn contains(&self, branch: Value) -> bool {
+        self.0.contains_key(&branch)
+    }
+
+    /// Whether the next thing that happens behind a check is another one, whose marker serves for both.
+    pub fn leads_to_another(&self, check: Value) -> bool {
+        let mut next = self.0.get(&check).copied();
+        while let Some(block) = next.filter(|block| block.predecessors().len() == 1) {
+            let end = block.terminator();
+            if self.contains(end) {
+                return true;
+            }
+            next = if end.is(Op::LLVMBr) && !is_branch(end) { block.successors().first().copied() } else { None };
+        }
+        false
+    }
+
+    /// Whether a check, or one that leads to it, finds that the function ends. The first that does decides: what is computed behind it means nothing.
+    ///
+    /// # Safety
+    ///
+    /// The builder stands right before the check.
+    pub unsafe fn fails(&self, builder: LLVMBuilderRef, check: Value) -> Option<Value> {
+        let mut fails = self.own(builder, check)?;
+        let mut block = check.parent();
+        while let [before] = block.predecessors()[..] {
+            let end = before.terminator();
+            // SAFETY: by this function's promise; the condition of what leads here is defined here.
+            match self.own(builder, end) {
+                Some(earlier) => unsafe {
+                    let truth = LLVMConstInt(fails.ty(), 1, 0);
+                    fails = Value(LLVMBuildSelect(builder, earlier.0, truth, fails.0, NONE));
+                },
+                None if end.is(Op::LLVMBr) && !is_branch(end) => {}
+                None => break,
+            }
+            block = before;
+        }
+        Some(fails)
+    }
+
+    /// Whether this check itself fails.
+    fn own(&self, builder: LLVMBuilderRef, check: Value) -> Option<Value> {
+        let way = self.0.get(&check)?;
+        let passes_first = check.parent().successors()[0] == *way;
+        // SAFETY: the condition of a live branch, which is defined where the builder stands.
+        Some(Value(match passes_first {
+            true => unsafe { LLVMBuildNot(builder, check.operand(0).0, NONE) },
+            false => check.operand(0).0,
+        }))
+    }
+
+    /// Replaces the checks, and their markers before them, by the way to the other side.
+    pub fn leave_out(&self, function: FunctionValue<'_>) {
+        self.0.iter().for_each(|(check, way)| edges::keep_one(*check, *way));
+        if !self.0.is_empty() {
+            edges::delete_unreachable(function);
+        }
+    }
+}
+
+/// The side of a branch that is no dead end, where the other one is.
+fn other_way(branch: Value) -> Option<Block> {
+    match branch.parent().successors()[..] {
+        [a, b] if branch.is(Op::LLVMBr) => match (ends(a, NEAR), ends(b, NEAR)) {
+            (true, false) => Some(b),
+            (false, true) => Some(a),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

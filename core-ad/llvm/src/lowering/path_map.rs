@@ -15,7 +15,8 @@ use crate::analysis::cfg::LoopNest;
 use crate::analysis::value_paths::is_branch;
 use crate::analysis::{inactive_parts, value_paths, zero_roots};
 use crate::ir::{self, Op, Result, Value, path_markers};
-use crate::lowering::{dead_ends, equality_tests};
+use crate::lowering::dead_ends::{self, Checks};
+use crate::lowering::equality_tests;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -48,8 +49,10 @@ pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Resul
         }
         let before = (number, flags);
         let places = by_values.get(&name).map_or(&[][..], |paths| &paths.places);
-        for exit in exits(function, places) {
-            mark_exit(module, exit);
+        let branches: Vec<Value> = places.iter().copied().filter(|place| is_branch(*place)).collect();
+        let checks = Checks::among(&branches);
+        for exit in exits(function, &branches) {
+            mark_exit(module, exit, &checks);
             flags += 1;
         }
         for place in equality_tests::places(function) {
@@ -61,12 +64,13 @@ pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Resul
                     flags += 1;
                     mark_equality(module, place, flags);
                 }
-                _ => number += mark_one(module, place, number),
+                _ => number += mark_one(module, place, number, &checks),
             }
         }
         for root in zero_roots::of(function, second_order) {
             number += mark_root(module, root, number);
         }
+        checks.leave_out(function);
         if (number, flags) != before {
             marked.insert(name);
         }
@@ -98,7 +102,6 @@ fn compares_numbers(condition: Value) -> bool {
 
 /// All branches that may leave the loops that values end, with two successors each. None of a function that is too large to look at.
 fn exits(function: FunctionValue<'_>, places: &[Value]) -> Vec<Exit> {
-    let places: HashSet<Value> = places.iter().copied().filter(|place| is_branch(*place)).collect();
     if places.is_empty() {
         return Vec::new();
     }
@@ -123,14 +126,17 @@ fn exits(function: FunctionValue<'_>, places: &[Value]) -> Vec<Exit> {
 }
 
 /// Puts the marker of a loop before one of its exits.
-fn mark_exit(module: &Module<'_>, exit: Exit) {
+fn mark_exit(module: &Module<'_>, exit: Exit, checks: &Checks) {
     // SAFETY: a live branch with a condition.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let word = LLVMInt32TypeInContext(context);
         let builder = LLVMCreateBuilderInContext(context);
         LLVMPositionBuilderBefore(builder, exit.branch.0);
-        let condition = dead_ends::decider(module, builder, exit.branch).0;
+        let condition = match checks.contains(exit.branch) {
+            true => exit.branch.operand(0).0,
+            false => dead_ends::decider(module, builder, exit.branch).0,
+        };
         let leaves = if exit.stays_first { LLVMBuildNot(builder, condition, NONE) } else { condition };
         let number = LLVMConstInt(word, exit.number, 0);
         let arguments = [number, LLVMConstInt(word, 0, 0), LLVMBuildZExt(builder, leaves, word, NONE)];
@@ -188,8 +194,11 @@ unsafe fn call_flag(module: &Module<'_>, builder: LLVMBuilderRef, number: u64, h
     }
 }
 
-/// Puts the marker before one instruction and returns how many edges it has; addresses have none.
-fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
+/// Puts the marker before one instruction and returns how many edges it has; addresses have none, nor has a check that leads to another.
+fn mark_one(module: &Module<'_>, place: Value, first: u64, checks: &Checks) -> u64 {
+    if checks.leads_to_another(place) {
+        return 0;
+    }
     // SAFETY: a live instruction of the module; each function is called on the kind of instruction that it takes.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -206,7 +215,8 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64) -> u64 {
                 place.called().map(|callee| (u64::from(MOST_CASES), function_number(builder, callee, context)))
             }
             Some(Op::LLVMBr) => {
-                let taken = dead_ends::decider(module, builder, place).0;
+                let taken = checks.fails(builder, place);
+                let taken = taken.unwrap_or_else(|| dead_ends::decider(module, builder, place)).0;
                 Some((2, LLVMBuildZExt(builder, taken, word, NONE)))
             }
             Some(Op::LLVMSelect) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),

@@ -55,7 +55,7 @@ none:
   ret double 1.0
 }
 
-; What ends the program is counted by a condition of its own: LLVM takes this branch as decided.
+; A check is left out: its marker says whether the function would have ended there.
 define double @checked(double %v, i32 %kind) {
   %negative = fcmp olt double %v, 0.0
   %odd = icmp ne i32 %kind, 0
@@ -69,6 +69,49 @@ stop:
 go:
   %square = fmul double %v, %v
   ret double %square
+}
+
+; Two checks behind each other have one marker. The second means nothing where the first fails.
+define double @checked_twice(double %v, ptr %x) {
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %stop, label %more
+
+more:
+  %index = fptosi double %v to i64
+  %item = getelementptr double, ptr %x, i64 %index
+  %other = load double, ptr %item
+  %small = fcmp ult double %other, 1.0
+  br i1 %small, label %go, label %stop
+
+stop:
+  %code = phi i32 [ 3, %0 ], [ 4, %more ]
+  call void @exit(i32 %code)
+  unreachable
+
+go:
+  %product = fmul double %v, %other
+  ret double %product
+}
+
+; A switch stays. What it decides is counted by a value that LLVM does not know: it takes the edge to the end as never taken.
+define double @switched(double %v) {
+  %kind = fptosi double %v to i32
+  switch i32 %kind, label %stop [
+    i32 0, label %go
+    i32 1, label %double
+  ]
+
+stop:
+  call void @exit(i32 3)
+  unreachable
+
+double:
+  %twice = fadd double %v, %v
+  br label %go
+
+go:
+  %result = phi double [ %v, %0 ], [ %twice, %double ]
+  ret double %result
 }
 
 declare void @exit(i32) noreturn

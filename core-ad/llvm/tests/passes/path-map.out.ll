@@ -80,22 +80,59 @@ define double @checked(double %v, i32 %kind) {
   %negative = fcmp olt double %v, 0.000000e+00
   %odd = icmp ne i32 %kind, 0
   %both = and i1 %negative, %odd
-  %1 = call double @ffgrad.hidden.f64(double %v)
-  %2 = fcmp olt double %1, 0.000000e+00
-  %3 = call i32 @ffgrad.hidden.i32(i32 %kind)
-  %4 = icmp ne i32 %3, 0
-  %5 = and i1 %2, %4
-  %6 = zext i1 %5 to i32
-  call void @ffgrad.path(i32 13, i32 2, i32 %6)
-  br i1 %both, label %stop, label %go
+  %1 = zext i1 %both to i32
+  call void @ffgrad.path(i32 13, i32 2, i32 %1)
+  br label %go
+
+go:                                               ; preds = %0
+  %square = fmul double %v, %v
+  ret double %square
+}
+
+define double @checked_twice(double %v, ptr %x) {
+  %negative = fcmp olt double %v, 0.000000e+00
+  br label %more
+
+more:                                             ; preds = %0
+  %index = fptosi double %v to i64
+  %item = getelementptr double, ptr %x, i64 %index
+  %other = load double, ptr %item, align 8
+  %small = fcmp ult double %other, 1.000000e+00
+  %1 = xor i1 %small, true
+  %2 = select i1 %negative, i1 true, i1 %1
+  %3 = zext i1 %2 to i32
+  call void @ffgrad.path(i32 15, i32 2, i32 %3)
+  br label %go
+
+go:                                               ; preds = %more
+  %product = fmul double %v, %other
+  ret double %product
+}
+
+define double @switched(double %v) {
+  %kind = fptosi double %v to i32
+  %1 = call i32 @ffgrad.hidden.i32(i32 %kind)
+  %2 = icmp eq i32 %1, 0
+  %3 = select i1 %2, i32 1, i32 0
+  %4 = icmp eq i32 %1, 1
+  %5 = select i1 %4, i32 2, i32 %3
+  call void @ffgrad.path(i32 17, i32 3, i32 %5)
+  switch i32 %kind, label %stop [
+    i32 0, label %go
+    i32 1, label %double
+  ]
 
 stop:                                             ; preds = %0
   call void @exit(i32 3)
   unreachable
 
-go:                                               ; preds = %0
-  %square = fmul double %v, %v
-  ret double %square
+double:                                           ; preds = %0
+  %twice = fadd double %v, %v
+  br label %go
+
+go:                                               ; preds = %double, %0
+  %result = phi double [ %v, %0 ], [ %twice, %double ]
+  ret double %result
 }
 
 ; Function Attrs: noreturn
@@ -127,7 +164,7 @@ one:                                              ; preds = %0
 define i32 @declared(double %v) #3 {
   %negative = fcmp olt double %v, 0.000000e+00
   %1 = zext i1 %negative to i32
-  call void @ffgrad.path(i32 15, i32 2, i32 %1)
+  call void @ffgrad.path(i32 20, i32 2, i32 %1)
   br i1 %negative, label %sign, label %none
 
 sign:                                             ; preds = %0
@@ -140,7 +177,7 @@ none:                                             ; preds = %0
 define double @distance(double %x, double %y) {
   %1 = fcmp oeq double %y, 0.000000e+00
   %2 = zext i1 %1 to i32
-  call void @ffgrad.choice(i32 17, i32 1, i32 %2)
+  call void @ffgrad.choice(i32 22, i32 1, i32 %2)
   %root = call double @llvm.sqrt.f64(double %y)
   %moved = fadd double %root, %x
   %square = fmul double %moved, %moved
@@ -168,7 +205,7 @@ loop:                                             ; preds = %loop, %entry
   %0 = zext i1 %ends to i32
   call void @ffgrad.trip(i32 0, i32 0, i32 %0)
   %1 = zext i1 %ends to i32
-  call void @ffgrad.path(i32 18, i32 2, i32 %1)
+  call void @ffgrad.path(i32 23, i32 2, i32 %1)
   br i1 %ends, label %end, label %loop
 
 end:                                              ; preds = %loop
@@ -201,9 +238,6 @@ declare void @ffgrad.path(i32, i32, i32) #5
 
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @ffgrad.choice(i32, i32, i32) #5
-
-; Function Attrs: nofree nosync nounwind willreturn memory(none)
-declare double @ffgrad.hidden.f64(double) #6
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #6
