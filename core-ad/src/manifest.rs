@@ -110,6 +110,9 @@ pub struct ArtifactRecord {
     /// Whether the function tests numbers for equality, so that [`Pipeline::Generic`] may differ.
     #[serde(default)]
     pub tests_equality: bool,
+    /// Whether memory has no type of its own in the derivative: it is then checked at every call. What a call leaves in memory as an integer may be taken for an adjoint.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untyped_memory: bool,
     /// What its solvers solve, where they have the implicit function theorem's derivative.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equations: Vec<Equation>,

@@ -119,6 +119,25 @@ def tree_and_vector(x: Array) -> Array:
     return np.array(y)
 
 
+def list_positions(x: Array) -> Array:
+    n = len(x)
+    towns: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for i in range(n):
+        towns[i].append(((i + 1) % n, i))
+        towns[(i + 1) % n].append((i, i))
+        towns[0].append((i, 0))
+    y = [x[0] * 0.0 for _ in x]
+    for i, stops in enumerate(towns):
+        for town, road in stops:
+            y[town] = y[town] + x[road] ** 3 + (1 + (7 * i + 3 * town) % 11) * x[road]
+    return np.array(y)
+
+
+def aligned_buffer(x: Array) -> Array:
+    places = sorted(range(len(x)), key=lambda i: float(np.real(x[i] * x[i])))
+    return sum(x[i] ** 3 / (1 + i) for i in places)
+
+
 def sorted_records(x: Array) -> Array:
     places = range(len(x))
     pairs = sorted(places, key=lambda i: float(np.real(x[i] * x[i])))

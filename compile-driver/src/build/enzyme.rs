@@ -25,6 +25,8 @@ pub struct Job<'a> {
     pub loose_types: bool,
     /// Whether another pipeline, in which type analysis is quick, is tried where it takes too long in this one.
     pub may_give_up: bool,
+    /// Whether memory may lack a type of its own ([`ALIASING`]): such a derivative has to be checked at every call.
+    pub may_be_untyped: bool,
     /// Further options, without dashes.
     pub options: &'a [String],
     /// Time limit of this run.
@@ -41,6 +43,8 @@ pub struct Done {
     pub diagnostics: Vec<String>,
     /// Whether a copy of memory has no type that Enzyme could deduce.
     guessed_a_copy: bool,
+    /// Whether memory has no type of its own, see [`ALIASING`].
+    pub untyped_memory: bool,
 }
 
 /// An Enzyme, however it is packaged.
@@ -62,11 +66,29 @@ pub trait Engine {
     ///
     /// A differentiation error that explains Enzyme's message.
     fn differentiate(&self, job: &Job<'_>) -> Result<Done> {
-        let done = self.run_in_time(job)?;
+        let done = match self.run_in_time(job) {
+            Err(Error::Differentiation(d)) if d.code == TYPE_CONFLICT && job.may_be_untyped => {
+                self.without_aliasing(job, d)?
+            }
+            outcome => outcome?,
+        };
         match done.guessed_a_copy {
             true => self.run(&Job { loose_types: false, ..*job }),
             false => Ok(done),
         }
+    }
+
+    /// A run in which memory has no type of its own ([`ALIASING`]). Where that is refused too, the first refusal says why.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal.
+    fn without_aliasing(&self, job: &Job<'_>, refusal: Box<Diagnosis>) -> Result<Done> {
+        if job.options.iter().any(|option| option.contains(ALIASING)) {
+            return Err(Error::Differentiation(refusal));
+        }
+        let options = [job.options, &[format!("{ALIASING}=0")]].concat();
+        self.run_in_time(&Job { options: &options, ..*job }).map_err(|_| Error::Differentiation(refusal))
     }
 
     /// One run, within parts of the time limit: type analysis of large structures (the blocks of `std::deque`, 512 bytes; the fields of a
@@ -123,6 +145,14 @@ pub trait Engine {
         }
     }
 }
+
+/// Code of the refusal of memory that has two types.
+const TYPE_CONFLICT: &str = "type-conflict";
+
+/// Option of Enzyme: an access tells the type of the memory for all code that can come to it, as the rules of aliasing of C and C++ have it. Memory that holds a number,
+/// then an integer (a union, `std::align`, what an allocator hands out twice), contradicts itself then. Without that rule Enzyme knows fewer types, so
+/// it is for such functions alone, whose derivatives are checked at every call.
+const ALIASING: &str = "enzyme-strict-aliasing";
 
 /// Time limits below this are not shared among several runs.
 const SHARED_LIMIT: Duration = Duration::from_secs(40);
@@ -367,7 +397,8 @@ fn execute(job: &Job<'_>, mut command: Command, input: Option<&[u8]>) -> Result<
         true => diagnostics::without_remarks(&printed),
         false => diagnostics::without_noise(&printed),
     };
-    let done = Done { command: line, diagnostics, guessed_a_copy };
+    let untyped_memory = job.options.iter().any(|option| option.contains(ALIASING));
+    let done = Done { command: line, diagnostics, guessed_a_copy, untyped_memory };
     Ok(Executed { stdout: output.stdout, stderr: output.stderr, done })
 }
 

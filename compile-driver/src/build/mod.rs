@@ -32,7 +32,7 @@ use crate::build::refusal::locate::Refused;
 use crate::build::worker::Worker;
 use crate::cache::{self, Staging, entry, layout};
 use crate::error::{Error, Result};
-use crate::options::{self};
+use crate::options::{self, Verify};
 use crate::os::progress::Step;
 use crate::os::{interrupt, process};
 use crate::source_text;
@@ -145,6 +145,8 @@ struct Build<'a> {
     paths: Option<Paths>,
     /// The function tests numbers for equality.
     tests_equality: bool,
+    /// Memory has no type of its own in the derivative.
+    untyped_memory: bool,
     /// Some loops are checkpointed.
     checkpoints: bool,
     /// Time limit of Enzyme.
@@ -186,6 +188,7 @@ impl<'a> Build<'a> {
             skipped: Vec::new(),
             paths: None,
             tests_equality: false,
+            untyped_memory: false,
             checkpoints: false,
             within: timeout,
             also_inactive: Vec::new(),
@@ -311,6 +314,7 @@ impl<'a> Build<'a> {
             math: self.manifest.math,
             options: &options.engine_options,
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
+            may_be_untyped: options.verify != Verify::Off,
             may_give_up: pipeline == Pipeline::Inlined && options.pipeline.is_none(),
             timeout: self.within,
             limit: options.time_limit(),
@@ -338,6 +342,7 @@ impl<'a> Build<'a> {
         })?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
+        self.untyped_memory = done.untyped_memory;
         let arena = match spec.options.arena {
             true => Some(crate::build::runtime::arena(tools, cache)?),
             false => None,
@@ -399,6 +404,7 @@ impl<'a> Build<'a> {
             skipped: std::mem::take(&mut self.skipped),
             paths: self.paths.take(),
             tests_equality: self.tests_equality,
+            untyped_memory: self.untyped_memory,
             equations: implicit::in_use(self.context.spec, &self.manifest).into_iter().map(|s| s.equation).collect(),
             commands: std::mem::take(&mut self.commands),
         };

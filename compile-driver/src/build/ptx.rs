@@ -116,6 +116,7 @@ impl Build<'_> {
             skipped: Vec::new(),
             paths: None,
             tests_equality: false,
+            untyped_memory: false,
             equations: Vec::new(),
             commands,
         })
@@ -187,6 +188,7 @@ impl Build<'_> {
             options: &spec.options.engine_options,
             loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
             may_give_up: false,
+            may_be_untyped: false,
             timeout: spec.options.time_limit(),
             limit: spec.options.time_limit(),
         });

@@ -3,7 +3,7 @@
 mod describe;
 mod finish;
 
-use crate::analysis::{constant_objects, value_paths, zero_roots};
+use crate::analysis::{constant_objects, declared_types, value_paths, zero_roots};
 use crate::derive::{Derive, Team};
 use crate::entry;
 use crate::ir::{Result, crash_trace};
@@ -407,6 +407,7 @@ impl<'ctx> Session<'ctx> {
         let module = linked.ok_or("no modules were given")?;
         variable_types::merge(&module);
         constant_objects::note(&module);
+        declared_types::note(&module);
         debug_info::trim_units(&module);
         // The rules for flang's runtime are for derivatives; the primal calls the runtime itself.
         let (for_fortran, others): (Vec<_>, Vec<_>) =

@@ -85,7 +85,7 @@ impl Selection<'_> {
         match self.opened.spec.options.verify {
             Verify::Always => true,
             Verify::Off => false,
-            Verify::Once | Verify::Strict => known.sizes.are_refused(resolved),
+            Verify::Once | Verify::Strict => known.artifact.record.untyped_memory || known.sizes.are_refused(resolved),
         }
     }
 

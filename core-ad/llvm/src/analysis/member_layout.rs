@@ -3,8 +3,8 @@
 //! Neither is enough alone. `tbaa.struct` calls an array "omnipotent char", as it does a union, and clang gives none to classes with bases
 //! (`std::pair`). An LLVM type is known where memory is allocated or indexed only; of a union it has one member.
 
-use crate::analysis::type_names;
 use crate::analysis::virtual_tables::symbol;
+use crate::analysis::{declared_types, type_names};
 use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{Block, Op, Value, all_instructions};
 use inkwell::module::Module;
@@ -113,10 +113,11 @@ impl Layouts {
         parts.filter(|parts| !parts.is_empty())
     }
 
-    /// The members of a type of this size that the function around a copy has among its parameters, by its name.
+    /// The members of a type of this size that the function around a copy has among its parameters, by its name or by debug information.
     fn named(&self, copy: Value, size: u64) -> Option<Vec<Part>> {
-        let function = symbol(function_around(copy));
-        let members = type_names::pointed_to(&function, size)?;
+        let function = function_around(copy);
+        let by_name = type_names::pointed_to(&symbol(function), size);
+        let members = by_name.or_else(|| declared_types::noted(copy))?;
         let part = |m: &type_names::Member| {
             let ty = self.scalar(copy, m.kind.tbaa(), m.size);
             Part { offset: m.offset, size: m.size, ty, tag: None }

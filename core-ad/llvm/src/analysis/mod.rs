@@ -8,6 +8,7 @@ pub mod barriers;
 pub mod cfg;
 pub mod constant_objects;
 pub mod counted_loop;
+pub mod declared_types;
 pub mod foreign_calls;
 pub mod global_uses;
 pub mod inactive_parts;

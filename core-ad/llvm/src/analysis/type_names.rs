@@ -14,6 +14,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Each of them.
+    pub const ALL: [Kind; 4] = [Kind::Double, Kind::Float, Kind::Integer, Kind::Pointer];
+
     /// The type's name for TBAA.
     pub fn tbaa(self) -> &'static str {
         match self {

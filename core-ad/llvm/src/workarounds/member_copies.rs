@@ -36,23 +36,41 @@ pub fn run(module: &Module<'_>, all: bool) {
         if all && is_clearing(copy) {
             clear(&builder, &layouts, copy);
         }
-        if !is_copy(copy, all) {
-            continue;
+        if is_copy(copy, all) {
+            by_members(&builder, &layouts, copy, |parts| all || is_mixed(parts) || holds_addresses_beside(parts));
         }
-        let Some(parts) = layouts.copied(copy) else { continue };
-        let runs = runs_of(&parts);
-        let loads: usize = runs.iter().map(|run| if run.len() > RUN { 1 } else { run.len() }).sum();
-        // What memmove moves may overlap: all of it is loaded before anything is stored.
-        let by_parts = loads == parts.len() || !copy.callee().is_some_and(|name| name.contains("memmove"));
-        if (all || is_mixed(&parts)) && loads <= MOST_LOADS && by_parts {
-            replace(&builder, copy, &runs);
-        }
+    }
+}
+
+/// Behind LLVM's pipeline, where a pointer shows what it leads to once its operator is inlined: replaces copies of addresses beside something else.
+pub fn of_addresses(module: &Module<'_>) {
+    let builder = module.get_context().create_builder();
+    let layouts = Layouts::of(module);
+    for copy in ir::all_instructions(module).into_iter().filter(|i| is_copy(*i, false)) {
+        by_members(&builder, &layouts, copy, |parts| holds_addresses_beside(parts) && !is_mixed(parts));
+    }
+}
+
+/// Replaces a copy of few members that are known, and of which this holds.
+fn by_members(builder: &Builder<'_>, layouts: &Layouts, copy: Value, wanted: impl Fn(&[Part]) -> bool) {
+    let Some(parts) = layouts.copied(copy) else { return };
+    let runs = runs_of(&parts);
+    let loads: usize = runs.iter().map(|run| if run.len() > RUN { 1 } else { run.len() }).sum();
+    // What memmove moves may overlap: all of it is loaded before anything is stored.
+    let by_parts = loads == parts.len() || !copy.callee().is_some_and(|name| name.contains("memmove"));
+    if wanted(&parts) && loads <= MOST_LOADS && by_parts {
+        replace(builder, copy, &runs);
     }
 }
 
 /// Whether some members are numbers and some are not.
 fn is_mixed(parts: &[Part]) -> bool {
     (1..parts.len()).contains(&parts.iter().filter(|p| p.is_float()).count())
+}
+
+/// Whether some members are addresses and some are not: of a copy that is moved on, Enzyme knows neither.
+fn holds_addresses_beside(parts: &[Part]) -> bool {
+    (1..parts.len()).contains(&parts.iter().filter(|p| p.name() == "pointer").count())
 }
 
 /// Whether it copies a number of bytes that is known, and not volatile.

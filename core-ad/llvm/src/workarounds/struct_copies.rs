@@ -15,6 +15,7 @@
 use crate::analysis::member_layout::Layouts;
 use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{self, Op, Result, Value};
+use crate::workarounds::member_copies;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use llvm_sys::core::*;
@@ -41,12 +42,13 @@ struct Copy {
     alignments: [u64; 2],
 }
 
-/// Replaces them.
+/// Replaces them, and the copies of one structure whose type has come to light since `member_copies.rs` looked at it.
 ///
 /// # Errors
 ///
 /// LLVM's own.
 pub fn run(module: &Module<'_>) -> Result<()> {
+    member_copies::of_addresses(module);
     let all = ir::all_instructions(module);
     let copies: Vec<Copy> = all.iter().filter_map(|i| of_unknown_length(*i)).collect();
     if copies.is_empty() {

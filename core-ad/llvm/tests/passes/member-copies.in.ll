@@ -36,6 +36,13 @@ define internal void @by_value(ptr byval(%struct.Record) align 8 %record) {
   ret void
 }
 
+; What a copy through pointers moves was noted where the module was read: an index and an address. Numbers alone stay one copy.
+define void @elements(ptr %to, ptr %from) {
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 16, i1 false), !ffgrad.members !11
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 16, i1 false), !ffgrad.members !12
+  ret void
+}
+
 !0 = !{i64 0, i64 8, !1, i64 8, i64 4, !4, i64 12, i64 1, !3, i64 16, i64 8, !6}
 !1 = !{!2, !2, i64 0}
 !2 = !{!"double", !9, i64 0}
@@ -46,3 +53,5 @@ define internal void @by_value(ptr byval(%struct.Record) align 8 %record) {
 !7 = !{!"long", !9, i64 0}
 !9 = !{!"omnipotent char", !10, i64 0}
 !10 = !{!"Simple C++ TBAA"}
+!11 = !{i64 0, i64 8, !"long", i64 8, i64 8, !"any pointer"}
+!12 = !{i64 0, i64 8, !"double", i64 8, i64 8, !"double"}

@@ -122,6 +122,19 @@ define internal void @by_value(ptr align 8 %record) {
   ret void
 }
 
+define void @elements(ptr %to, ptr %from) {
+  %member = getelementptr inbounds i8, ptr %from, i64 0
+  %value = load i64, ptr %member, align 8
+  %member1 = getelementptr inbounds i8, ptr %from, i64 8
+  %value2 = load ptr, ptr %member1, align 8
+  %member3 = getelementptr inbounds i8, ptr %to, i64 0
+  store i64 %value, ptr %member3, align 8
+  %member4 = getelementptr inbounds i8, ptr %to, i64 8
+  store ptr %value2, ptr %member4, align 8
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 16, i1 false), !ffgrad.members !14
+  ret void
+}
+
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
 
 !0 = !{!1, !1, i64 0}
@@ -138,3 +151,4 @@ attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite
 !11 = !{!"double", !12, i64 0}
 !12 = !{!"omnipotent char", !13, i64 0}
 !13 = !{!"ffgrad TBAA"}
+!14 = !{i64 0, i64 8, !"double", i64 8, i64 8, !"double"}

@@ -20,6 +20,18 @@ define void @numbers(ptr %v, i64 %n) {
   ret void
 }
 
+; An element of a heap, whose type shows where its address is computed.
+%"struct.Stop" = type { i64, ptr, i64 }
+
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define void @heap(ptr %v, i64 %i, i64 %j) {
+  %to = getelementptr inbounds %"struct.Stop", ptr %v, i64 %i
+  %from = getelementptr inbounds %"struct.Stop", ptr %v, i64 %j
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to, ptr align 8 %from, i64 24, i1 false)
+  ret void
+}
+
 !0 = !{!1, !4, i64 8}
 !1 = !{!"record", !2, i64 0, !4, i64 8, !4, i64 16}
 !2 = !{!"int", !3, i64 0}

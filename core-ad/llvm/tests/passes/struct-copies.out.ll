@@ -1,5 +1,7 @@
 target triple = "x86_64-unknown-linux-gnu"
 
+%struct.Stop = type { i64, ptr, i64 }
+
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
 declare void @llvm.memmove.p0.p0.i64(ptr writeonly captures(none), ptr readonly captures(none), i64, i1 immarg) #0
 
@@ -17,6 +19,27 @@ define void @numbers(ptr %v, i64 %n) {
   %bytes = shl i64 %n, 3
   %behind = getelementptr i8, ptr %v, i64 8
   call void @llvm.memmove.p0.p0.i64(ptr align 8 %behind, ptr align 8 %v, i64 %bytes, i1 false)
+  ret void
+}
+
+; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
+
+define void @heap(ptr %v, i64 %i, i64 %j) {
+  %to = getelementptr inbounds %struct.Stop, ptr %v, i64 %i
+  %from = getelementptr inbounds %struct.Stop, ptr %v, i64 %j
+  %member = getelementptr inbounds i8, ptr %from, i64 0
+  %value = load i64, ptr %member, align 8
+  %member1 = getelementptr inbounds i8, ptr %from, i64 8
+  %value2 = load ptr, ptr %member1, align 8
+  %member3 = getelementptr inbounds i8, ptr %from, i64 16
+  %value4 = load i64, ptr %member3, align 8
+  %member5 = getelementptr inbounds i8, ptr %to, i64 0
+  store i64 %value, ptr %member5, align 8
+  %member6 = getelementptr inbounds i8, ptr %to, i64 8
+  store ptr %value2, ptr %member6, align 8
+  %member7 = getelementptr inbounds i8, ptr %to, i64 16
+  store i64 %value4, ptr %member7, align 8
   ret void
 }
 
@@ -63,9 +86,6 @@ before:                                           ; preds = %downwards, %last
 end:                                              ; preds = %before, %behind
   ret void
 }
-
-; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
-declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
 
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
 attributes #1 = { noinline nounwind willreturn }
