@@ -138,6 +138,19 @@ def aligned_buffer(x: Array) -> Array:
     return sum(x[i] ** 3 / (1 + i) for i in places)
 
 
+def grown_lists(x: Array) -> Array:
+    heap: list[int] = []
+    rank = [(5 * i + 3) % 7 for i in range(len(x))]
+    for i in range(len(x)):
+        heap.append(i)
+        place = i
+        while place > 0 and rank[heap[(place - 1) // 2]] < rank[i]:
+            heap[place] = heap[(place - 1) // 2]
+            place = (place - 1) // 2
+        heap[place] = i
+    return np.array([rank[i] * x[0] ** 2 * x[i] + x[i] ** 2 * (k + 1) for k, i in enumerate(heap)])
+
+
 def sorted_records(x: Array) -> Array:
     places = range(len(x))
     pairs = sorted(places, key=lambda i: float(np.real(x[i] * x[i])))

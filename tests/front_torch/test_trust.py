@@ -360,6 +360,36 @@ def test_a_check_leaves_the_callers_tensors_alone(compile_source: Compile) -> No
     assert torch.equal(x.detach(), before)
 
 
+# A series that ends early where b is a whole number, with a derivative that goes on: a hundredth of the whole.
+SERIES = """
+#include <math.h>
+static const float weights[2] = {1.0f, 0.5f};
+double series(double b, double x) {
+  double c = 1, s = 1, t;
+  int n = 1;
+  do { c *= (1 - b / n) * x; t = weights[n % 2] * c / (1 + n); s += t; n++; } while (fabs(t) > 1e-16 * fabs(s));
+  return s + 0.3 * b * x;
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_single_precision_somewhere_inside_does_not_coarsen_the_check(compile_source: Compile) -> None:
+    """The function computes in double precision: a table of floats is no reason for tolerances of single precision."""
+    series = compile_source(SERIES, "series", "b, x -> return")
+
+    def backward(b: float) -> None:
+        b_, x = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (b, 0.6))
+        series.apply(b_, x).backward()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        backward(1.5)
+        backward(2.5)
+    with pytest.warns(ffgrad.GradientWarning, match="finite differences"):
+        backward(2.0)
+
+
 def test_nan_inputs_give_nan_gradients_and_no_proof(cache: object, compile_source: Compile) -> None:
     """A check at NaN is inconclusive; the next call with numbers is checked."""
     source = "void f(const double* x, int n, double* y) { for (int i = 0; i < n; i++) y[i] = x[i] * x[i]; }\n"

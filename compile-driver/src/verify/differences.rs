@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Moved, Place, Probe, Sample};
+use crate::verify::{Moved, Place, Probe, SMOOTH, Sample};
+use core_ad::DType;
 
 /// A value of the function at a step along a direction, and the sum of its terms' magnitudes.
 pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
@@ -65,6 +66,25 @@ impl Probe<'_> {
         steps: &[f64],
     ) -> Result<(Vec<f64>, f64)> {
         self.at_moved(|| self.slopes_here(point, cotangent, direction, steps))
+    }
+
+    /// Whether a function that has single precision somewhere in it, but not in its arguments, computes in double precision all the same: its
+    /// differences with short steps agree. A library converts a constant somewhere, and is compared as finely as others then.
+    pub(super) fn is_of_double_precision(&mut self, point: &Point, here: &Sample) -> Result<bool> {
+        let is_taken_for_single = self.tolerance.epsilon > f64::EPSILON;
+        let has_single = self.call.plan.args.iter().any(|arg| arg.dtype == DType::F32);
+        // Ranks would have to agree on it.
+        if !is_taken_for_single || has_single || self.allowed.moved == Moved::Nowhere || self.artifact.ranks.is_some() {
+            return Ok(false);
+        }
+        let (tangent, cotangent) = (self.random_tangent(point), self.last.0.clone());
+        let value = |h: f64| Ok(self.dot(&cotangent, &self.primal(&self.moved(point, &tangent, h))?));
+        let (steps, apart) = SMOOTH;
+        let slopes: Result<Vec<f64>> =
+            self.at_moved(|| steps.into_iter().map(|h| Ok(central(&value, h)?.0 / (2.0 * h))).collect());
+        let slopes = slopes?;
+        let scale = slopes.iter().fold(here.scale, |largest, slope| largest.max(slope.abs()));
+        Ok((slopes[0] - slopes[1]).abs() <= apart * scale)
     }
 
     /// Evaluates at values moved by a step.

@@ -91,6 +91,9 @@ impl Tolerance {
     };
 }
 
+/// Steps of two differences, and how far they are apart at most, relative to the terms compared, where no rounding to single precision is behind them.
+const SMOOTH: ([f64; 2], f64) = ([1e-4, 1e-5], 1e-5);
+
 /// Checks an artifact at the given point. `values[i]` are the contiguous bytes of `args[i]` where it is an
 /// input, in 8-byte words.
 ///
@@ -229,7 +232,11 @@ impl<'a> Probe<'a> {
         }
         // A rank that fails where others do not would leave them waiting.
         self.tells_unsolved.set(self.artifact.ranks.is_none());
-        let here = self.sample(&values)?;
+        let mut here = self.sample(&values)?;
+        if here.is_informative() && self.is_of_double_precision(&values, &here)? {
+            self.tolerance = Tolerance::DOUBLE;
+            here = self.sample(&values)?;
+        }
         self.tells_unsolved.set(false);
         let unsteady = self.unsteady.take();
         if self.artifact.ranks.map_or(unsteady.is_some(), |ranks| !ranks.all(unsteady.is_none())) {

@@ -70,7 +70,10 @@ pub const KNOWN: &[Message] = &[
         pattern: &["umber of arg operands != function parameters"],
         code: "variadic-call",
         meaning: "`{f}` calls a function with a variable number of arguments (`...`), which cannot be differentiated",
-        remedies: &["Pass the numbers in an array, or write one function for each number of arguments."],
+        remedies: &[
+            "If it only writes a message, mark it inactive: inactive=[\"NAME\"], the name of the function that is called there.",
+            "Else pass the numbers in an array, or write one function for each number of arguments.",
+        ],
     },
     Message {
         name: "unknown-copy",

@@ -129,6 +129,13 @@ def complex_quotients(resistance: Array, reactance: Array) -> Array:
     return np.array([(1 / admittance).real / abs(admittance), abs(fraction) ** 2])
 
 
+def complex_powers(x: Array, y: Array) -> Array:
+    z = x + 1j * (y + 2)
+    n = len(x)
+    total = sum(np.sum(z ** float(k)) / (k * k + 1) for k in range(-2, n + 1)) + 0.1 * np.sum(z**n)
+    return np.array([total.real, total.imag])
+
+
 def complex_single(resistance: Array, reactance: Array) -> Array:
     feedback = resistance - 1j * reactance
     output = (2 + 0.5j) / (feedback + (1 + 0.25j) / feedback)

@@ -35,6 +35,7 @@ const FILES: &[File] = files![
     "flang_arrays.c",
     "flang_assign.c",
     "flang_constructors.c",
+    "flang_powers.c",
     "flang_stop.cpp",
     "gamma.c",
     "gsl_complex.c",

@@ -79,8 +79,8 @@ impl Checks {
         let mut block = check.parent();
         while let [before] = block.predecessors()[..] {
             let end = before.terminator();
-            // SAFETY: by this function's promise; the condition of what leads here is defined here.
             match self.own(builder, end) {
+                // SAFETY: by this function's promise; the condition of what leads here is defined here.
                 Some(earlier) => unsafe {
                     let truth = LLVMConstInt(fails.ty(), 1, 0);
                     fails = Value(LLVMBuildSelect(builder, earlier.0, truth, fails.0, NONE));
@@ -96,12 +96,13 @@ impl Checks {
     /// Whether this check itself fails.
     fn own(&self, builder: LLVMBuilderRef, check: Value) -> Option<Value> {
         let way = self.0.get(&check)?;
+        let condition = check.operand(0);
         let passes_first = check.parent().successors()[0] == *way;
-        // SAFETY: the condition of a live branch, which is defined where the builder stands.
-        Some(Value(match passes_first {
-            true => unsafe { LLVMBuildNot(builder, check.operand(0).0, NONE) },
-            false => check.operand(0).0,
-        }))
+        Some(match passes_first {
+            // SAFETY: the condition of a live branch, which is defined where the builder stands.
+            true => Value(unsafe { LLVMBuildNot(builder, condition.0, NONE) }),
+            false => condition,
+        })
     }
 
     /// Replaces the checks, and their markers before them, by the way to the other side.

@@ -85,13 +85,23 @@ pub fn run(module: &Module<'_>) {
 
 /// Says of a noted copy what its first element is: all that Enzyme asks of a copy in a function of its own, where no marker of a pointer reaches it unless memory has
 /// one type.
-fn describe(copy: Value, noted: &str) {
+pub fn describe(copy: Value, noted: &str) {
     match noted {
         "double" => say_what_is_copied(copy, noted, 8),
         "float" => say_what_is_copied(copy, noted, 4),
         "integer" => say_what_is_copied(copy, "long", 1),
+        "pointer" => say_what_is_copied(copy, "any pointer", 8),
         _ => {}
     }
+}
+
+/// What a `realloc` moves, by the type of the address that it is given, or by what is read and written at the new one; empty where neither tells.
+pub fn element_behind(reallocation: Value) -> &'static str {
+    pointed_to(reallocation.operand(0)).unwrap_or_else(|| match element(&[reallocation]) {
+        Some(DType::F64) => "double",
+        Some(DType::F32) => "float",
+        _ => "",
+    })
 }
 
 /// Notes what is copied and set, by the types of the pointers to it, or by the name of a function of the C++ library or of Eigen. Before LLVM's

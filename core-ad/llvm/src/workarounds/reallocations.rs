@@ -3,12 +3,16 @@
 //! Enzyme wants to see where the old block was allocated, and refuses a block whose address comes from memory ("could not statically determine
 //! size of realloc"): Eigen's permutations and sparse matrices grow so. How large the old block is the arena knows, and a block and its
 //! shadow have one size there, because both were asked for with one size.
+//!
+//! What is copied the type of the old address tells, as clang gives it for the load of that address (`double *` in a structure), or what is read and
+//! written there: there is one function for each type.
 
 use crate::ir::markers::block_size;
 use crate::ir::{self, Result};
+use crate::workarounds::{copy_types, struct_copies};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 
 const NAME: &str = "ffgrad.realloc";
@@ -52,6 +56,42 @@ pub fn run(module: &Module<'_>) -> Result<()> {
         return Ok(());
     }
     block_size(module);
+    for (number, call) in (0..).zip(calls) {
+        let element = copy_types::element_behind(call);
+        let function = match element.is_empty() && struct_copies::is_noted(call) {
+            true => of_structures(module, call, number)?,
+            false => of_element(module, element)?,
+        };
+        // SAFETY: a live call; the function takes the same operands and gives a value of the same type.
+        unsafe { LLVMSetOperand(call.0, call.operands().len() as u32 - 1, function.as_value_ref()) };
+    }
+    Ok(())
+}
+
+/// The function that reallocates elements of a type; `""`: of any.
+fn of_element<'ctx>(module: &Module<'ctx>, element: &str) -> Result<FunctionValue<'ctx>> {
+    let name = format!("{NAME}.{}", if element.is_empty() { "bytes" } else { element });
+    if let Some(there) = module.get_function(&name) {
+        return Ok(there);
+    }
+    let function = define(module, &name)?;
+    copies_in(function).for_each(|copy| copy_types::describe(copy, element));
+    Ok(function)
+}
+
+/// The function that one call of `realloc` for structures becomes; pass `struct-copies` will find what was noted at the call.
+fn of_structures<'ctx>(module: &Module<'ctx>, call: ir::Value, number: usize) -> Result<FunctionValue<'ctx>> {
+    let function = define(module, &format!("{NAME}.structures.{number}"))?;
+    copies_in(function).for_each(|copy| struct_copies::pass_on(call, copy));
+    Ok(function)
+}
+
+fn copies_in(function: FunctionValue<'_>) -> impl Iterator<Item = ir::Value> {
+    let copies = |i: &ir::Value| i.callee().is_some_and(|callee| callee.starts_with("llvm.memcpy."));
+    ir::blocks(function).into_iter().flat_map(|block| block.instructions()).filter(copies)
+}
+
+fn define<'ctx>(module: &Module<'ctx>, name: &str) -> Result<FunctionValue<'ctx>> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(BODY.as_bytes(), "reallocation");
     let body = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
     // It has none, and a warning would be all that comes of a difference.
@@ -60,9 +100,6 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     module.link_in_module(body).map_err(|e| e.to_string())?;
     let function = module.get_function(NAME).ok_or("no reallocation")?;
     function.set_linkage(Linkage::Internal);
-    for call in calls {
-        // SAFETY: a live call; the function takes the same operands and gives a value of the same type.
-        unsafe { LLVMSetOperand(call.0, call.operands().len() as u32 - 1, function.as_value_ref()) };
-    }
-    Ok(())
+    function.as_global_value().set_name(name);
+    Ok(function)
 }

@@ -93,11 +93,15 @@ pub fn undo(module: &Module<'_>) {
     ir::allow_inlining(module, LOOP);
 }
 
-/// Before LLVM's pipeline: notes the size of a structure, and its members where the function around the copy handles only one of that size.
+/// Before LLVM's pipeline: notes the size of a structure, and its members where the function around the copy handles only one of that size. At a `realloc`, whose
+/// copy is not there yet, the size alone: the structure that the function handles there may be the one that has the address.
 pub fn note_sizes(module: &Module<'_>) {
     let layouts = Layouts::of(module);
-    for copy in ir::all_instructions(module).into_iter().filter_map(of_unknown_length) {
-        let members = layouts.handled_beside(copy.call, copy.size).unwrap_or_default();
+    let all = ir::all_instructions(module);
+    for copy in all.into_iter().filter_map(|i| of_unknown_length(i).or_else(|| of_reallocation(i))) {
+        let is_there = copy.call.callee().is_some_and(|name| name != "realloc");
+        let beside = if is_there { layouts.handled_beside(copy.call, copy.size) } else { None };
+        let members = beside.unwrap_or_default();
         let known = if members.iter().all(|m| m.ty.is_some()) { members } else { Vec::new() };
         // SAFETY: a live copy of the module, and a node of its context.
         unsafe {
@@ -110,6 +114,26 @@ pub fn note_sizes(module: &Module<'_>) {
             LLVMSetMetadata(copy.call.0, kind(copy.call), LLVMMetadataAsValue(context, node));
         }
     }
+}
+
+/// What a call of `realloc` will copy, if that is structures.
+fn of_reallocation(call: Value) -> Option<Copy> {
+    if call.callee()? != "realloc" || call.operand(1).constant().is_some() {
+        return None;
+    }
+    let size = divisor(call.operand(1), &mut HashSet::new());
+    (size > 8 && size <= LARGEST).then_some(Copy { call, size, alignments: [1; 2] })
+}
+
+/// Whether it was noted that a call moves structures.
+pub fn is_noted(call: Value) -> bool {
+    !attached(call, SIZE).is_null()
+}
+
+/// Notes at a copy what was noted at a call that it is made of.
+pub fn pass_on(from: Value, copy: Value) {
+    // SAFETY: a live copy, and a node of its context.
+    unsafe { LLVMSetMetadata(copy.0, kind(copy), attached(from, SIZE)) };
 }
 
 fn noted_size(call: Value) -> Option<u64> {
