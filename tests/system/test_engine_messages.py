@@ -23,7 +23,7 @@ REFUSED = {
     "engine_atomic": ("atomic_update.c", "swap_in", "atomic-update", 5),
     "engine_builtin": ("builtin.c", "canonical", "unknown-builtin", 3),
     "engine_bits": ("bit_tricks.c", "flip", "bit-arithmetic", 9),
-    "engine_alternatives": ("alternatives.cpp", "mixture", "type-conflict", 8),
+    "engine_alternatives": ("alternatives.cpp", "mixture", "unproven-gradient", 8),
     "engine_callees": ("outside_functions.c", "through_table", "missing-derivative", 10),
     "engine_threads": ("own_threads.c", "squares", "threads", 20),
     "engine_tasks": ("own_tasks.cpp", "halves", "threads", 9),
