@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Moved, Place, Probe, SMOOTH, Sample};
+use crate::verify::{Moved, Place, Probe, Sample};
 use core_ad::DType;
 
 /// A value of the function at a step along a direction, and the sum of its terms' magnitudes.
@@ -10,6 +10,9 @@ pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
 
 /// Steps whose estimates are apart by no more than this part of themselves, and of their gap to the derivative, agree on another number.
 const AGREED: f64 = 0.25;
+
+/// Steps of two differences, and how far they are apart at most, relative to the terms compared, where no rounding to single precision is behind them.
+const SMOOTH: ([f64; 2], f64) = ([1e-4, 1e-5], 1e-5);
 
 /// The estimate of a derivative with one step, and the rounding of the function's values behind it.
 struct Difference {

@@ -91,9 +91,6 @@ impl Tolerance {
     };
 }
 
-/// Steps of two differences, and how far they are apart at most, relative to the terms compared, where no rounding to single precision is behind them.
-const SMOOTH: ([f64; 2], f64) = ([1e-4, 1e-5], 1e-5);
-
 /// Checks an artifact at the given point. `values[i]` are the contiguous bytes of `args[i]` where it is an
 /// input, in 8-byte words.
 ///
@@ -233,12 +230,13 @@ impl<'a> Probe<'a> {
         // A rank that fails where others do not would leave them waiting.
         self.tells_unsolved.set(self.artifact.ranks.is_none());
         let mut here = self.sample(&values)?;
+        // Of the first derivative of all: a later sample has nothing to say of it.
+        let unsteady = self.unsteady.take();
         if here.is_informative() && self.is_of_double_precision(&values, &here)? {
             self.tolerance = Tolerance::DOUBLE;
             here = self.sample(&values)?;
         }
         self.tells_unsolved.set(false);
-        let unsteady = self.unsteady.take();
         if self.artifact.ranks.map_or(unsteady.is_some(), |ranks| !ranks.all(unsteady.is_none())) {
             let text = unsteady.unwrap_or_else(|| "another rank's gradients differ".to_owned());
             return Ok(Outcome::Wrong(here.record(&self.tolerance), text));
