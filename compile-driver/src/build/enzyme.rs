@@ -149,9 +149,9 @@ pub trait Engine {
 /// Code of the refusal of memory that has two types.
 const TYPE_CONFLICT: &str = "type-conflict";
 
-/// Option of Enzyme: an access tells the type of the memory for all code that can come to it, as the rules of aliasing of C and C++ have it. Memory that holds a number,
-/// then an integer (a union, `std::align`, what an allocator hands out twice), contradicts itself then. Without that rule Enzyme knows fewer types, so
-/// it is for such functions alone, whose derivatives are checked at every call.
+/// Option of Enzyme: an access tells the type of the memory for all code that can come to it, as the rules of aliasing of C and C++ have it.
+/// Memory that holds a number, then an integer (a union, `std::align`, what an allocator hands out twice), contradicts itself then. Without
+/// that rule Enzyme knows fewer types, so it is for such functions alone, whose derivatives are checked at every call.
 const ALIASING: &str = "enzyme-strict-aliasing";
 
 /// Time limits below this are not shared among several runs.

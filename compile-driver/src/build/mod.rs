@@ -89,7 +89,7 @@ pub fn derivative(
     build.within = within;
     let what = format!("{}-{}", wanted.name(), pipeline.name());
     build.differentiate(wanted, pipeline).map_err(|e| build.failed(&what, with_text(e)))?;
-    if !build.has_primal()? {
+    if !build.reuse_primal() {
         build.primal(false).map_err(|e| build.failed(&what, e))?;
     }
     let entries = [&[Entry::Primal], wanted.compiled()].concat();
@@ -260,20 +260,19 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Takes over the object file of the primal's own artifact, where that is there: it is the same code, and its optimisation takes as long as
-    /// the derivative's in a function of many libraries.
-    fn has_primal(&mut self) -> Result<bool> {
+    /// Takes over the object file of the primal's own artifact; whether that is there, as it was built. It is the same code, and its optimisation takes as
+    /// long as the derivative's in a function of many libraries.
+    fn reuse_primal(&mut self) -> bool {
         let folder = layout::primal_folder(self.context.cache, &self.manifest.key);
-        let Some((record, _)) = layout::whole(&folder) else { return Ok(false) };
-        let built = folder.join(PRIMAL_OBJECT);
-        let is_whole = |digest: &String| cache::digest_file(&built).is_ok_and(|found| found == *digest);
-        if !record.object.as_ref().is_some_and(is_whole) {
-            return Ok(false);
-        }
+        let digest = layout::whole(&folder).and_then(|(record, _)| record.object);
         let own = self.folder.join(PRIMAL_OBJECT);
-        fs::copy(&built, &own).map_err(cache::io("copy", &built))?;
-        self.objects.push(own);
-        Ok(true)
+        let is_whole = digest.is_some()
+            && fs::copy(folder.join(PRIMAL_OBJECT), &own).is_ok()
+            && cache::digest_file(&own).ok() == digest;
+        if is_whole {
+            self.objects.push(own);
+        }
+        is_whole
     }
 
     /// Writes what Enzyme is to be given; with the source's lines where a refusal is to be located.

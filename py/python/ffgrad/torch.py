@@ -11,6 +11,7 @@ Contiguous tensors are passed without a copy. Outputs are allocated by PyTorch.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
 import warnings
@@ -89,7 +90,6 @@ class Enzyme(Operation):
         # What torch.func and torch.compile call it by.
         self.__name__ = self._plan.function
         self._is_kernel = opened.native.is_kernel
-        self._eager_on_gpu = cuda_eager.Eager(self._spec, self._plan)
         self._is_loop = "repeat" in opened.given["options"]
 
     def apply(self, /, *inputs: torch.Tensor | float | int | bool, **named: torch.Tensor | float | int | bool) -> Any:
@@ -143,6 +143,11 @@ class Enzyme(Operation):
 
     # The same function: one more between would cost as much as what it calls.
     __call__ = apply
+
+    @functools.cached_property
+    def _eager_on_gpu(self) -> cuda_eager.Eager:
+        # At the first such call: most operations are never called on a GPU.
+        return cuda_eager.Eager(self._spec, self._plan)
 
     def _on_gpu(self, inputs: tuple[Any, ...]) -> Any:
         """Call a kernel on a GPU; what fits is known."""

@@ -56,18 +56,26 @@ fn drop_incoming(block: Block, gone: Block) {
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(phi.ty()));
             LLVMPositionBuilderBefore(builder, phi.0);
-            let instead = match kept.is_empty() {
-                true => LLVMGetPoison(phi.ty()),
-                false => LLVMBuildPhi(builder, phi.ty(), c"".as_ptr()),
-            };
-            kept.iter().for_each(|(value, from)| LLVMAddIncoming(instead, &mut { value.0 }, &mut { from.0 }, 1));
-            if !kept.is_empty() {
-                Value(instead).set_flags(phi.flags().unwrap_or(0));
-            }
-            LLVMReplaceAllUsesWith(phi.0, instead);
+            let instead = if kept.is_empty() { Value(LLVMGetPoison(phi.ty())) } else { like(builder, phi, &kept) };
+            LLVMReplaceAllUsesWith(phi.0, instead.0);
             LLVMDisposeBuilder(builder);
         }
         phi.erase();
+    }
+}
+
+/// A phi of another one's type and flags, with these edges, at the builder's position.
+///
+/// # Safety
+///
+/// The builder is positioned among the phis of a block, or before them; values and blocks are of its function.
+unsafe fn like(builder: LLVMBuilderRef, phi: Value, edges: &[(Value, Block)]) -> Value {
+    // SAFETY: by this function's promise.
+    unsafe {
+        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
+        edges.iter().for_each(|(value, from)| LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1));
+        Value(new).set_flags(phi.flags().unwrap_or(0));
+        Value(new)
     }
 }
 
@@ -109,17 +117,13 @@ pub fn redirect(from: Block, to: Block, instead: Block) {
 /// # Safety
 ///
 /// A live phi, and a value of its type that is available at the end of the new block.
-pub unsafe fn replace_incoming(builder: LLVMBuilderRef, phi: Value, old: &[Block], (value, from): (Value, Block)) {
+pub unsafe fn replace_incoming(builder: LLVMBuilderRef, phi: Value, old: &[Block], new: (Value, Block)) {
+    let others = phi.incoming().into_iter().filter(|(_, block)| !old.contains(block));
+    let edges: Vec<(Value, Block)> = others.chain([new]).collect();
     // SAFETY: by this function's promise; the phi is erased after its uses are replaced.
     unsafe {
         LLVMPositionBuilderBefore(builder, phi.0);
-        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
-        for (value, block) in phi.incoming().into_iter().filter(|(_, b)| !old.contains(b)) {
-            LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
-        }
-        LLVMAddIncoming(new, &mut { value.0 }, &mut { from.0 }, 1);
-        Value(new).set_flags(phi.flags().unwrap_or(0));
-        LLVMReplaceAllUsesWith(phi.0, new);
+        LLVMReplaceAllUsesWith(phi.0, like(builder, phi, &edges).0);
         phi.erase();
     }
 }
@@ -136,12 +140,5 @@ unsafe fn merge(builder: LLVMBuilderRef, phi: Value, from: &[Block]) -> Value {
         return value;
     }
     // SAFETY: the phi's own values and blocks, by this function's promise.
-    unsafe {
-        let new = LLVMBuildPhi(builder, phi.ty(), c"".as_ptr());
-        for (value, block) in ours {
-            LLVMAddIncoming(new, &mut { value.0 }, &mut { block.0 }, 1);
-        }
-        Value(new).set_flags(phi.flags().unwrap_or(0));
-        Value(new)
-    }
+    unsafe { like(builder, phi, &ours) }
 }

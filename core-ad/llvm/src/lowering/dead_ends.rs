@@ -42,13 +42,13 @@ pub unsafe fn decider(module: &Module<'_>, builder: LLVMBuilderRef, branch: Valu
     }
 }
 
-/// Branches of one function that have a dead end on one side, with the other side.
+/// Branches of one function that have a dead end on one side, with the successor on the other one.
 pub struct Checks(HashMap<Value, Block>);
 
 impl Checks {
     /// Finds them among branches.
     pub fn among(branches: &[Value]) -> Checks {
-        Checks(branches.iter().filter_map(|branch| Some((*branch, other_way(*branch)?))).collect())
+        Checks(branches.iter().filter_map(|branch| Some((*branch, live_successor(*branch)?))).collect())
     }
 
     /// Whether a branch is one.
@@ -59,7 +59,7 @@ impl Checks {
     /// Whether the next thing that happens behind a check is another one, whose marker serves for both.
     pub fn leads_to_another(&self, check: Value) -> bool {
         let mut next = self.0.get(&check).copied();
-        while let Some(block) = next.filter(|block| block.predecessors().len() == 1) {
+        while let Some(block) = next.filter(|block| only_predecessor(*block).is_some()) {
             let end = block.terminator();
             if self.contains(end) {
                 return true;
@@ -77,7 +77,8 @@ impl Checks {
     pub unsafe fn fails(&self, builder: LLVMBuilderRef, check: Value) -> Option<Value> {
         let mut fails = self.own(builder, check)?;
         let mut block = check.parent();
-        while let [before] = block.predecessors()[..] {
+        // A block that nothing reaches may lead to itself.
+        while let Some(before) = only_predecessor(block).filter(|before| *before != check.parent()) {
             let end = before.terminator();
             match self.own(builder, end) {
                 // SAFETY: by this function's promise; the condition of what leads here is defined here.
@@ -95,9 +96,9 @@ impl Checks {
 
     /// Whether this check itself fails.
     fn own(&self, builder: LLVMBuilderRef, check: Value) -> Option<Value> {
-        let way = self.0.get(&check)?;
+        let live = self.0.get(&check)?;
         let condition = check.operand(0);
-        let passes_first = check.parent().successors()[0] == *way;
+        let passes_first = check.parent().successors()[0] == *live;
         Some(match passes_first {
             // SAFETY: the condition of a live branch, which is defined where the builder stands.
             true => Value(unsafe { LLVMBuildNot(builder, condition.0, NONE) }),
@@ -105,17 +106,24 @@ impl Checks {
         })
     }
 
-    /// Replaces the checks, and their markers before them, by the way to the other side.
+    /// Replaces the checks, behind their markers, by branches to the successors that return.
     pub fn leave_out(&self, function: FunctionValue<'_>) {
-        self.0.iter().for_each(|(check, way)| edges::keep_one(*check, *way));
+        self.0.iter().for_each(|(check, live)| edges::keep_one(*check, *live));
         if !self.0.is_empty() {
             edges::delete_unreachable(function);
         }
     }
 }
 
-/// The side of a branch that is no dead end, where the other one is.
-fn other_way(branch: Value) -> Option<Block> {
+fn only_predecessor(block: Block) -> Option<Block> {
+    match block.predecessors()[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// The successor of a branch that is no dead end, where the other one is.
+fn live_successor(branch: Value) -> Option<Block> {
     match branch.parent().successors()[..] {
         [a, b] if branch.is(Op::LLVMBr) => match (ends(a, NEAR), ends(b, NEAR)) {
             (true, false) => Some(b),

@@ -105,6 +105,7 @@ fn exits(function: FunctionValue<'_>, places: &[Value]) -> Vec<Exit> {
     if places.is_empty() {
         return Vec::new();
     }
+    let places: HashSet<Value> = places.iter().copied().collect();
     let Some(nest) = LoopNest::of(function) else { return Vec::new() };
     let mut found = Vec::new();
     for (number, one) in (0..).zip(&nest.loops) {

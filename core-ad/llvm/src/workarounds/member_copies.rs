@@ -44,9 +44,13 @@ pub fn run(module: &Module<'_>, all: bool) {
 
 /// Behind LLVM's pipeline, where a pointer shows what it leads to once its operator is inlined: replaces copies of addresses beside something else.
 pub fn of_addresses(module: &Module<'_>) {
+    let copies: Vec<Value> = ir::all_instructions(module).into_iter().filter(|i| is_copy(*i, false)).collect();
+    if copies.is_empty() {
+        return;
+    }
     let builder = module.get_context().create_builder();
     let layouts = Layouts::of(module);
-    for copy in ir::all_instructions(module).into_iter().filter(|i| is_copy(*i, false)) {
+    for copy in copies {
         by_members(&builder, &layouts, copy, |parts| holds_addresses_beside(parts) && !is_mixed(parts));
     }
 }

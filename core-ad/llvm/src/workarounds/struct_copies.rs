@@ -12,7 +12,7 @@
 //! by 24). LLVM's pipeline makes a difference of addresses of it (`end - begin`), so pass `copy-sizes` notes it at the copy before. That there is such
 //! a structure with numbers beside something else is taken from the TBAA tags of loads and stores.
 
-use crate::analysis::member_layout::Layouts;
+use crate::analysis::member_layout::{Layouts, Part};
 use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{self, Op, Result, Value};
 use crate::workarounds::member_copies;
@@ -97,32 +97,37 @@ pub fn undo(module: &Module<'_>) {
 /// copy is not there yet, the size alone: the structure that the function handles there may be the one that has the address.
 pub fn note_sizes(module: &Module<'_>) {
     let layouts = Layouts::of(module);
-    let all = ir::all_instructions(module);
-    for copy in all.into_iter().filter_map(|i| of_unknown_length(i).or_else(|| of_reallocation(i))) {
-        let is_there = copy.call.callee().is_some_and(|name| name != "realloc");
-        let beside = if is_there { layouts.handled_beside(copy.call, copy.size) } else { None };
-        let members = beside.unwrap_or_default();
-        let known = if members.iter().all(|m| m.ty.is_some()) { members } else { Vec::new() };
-        // SAFETY: a live copy of the module, and a node of its context.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let number = |n| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
-            let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
-            let mut noted = vec![number(copy.size)];
-            noted.extend(known.iter().flat_map(|part| [number(part.offset), number(part.size), text(part.name())]));
-            let node = LLVMMDNodeInContext2(context, noted.as_mut_ptr(), noted.len());
-            LLVMSetMetadata(copy.call.0, kind(copy.call), LLVMMetadataAsValue(context, node));
+    for i in ir::all_instructions(module) {
+        if let Some(copy) = of_unknown_length(i) {
+            let members = layouts.handled_beside(i, copy.size).unwrap_or_default();
+            let are_known = members.iter().all(|m| m.ty.is_some());
+            note(i, copy.size, if are_known { &members } else { &[] });
+        } else if let Some(size) = reallocated(i) {
+            note(i, size, &[]);
         }
     }
 }
 
-/// What a call of `realloc` will copy, if that is structures.
-fn of_reallocation(call: Value) -> Option<Copy> {
+fn note(call: Value, size: u64, members: &[Part]) {
+    // SAFETY: a live call, and a node of its context.
+    unsafe {
+        let context = LLVMGetValueContext(call.0);
+        let number = |n| LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, 0));
+        let text = |text: &str| LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len());
+        let mut noted = vec![number(size)];
+        noted.extend(members.iter().flat_map(|part| [number(part.offset), number(part.size), text(part.name())]));
+        let node = LLVMMDNodeInContext2(context, noted.as_mut_ptr(), noted.len());
+        LLVMSetMetadata(call.0, kind(call), LLVMMetadataAsValue(context, node));
+    }
+}
+
+/// The size of the structures that a call of `realloc` moves, if it does.
+fn reallocated(call: Value) -> Option<u64> {
     if call.callee()? != "realloc" || call.operand(1).constant().is_some() {
         return None;
     }
     let size = divisor(call.operand(1), &mut HashSet::new());
-    (size > 8 && size <= LARGEST).then_some(Copy { call, size, alignments: [1; 2] })
+    (size > 8 && size <= LARGEST).then_some(size)
 }
 
 /// Whether it was noted that a call moves structures.

@@ -4,7 +4,7 @@ use super::build::{Edit, calls, raw};
 use super::facts::{Facts, Pad, called, is_library, normal, pad, unwind};
 use super::groups::Groups;
 use super::{handlers, regions, thrown};
-use crate::ir::{Block, Op, Value, blocks, move_body};
+use crate::ir::{Block, Op, Value, blocks, edges, move_body};
 use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
@@ -121,10 +121,10 @@ impl Frame<'_, '_> {
                 return self.lower();
             }
         }
-        self.edit.drop_unreachable(self.function);
+        edges::delete_unreachable(self.function);
         while let Some(throw) = calls(self.function).into_iter().find(|c| self.throws(*c)) {
             self.lower_throw(throw);
-            self.edit.drop_unreachable(self.function);
+            edges::delete_unreachable(self.function);
         }
         for call in calls(self.function) {
             if self.is_caught(call) && self.facts.may_throw(call) {
@@ -137,9 +137,9 @@ impl Frame<'_, '_> {
                 }
             }
         }
-        self.edit.drop_unreachable(self.function);
+        edges::delete_unreachable(self.function);
         self.lower_pads();
-        self.edit.drop_unreachable(self.function);
+        edges::delete_unreachable(self.function);
     }
 
     /// A variable for a pending exception.

@@ -311,27 +311,6 @@ impl Edit {
         }
         i.erase();
     }
-
-    /// Removes the blocks of a function that nothing goes to.
-    pub fn drop_unreachable(&self, function: FunctionValue<'_>) {
-        let all = blocks(function);
-        let mut seen = HashSet::from([all[0]]);
-        let mut open = vec![all[0]];
-        while let Some(block) = open.pop() {
-            open.extend(block.successors().into_iter().filter(|b| seen.insert(*b)));
-        }
-        let dead: Vec<Block> = all.into_iter().filter(|b| !seen.contains(b)).collect();
-        for block in &dead {
-            let targets: HashSet<Block> = block.successors().into_iter().filter(|s| seen.contains(s)).collect();
-            targets.into_iter().for_each(|t| self.move_edge(t, *block, None));
-        }
-        for block in &dead {
-            block.instructions().into_iter().rev().for_each(|i| self.erase(i));
-        }
-        for block in dead {
-            unsafe { LLVMDeleteBasicBlock(block.0) };
-        }
-    }
 }
 
 /// All calls and invokes of a function.
