@@ -60,6 +60,9 @@ pub const TAPE_DROP: &str = "ffgrad_tape_drop";
 /// Bytes that a tape holds: `size_t ffgrad_tape_bytes(void *tape)`.
 pub const TAPE_BYTES: &str = "ffgrad_tape_bytes";
 
+/// A variable of a derivative that has checks of the function's: what it calls where one fails, `void (*)(void)`; null at first.
+pub const FAILED_CHECK: &str = "ffgrad_on_failed_check";
+
 /// Makes the calling thread's arena usable after an entry point crashed; not 0 where memory was short: `int32_t ffgrad_after_crash(void)`.
 pub const AFTER_CRASH: &str = "ffgrad_after_crash";
 

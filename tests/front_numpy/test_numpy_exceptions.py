@@ -83,3 +83,42 @@ def test_a_function_that_throws_all_around_is_not_confirmed(source: Path) -> Non
     with pytest.warns(GradientWarning, match="throws an exception at values next to these"):
         gradient = enzyme(source, "entropy", "p[n] -> return").grad(p)
     assert np.allclose(gradient, -np.log(p) - 1)
+
+
+CHECKED = r"""
+#include <stdexcept>
+#include <vector>
+double histogram(const double *x, int n) {
+  std::vector<double> squares(4), sums(4);
+  for (int i = 0; i < n; i++) {
+    squares.at((int)x[i]) += x[i] * x[i];
+    sums.at((int)(x[i] / 2)) += x[i];
+  }
+  double total = 0;
+  for (int i = 0; i < 4; i++) total += squares[i] * sums[i];
+  return total;
+}
+"""
+
+
+def gradient_of_histogram(x: np.ndarray) -> np.ndarray:
+    squares, sums = np.zeros(4), np.zeros(4)
+    for value in x:
+        squares[int(value)] += value**2
+        sums[int(value / 2)] += value
+    return np.array([2 * v * sums[int(v)] + squares[int(v / 2)] for v in x])
+
+
+@pytest.mark.parametrize("verify", ["once", "off"])
+@pytest.mark.parametrize("outside", [1e9, -1e8, -3.0, 4.5])
+def test_nothing_is_written_behind_a_failed_check(tmp_path: Path, verify: str, outside: float) -> None:
+    (tmp_path / "histogram.cpp").write_text(CHECKED)
+    histogram = enzyme(tmp_path / "histogram.cpp", "histogram", "x[n] -> return", verify=verify)
+    inside = np.array([0.5, 1.5, 2.5, 3.5, 2.2])
+    assert np.allclose(histogram.grad(inside), gradient_of_histogram(inside))
+    x = np.array([0.5, outside, 2.0])
+    with pytest.raises(ForeignError, match="range_check"):
+        histogram.grad(x)
+    with pytest.raises(ForeignError, match="range_check"):
+        histogram.jvp((x,), (np.ones(3),))
+    assert np.allclose(histogram.grad(inside), gradient_of_histogram(inside))

@@ -320,10 +320,9 @@ impl<'w> Worker<'w> {
         };
         let mut writer = ResultWriter::new(self, &call, task.entry);
         call.fill_slots(task, wanted, &mut writer, slots)?;
-        let mut run = || call.run(artifact, task.entry, slots);
         let news = match watch {
-            Some(watch) => watch.over_call(&mut run)?,
-            None => run().map(|()| None)?,
+            Some(watch) => watch.over_call(&mut || call.run(artifact, task.entry, slots))?,
+            None => call.run_for_caller(artifact, task.entry, slots).map(|()| None)?,
         };
         writer.finish()?;
         Ok(news)

@@ -17,8 +17,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 unsafe extern "C" {
     fn ffgrad_guard_install();
-    fn ffgrad_guarded_call(entry: EntryPoint, arguments: *const *mut c_void, status: *mut i32) -> c_int;
+    fn ffgrad_guarded_call(
+        entry: EntryPoint,
+        arguments: *const *mut c_void,
+        status: *mut i32,
+        crashes: c_int,
+        checks: c_int,
+    ) -> c_int;
+    /// What a derivative calls where a check of the function's fails.
+    pub fn ffgrad_failed_check();
 }
+
+/// What a call gives for a failed check, in place of a signal.
+const FAILED_CHECK: c_int = 1000;
+
+/// Code of the error for a derivative that came to a failed check.
+const STOPPED: &str = "derivative-stopped";
 
 /// Code of the error for a derivative that crashed in the caller's process.
 const CRASHED: &str = "derivative-crashed";
@@ -48,9 +62,17 @@ pub fn is_off() -> bool {
     OFF.load(Ordering::Relaxed)
 }
 
-/// Whether a call of this entry point is guarded. The function itself is not: without ffgrad it would crash as well.
-pub fn guards(artifact: &Artifact, entry: Entry) -> bool {
-    entry != Entry::Primal && artifact.ranks.is_none() && artifact.teams.is_none() && !is_off()
+/// What is caught in a call.
+#[derive(Clone, Copy)]
+pub struct Guard {
+    crashes: bool,
+    checks: bool,
+}
+
+/// What is caught in calls of this entry point. Of the function itself nothing: without ffgrad it would crash as well.
+pub fn guard(artifact: &Artifact, entry: Entry) -> Guard {
+    let is_alone = entry != Entry::Primal && artifact.ranks.is_none() && artifact.teams.is_none();
+    Guard { crashes: is_alone && !is_off(), checks: is_alone && artifact.has_checks }
 }
 
 /// Makes this thread ready for guarded calls.
@@ -66,29 +88,35 @@ fn prepare() {
     });
 }
 
-/// Calls an entry point; the signal where it crashed and is guarded.
+/// Calls an entry point; what was caught, if anything.
 ///
 /// # Safety
 ///
 /// `arguments` are what the entry point takes.
-pub unsafe fn call(entry: EntryPoint, arguments: *const *mut c_void, is_guarded: bool) -> Result<i32, c_int> {
-    if !is_guarded {
+pub unsafe fn call(entry: EntryPoint, arguments: *const *mut c_void, guard: Guard) -> Result<i32, c_int> {
+    let Guard { crashes, checks } = guard;
+    if !crashes && !checks {
         // SAFETY: by contract.
         return Ok(unsafe { entry(arguments) });
     }
-    prepare();
+    if crashes {
+        prepare();
+    }
     let mut status = 0;
     // SAFETY: by contract; the jump ends in the function called here.
-    match unsafe { ffgrad_guarded_call(entry, arguments, &raw mut status) } {
+    match unsafe { ffgrad_guarded_call(entry, arguments, &raw mut status, crashes.into(), checks.into()) } {
         0 => Ok(status),
-        signal => Err(signal),
+        caught => Err(caught),
     }
 }
 
-/// The error for a derivative that crashed, whose memory is then given back.
+/// The error for a derivative that crashed or came to a failed check, whose memory is then given back.
 pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
     // SAFETY: the entry point will not go on.
     let was_short = artifact.after_crash.is_some_and(|settle| unsafe { settle() } != 0);
+    if signal == FAILED_CHECK {
+        return stopped(function);
+    }
     if was_short {
         let headline = format!("the derivative of `{function}` needs more memory than there is");
         return Error::Memory(Box::new(Diagnosis::new(OUT_OF_MEMORY, function, headline).advise(
@@ -102,6 +130,20 @@ pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
     Error::Differentiation(Box::new(Diagnosis::new(CRASHED, function, headline).advise(
         "The call took a path that no verified call has taken. Memory of this process may be damaged: save what matters and start it again.",
     )))
+}
+
+/// The error for a failed check that the function itself passes; where it does not, its own exception or end is the answer.
+fn stopped(function: &str) -> Error {
+    let headline =
+        format!("the derivative of `{function}` stops at a check of its arguments or results that the function passes");
+    Error::Differentiation(Box::new(Diagnosis::new(STOPPED, function, headline).advise(
+        "Rounding decides it: optimised code rounds sums and products in another order. Leave some room in the test.",
+    )))
+}
+
+/// Whether a derivative came to a failed check.
+pub fn is_stop(error: &Error) -> bool {
+    matches!(error, Error::Differentiation(diagnosis) if diagnosis.code == STOPPED)
 }
 
 /// What `runtime/checkpoint.c` prints before it stops a loop for that reason.
@@ -192,7 +234,7 @@ mod tests {
     fn guarded(entry: EntryPoint) -> Result<i32, c_int> {
         let null: *mut c_void = ptr::null_mut();
         // SAFETY: what these functions take.
-        unsafe { call(entry, &raw const null, true) }
+        unsafe { call(entry, &raw const null, Guard { crashes: true, checks: false }) }
     }
 
     #[test]

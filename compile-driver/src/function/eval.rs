@@ -105,10 +105,9 @@ impl Function {
         let mut slots: Vec<*mut c_void> = Vec::with_capacity(4 * self.opened.manifest.plan.args.len() + 1);
         let mut writer = ResultWriter::new(&mut results, &call, task.entry);
         call.fill_slots(task, wanted, &mut writer, &mut slots)?;
-        let mut run = || call.run(&artifact, task.entry, &mut slots);
         let news = match &watch {
-            Some(watch) => watch.over(run)?,
-            None => run().map(|()| None)?,
+            Some(watch) => watch.over(|| call.run(&artifact, task.entry, &mut slots))?,
+            None => call.run_for_caller(&artifact, task.entry, &mut slots).map(|()| None)?,
         };
         writer.finish()?;
         let differentiates = task.entry != Entry::Primal;

@@ -97,11 +97,11 @@ impl Function {
         let mut slots = tape.slots.clone();
         let watch = self.watch(&tape.artifact, Entry::Augmented, wanted, &tape.resolved, checks);
         let (artifact, handle) = (&tape.artifact, &mut tape.handle);
-        let mut run = || call.run_with(artifact, Entry::Augmented, &mut slots, Some(handle));
+        let mut run = |slots: &mut Vec<_>| call.run_with(artifact, Entry::Augmented, slots, Some(handle));
         match &watch {
-            None => run()?,
+            None => call.ask_function(artifact, Entry::Augmented, &mut slots, run)?,
             Some(watch) => {
-                if let Some(new) = watch.over(run)?
+                if let Some(new) = watch.over(|| run(&mut slots))?
                     && watch.verify(new, inputs, &tape.resolved)?
                 {
                     return self.primal_taped(inputs, mask, results);

@@ -5,7 +5,7 @@
 //! call's own inputs, as where a size is new: it passes and its path is remembered, here and in processes to come; or another
 //! pipeline takes its place and the call is repeated; or there is a warning with numbers, or a refusal.
 //!
-//! A derivative that crashes on a new path is verified in the same way, and so replaced or refused; and so is one that gives a NaN for finite
+//! A derivative that crashes on a new path, or stops where a check of the function's fails, is verified in the same way, and so replaced or refused; and so is one that gives a NaN for finite
 //! arguments, whatever decides the path ([`not_a_number`]).
 //!
 //! So are the first calls on a known path with an edge that a single value takes (`x == 0`), and further ones ever less often.
@@ -127,7 +127,7 @@ impl Watch<'_> {
         map.clear();
         let started = Instant::now();
         let crash = match call() {
-            Err(error) if crash_guard::is_crash(&error) => Some(error),
+            Err(error) if crash_guard::is_crash(&error) || crash_guard::is_stop(&error) => Some(error),
             outcome => {
                 outcome?;
                 None
@@ -147,7 +147,8 @@ impl Watch<'_> {
     ///
     /// # Errors
     ///
-    /// A differentiation error where no pipeline gives a gradient that passes; the crash, where the call crashed and the check does not.
+    /// A differentiation error where no pipeline gives a gradient that passes; the crash, where the call crashed and the check does not; where the call
+    /// stopped at a failed check, how the function ends.
     pub fn verify(&self, new: NewPath, inputs: &[Input<'_>], resolved: &Resolved) -> Result<bool> {
         let reason = match (&new.crash, new.is_known) {
             (Some(_), _) => Reason::Crash(&new.path),
@@ -157,7 +158,8 @@ impl Watch<'_> {
         let outcome = self.verify_because(&reason, inputs, resolved);
         match new.crash {
             // The prover may have less stack than the caller, so that the function itself crashes there.
-            Some(crash) if matches!(outcome, Ok(false) | Err(Error::Foreign(_))) => Err(crash),
+            Some(crash) if matches!(outcome, Ok(false)) => Err(crash),
+            Some(crash) if matches!(outcome, Err(Error::Foreign(_))) && !crash_guard::is_stop(&crash) => Err(crash),
             _ => outcome,
         }
     }

@@ -1,18 +1,21 @@
 //! A shared object with entry points, checked and loaded.
 
 use crate::cache::{Cache, layout};
+use crate::call::crash_guard::ffgrad_failed_check;
 use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
 use crate::load::solver_notes::Notes;
 use core_ad::manifest::ArtifactRecord;
 use core_ad::protocol::{
-    ACCESS, AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE,
+    ACCESS, AFTER_CRASH, CHECKPOINT_REPORT, Entry, FAILED_CHECK, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP,
+    UNSOLVED_NOTE,
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::c_void;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// `int32_t entry(void *const *args)`.
 pub type EntryPoint = unsafe extern "C" fn(*const *mut c_void) -> i32;
@@ -84,6 +87,17 @@ impl AccessNote {
     }
 }
 
+/// Tells an artifact what to call where a check of the function's fails; whether it has any.
+fn connect_checks(library: &Library) -> bool {
+    // SAFETY: a variable of this type in every artifact that has it.
+    let Ok(place) = (unsafe { library.get::<*mut *const c_void>(FAILED_CHECK) }) else { return false };
+    // SAFETY: a word of the artifact, which all of its loads set to the same address.
+    unsafe {
+        AtomicPtr::from_ptr((*place).cast()).store((ffgrad_failed_check as *const c_void).cast_mut(), Ordering::Release)
+    };
+    true
+}
+
 /// A loaded artifact. Its code stays mapped as long as this value lives.
 pub struct Artifact {
     /// Its manifest.
@@ -107,6 +121,8 @@ pub struct Artifact {
     pub paths: Option<PathMap>,
     /// Its derivatives may need a large stack.
     pub wants_large_stack: bool,
+    /// Its derivatives stop where a check of the function's fails.
+    pub has_checks: bool,
     /// Makes the thread's arena usable again after a crash; not 0 where memory was short.
     pub after_crash: Option<unsafe extern "C" fn() -> i32>,
     /// Where it reports solvers that have not solved; none where it has no implicit derivatives.
@@ -172,6 +188,7 @@ impl Artifact {
         let paths = find.ok().map(|find| PathMap { find: *find });
         // SAFETY: of the symbol only its presence counts.
         let wants_large_stack = unsafe { library.get::<*const u8>(LARGE_STACK) }.is_ok();
+        let has_checks = connect_checks(&library);
         // SAFETY: the symbol has this type in every artifact.
         let after_crash = unsafe { library.get(AFTER_CRASH) }.ok().map(|f| *f);
         // SAFETY: the symbol has this type in every artifact.
@@ -196,6 +213,7 @@ impl Artifact {
             tapes,
             paths,
             wants_large_stack,
+            has_checks,
             after_crash,
             unsolved,
             checkpoint_report,

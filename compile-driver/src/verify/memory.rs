@@ -1,5 +1,6 @@
 //! Runs entry points on private copies of the arguments, and detects writes to inputs.
 
+use crate::call::crash_guard::is_stop;
 use crate::call::unsolved::is_unsolved;
 use crate::error::{Error, Result};
 use crate::verify::sample::{Numbers, Point, numbers, words};
@@ -14,14 +15,21 @@ use std::time::{Duration, Instant};
 impl Probe<'_> {
     /// The function's results. Where it throws at values that are not the caller's they are not-a-number: it has no value there.
     pub(super) fn primal(&self, given: &Point) -> Result<Numbers> {
+        Ok(self.value_unless_thrown(given)?.unwrap_or_else(|| {
+            let mut nowhere = self.filled(&vec![Vec::new(); given.len()]);
+            self.fill_with_nan(&mut nowhere);
+            self.results(&nowhere)
+        }))
+    }
+
+    /// The function's results; none where it throws at values that are not the caller's.
+    pub(super) fn value_unless_thrown(&self, given: &Point) -> Result<Option<Numbers>> {
         match self.value(given) {
             Err(error) if self.may_be_left_out(&error) => {
                 self.has_thrown.set(true);
-                let mut nowhere = self.filled(&vec![Vec::new(); given.len()]);
-                self.fill_with_nan(&mut nowhere);
-                Ok(self.results(&nowhere))
+                Ok(None)
             }
-            outcome => outcome,
+            outcome => outcome.map(Some),
         }
     }
 
@@ -93,7 +101,8 @@ impl Probe<'_> {
     pub(super) fn is_spoilt(&self, outcome: Result<()>, point: &Point, shadows: &mut Point) -> Result<bool> {
         let Err(error) = outcome else { return Ok(false) };
         let is_silent = is_unsolved(&error) && !self.tells_unsolved.get();
-        let is_left_out = is_silent || self.may_be_left_out(&error) && self.value(point).is_err();
+        let is_stopped = is_stop(&error) && self.place.get() != Place::Given;
+        let is_left_out = is_silent || is_stopped || self.may_be_left_out(&error) && self.value(point).is_err();
         if !is_left_out {
             self.enter_derivative();
             return Err(error);

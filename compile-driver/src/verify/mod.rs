@@ -326,8 +326,8 @@ impl<'a> Probe<'a> {
     /// A sample at other values. The function goes first: what it does not survive is not the derivative's fault.
     fn sample_elsewhere(&mut self, point: &Point) -> Result<Sample> {
         self.at(Place::Other, |probe| {
-            if stage::is_watched() {
-                probe.primal(point)?;
+            if stage::is_watched() && probe.value_unless_thrown(point)?.is_none() {
+                return Ok(Sample::of(f64::NAN, f64::NAN, f64::NAN));
             }
             probe.sample(point)
         })

@@ -13,9 +13,12 @@ pub const PATH: &str = "ffgrad.path";
 /// The same for a choice between two numbers.
 pub const CHOICE: &str = "ffgrad.choice";
 
+/// The same for a branch to code that does not return, which is left out: edge 1 leads there.
+pub const CHECK: &str = "ffgrad.check";
+
 /// Whether a function is one of the markers of this file.
 pub fn is_one(name: &str) -> bool {
-    [PATH, CHOICE, FLAG, TRIP].contains(&name)
+    [PATH, CHOICE, CHECK, FLAG, TRIP].contains(&name)
 }
 
 /// The function of the name [`PATH`].
@@ -26,6 +29,11 @@ pub fn path_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
 /// The function of the name [`CHOICE`].
 pub fn choice_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     counter(module, CHOICE)
+}
+
+/// The function of the name [`CHECK`].
+pub fn check_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    counter(module, CHECK)
 }
 
 /// Name of the function `(number, 0, holds)`: whether something holds in some iteration, of which one is enough to make a path new.

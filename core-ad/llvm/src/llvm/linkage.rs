@@ -5,7 +5,8 @@
 
 use crate::ir::Result;
 use core_ad::protocol::{
-    ACCESS, AFTER_CRASH, CHECKPOINT_REPORT, Entry, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP, UNSOLVED_NOTE,
+    ACCESS, AFTER_CRASH, CHECKPOINT_REPORT, Entry, FAILED_CHECK, LARGE_STACK, PATH_MAP, TAPE_BYTES, TAPE_DROP,
+    UNSOLVED_NOTE,
 };
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AsTypeRef;
@@ -22,7 +23,7 @@ fn is_reserved(name: &str) -> bool {
 
 /// Makes everything but the entry points internal.
 pub fn keep_only(module: &Module<'_>, entries: &[Entry]) {
-    let ours = [ACCESS, PATH_MAP, LARGE_STACK, AFTER_CRASH, CHECKPOINT_REPORT, UNSOLVED_NOTE];
+    let ours = [ACCESS, PATH_MAP, LARGE_STACK, AFTER_CRASH, CHECKPOINT_REPORT, UNSOLVED_NOTE, FAILED_CHECK];
     let mut kept: Vec<&str> = entries.iter().map(|e| e.symbol()).chain(ours).collect();
     if entries.contains(&Entry::Reverse) {
         kept.extend([TAPE_DROP, TAPE_BYTES]);

@@ -1,8 +1,9 @@
 //! Leaves code that does not return (`exit`, `abort`, a failed `assert`) out of a derivative, but for what leads there.
 //!
-//! Enzyme gives such code no derivative. A branch to it that values decide is replaced by its marker of the path ([`Checks`]): the derivative goes on
-//! where the function would have stopped; the driver sees a new path, asks the function, and gives the caller its end in place of a gradient. Libraries
-//! that check their arguments have as many such branches as others, and Enzyme's time grows with the number of both.
+//! Enzyme gives such code no derivative. A branch to it that values decide is replaced by its marker of the path ([`Checks`]); the driver asks the
+//! function where a derivative has stopped, and gives the caller its end in place of a gradient. Libraries
+//! that check their arguments have as many such branches as others, and Enzyme's time grows with the number of both. After Enzyme the marker stops the
+//! derivative where the check fails ([`failed_checks`](super::failed_checks)).
 //!
 //! Where such a branch stays (a switch, a loop's exit that sizes decide), LLVM takes what leads there as never taken: inside Enzyme the branch becomes a call
 //! of `llvm.assume`, and all that is computed from its condition follows it, a marker of the path too:
@@ -56,10 +57,11 @@ impl Checks {
         self.0.contains_key(&branch)
     }
 
-    /// Whether the next thing that happens behind a check is another one, whose marker serves for both.
+    /// Whether the next thing that happens behind a check is another one, whose marker serves for both. What is written behind the first means
+    /// that it has passed.
     pub fn leads_to_another(&self, check: Value) -> bool {
         let mut next = self.0.get(&check).copied();
-        while let Some(block) = next.filter(|block| only_predecessor(*block).is_some()) {
+        while let Some(block) = next.filter(|block| only_predecessor(*block).is_some() && !writes(*block)) {
             let end = block.terminator();
             if self.contains(end) {
                 return true;
@@ -78,7 +80,7 @@ impl Checks {
         let mut fails = self.own(builder, check)?;
         let mut block = check.parent();
         // A block that nothing reaches may lead to itself.
-        while let Some(before) = only_predecessor(block).filter(|before| *before != check.parent()) {
+        while let Some(before) = only_predecessor(block).filter(|before| *before != check.parent() && !writes(block)) {
             let end = before.terminator();
             match self.own(builder, end) {
                 // SAFETY: by this function's promise; the condition of what leads here is defined here.
@@ -113,6 +115,17 @@ impl Checks {
             edges::delete_unreachable(function);
         }
     }
+}
+
+/// Whether a block may write to memory, but for markers.
+fn writes(block: Block) -> bool {
+    block.instructions().into_iter().any(|i| match i.op() {
+        Some(Op::LLVMCall) => i.callee().is_none_or(|name| {
+            !path_markers::is_one(&name) && (!name.starts_with("llvm.") || name.starts_with("llvm.mem"))
+        }),
+        Some(Op::LLVMStore | Op::LLVMAtomicRMW | Op::LLVMAtomicCmpXchg | Op::LLVMInvoke) => true,
+        _ => false,
+    })
 }
 
 fn only_predecessor(block: Block) -> Option<Block> {
@@ -176,7 +189,7 @@ pub fn drop_assumptions(module: &Module<'_>) {
     for function in ir::functions(module) {
         let all: Vec<Value> = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).collect();
         let calls = |i: &Value, name: &str| i.callee().is_some_and(|callee| callee == name);
-        if !all.iter().any(|i| calls(i, path_markers::PATH)) {
+        if !all.iter().any(|i| calls(i, path_markers::PATH) || calls(i, path_markers::CHECK)) {
             continue;
         }
         // Bundles say something of pointers.

@@ -14,6 +14,7 @@ pub mod derived_types;
 pub mod descriptors;
 pub mod equality_tests;
 pub mod exceptions;
+pub mod failed_checks;
 pub mod fortran_runtime;
 pub mod guards;
 pub mod indirect_calls;

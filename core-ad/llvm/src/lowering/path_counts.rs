@@ -10,10 +10,13 @@
 //! A choice between two numbers by an equality test is counted without its neighbours, in registers that are added to the map where the function
 //! returns: such loops can still be vectorised. So are roots of zero, of which only those are counted.
 //!
+//! A check that fails is the end of the derivative ([`failed_checks`](super::failed_checks)).
+//!
 //! Flags stand behind these counters, 1 where something was so at least once; the last of all is that of edges that a single value takes. For a loop that values end there is a flag for each
 //! power of two that its iterations come to.
 
 use crate::ir::{self, Op, Result, Value, path_markers};
+use crate::lowering::failed_checks::FailedChecks;
 use core_ad::protocol::PATH_MAP;
 use inkwell::attributes::Attribute;
 use inkwell::module::Module;
@@ -55,17 +58,18 @@ const NONE: *const std::ffi::c_char = c"".as_ptr();
 /// None but LLVM's.
 pub fn lower(module: &Module<'_>) -> Result<()> {
     let all: Vec<Marker> = ir::functions(module).into_iter().flat_map(found).collect();
-    let counted = all.iter().filter(|marker| matches!(marker.kind, Kind::Pair | Kind::Choice));
+    let counted = all.iter().filter(|marker| matches!(marker.kind, Kind::Pair | Kind::Choice | Kind::Check));
     let Some(edges) = counted.map(|marker| marker.first + marker.edges).max().or((!all.is_empty()).then_some(1)) else {
         return Ok(());
     };
     let map = Map::new(module, edges);
+    let stops = all.iter().any(|marker| marker.kind == Kind::Check).then(|| FailedChecks::of(module));
     let mut functions: Vec<LLVMValueRef> = all.iter().map(|marker| marker.function).collect();
     functions.dedup();
     let step = (all.len() > MANY).then(|| map.step());
     for function in functions {
         let markers: Vec<&Marker> = all.iter().filter(|marker| marker.function == function).collect();
-        map.count_in(function, &markers, step);
+        map.count_in(function, &markers, step, stops.as_ref());
     }
     map.export();
     Ok(())
@@ -84,6 +88,7 @@ struct Marker {
 enum Kind {
     Pair,
     Choice,
+    Check,
     Flag,
     Trip,
 }
@@ -93,6 +98,7 @@ fn found(function: FunctionValue<'_>) -> Vec<Marker> {
         let kind = match call.callee()?.as_str() {
             path_markers::PATH => Kind::Pair,
             path_markers::CHOICE => Kind::Choice,
+            path_markers::CHECK => Kind::Check,
             path_markers::FLAG => Kind::Flag,
             path_markers::TRIP => Kind::Trip,
             _ => return None,
@@ -189,7 +195,13 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
     }
 
     /// Replaces the markers of one function, by calls of `step` where there is one.
-    fn count_in(&self, function: LLVMValueRef, markers: &[&Marker], step: Option<LLVMValueRef>) {
+    fn count_in(
+        &self,
+        function: LLVMValueRef,
+        markers: &[&Marker],
+        step: Option<LLVMValueRef>,
+        stops: Option<&FailedChecks>,
+    ) {
         // SAFETY: a live function with a body; the values built in its first block dominate all others.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(self.module.as_mut_ptr()));
@@ -208,6 +220,12 @@ impl<'m, 'ctx> Map<'m, 'ctx> {
                         choices.push((marker.first, self.count_choice(builder, start, taken, marker.edges == 1)));
                     }
                     Kind::Pair => self.count_edge(builder, (map, last, step), marker.first, taken),
+                    Kind::Check => {
+                        self.count_edge(builder, (map, last, step), marker.first, taken);
+                        if let Some(stops) = stops {
+                            stops.at(builder, taken);
+                        }
+                    }
                     Kind::Flag => {
                         let flag = *flags.entry(marker.first).or_insert_with(|| self.variable_at(start));
                         self.raise(builder, flag, taken);

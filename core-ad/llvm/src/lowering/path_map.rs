@@ -206,6 +206,7 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64, checks: &Checks) -> u
         let word = LLVMInt32TypeInContext(context);
         let builder = LLVMCreateBuilderInContext(context);
         LLVMPositionBuilderBefore(builder, place.0);
+        let check = if place.is(Op::LLVMBr) { checks.fails(builder, place) } else { None };
         let edge = match place.op() {
             Some(Op::LLVMSwitch) => {
                 let edges = LLVMGetNumSuccessors(place.0).min(MOST_CASES);
@@ -216,8 +217,7 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64, checks: &Checks) -> u
                 place.called().map(|callee| (u64::from(MOST_CASES), function_number(builder, callee, context)))
             }
             Some(Op::LLVMBr) => {
-                let taken = checks.fails(builder, place);
-                let taken = taken.unwrap_or_else(|| dead_ends::decider(module, builder, place)).0;
+                let taken = check.unwrap_or_else(|| dead_ends::decider(module, builder, place)).0;
                 Some((2, LLVMBuildZExt(builder, taken, word, NONE)))
             }
             Some(Op::LLVMSelect) => Some((2, LLVMBuildZExt(builder, place.operand(0).0, word, NONE))),
@@ -225,8 +225,11 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64, checks: &Checks) -> u
         };
         if let Some((edges, taken)) = edge {
             let is_number = place.is(Op::LLVMSelect) && place.holds_floats();
-            let marker =
-                if is_number { path_markers::choice_marker(module) } else { path_markers::path_marker(module) };
+            let marker = match check {
+                Some(_) => path_markers::check_marker(module),
+                None if is_number => path_markers::choice_marker(module),
+                None => path_markers::path_marker(module),
+            };
             call_marker(builder, marker, [LLVMConstInt(word, first, 0), LLVMConstInt(word, edges, 0), taken]);
         }
         LLVMDisposeBuilder(builder);

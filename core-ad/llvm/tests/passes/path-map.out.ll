@@ -81,7 +81,7 @@ define double @checked(double %v, i32 %kind) {
   %odd = icmp ne i32 %kind, 0
   %both = and i1 %negative, %odd
   %1 = zext i1 %both to i32
-  call void @ffgrad.path(i32 13, i32 2, i32 %1)
+  call void @ffgrad.check(i32 13, i32 2, i32 %1)
   br label %go
 
 go:                                               ; preds = %0
@@ -101,7 +101,7 @@ more:                                             ; preds = %0
   %1 = xor i1 %small, true
   %2 = select i1 %negative, i1 true, i1 %1
   %3 = zext i1 %2 to i32
-  call void @ffgrad.path(i32 15, i32 2, i32 %3)
+  call void @ffgrad.check(i32 15, i32 2, i32 %3)
   br label %go
 
 go:                                               ; preds = %more
@@ -238,6 +238,9 @@ declare void @ffgrad.path(i32, i32, i32) #5
 
 ; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @ffgrad.choice(i32, i32, i32) #5
+
+; Function Attrs: nofree noinline nomerge nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.check(i32, i32, i32) #5
 
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.hidden.i32(i32) #6
