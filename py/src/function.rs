@@ -8,6 +8,7 @@ use compile_driver::cache;
 use compile_driver::call::launch::Chooser;
 use compile_driver::function::gpu::Elements;
 use compile_driver::gpu::driver::Target;
+use compile_driver::gpu::memory::Fill;
 use compile_driver::{Error, Input, Mode, Options, Spec, View};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;
@@ -114,6 +115,14 @@ impl Function {
             let elements = batch.as_ref().map(|(count, distances)| Elements { count: *count, distances });
             self.inner.launch_on_gpu(entry, mask, target, &shapes, &mut slots, elements)
         })?;
+        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
+    }
+
+    /// Fills blocks of a GPU's memory in the order of a stream: address, where to copy from (0: zeros), bytes.
+    fn fill(&self, py: Python<'_>, device: i32, stream: u64, blocks: Vec<(u64, u64, usize)>) -> PyResult<()> {
+        let blocks: Vec<Fill> = blocks.into_iter().map(|(to, from, bytes)| Fill { to, from, bytes }).collect();
+        // SAFETY: blocks that the caller has just allocated, and what it copies.
+        let outcome = detached(py, || unsafe { self.inner.fill_on_gpu(device, stream, &blocks) })?;
         outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
     }
 

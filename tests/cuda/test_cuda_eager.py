@@ -265,7 +265,7 @@ def test_a_cotangent_that_is_not_plain_goes_through_the_operators() -> None:
 def test_tensors_are_known_to_be_plain_also_where_the_first_one_was_asked_for_in_inference_mode() -> None:
     """What is remembered does not depend on where it was learnt."""
     x = torch.ones(2)
-    cuda_eager._plain_keys.cache_clear()
+    cuda_eager._PLAIN.clear()
     with torch.inference_mode():
         assert cuda_eager.is_plain([x, torch.ones(2)])
     assert cuda_eager.is_plain([x, torch.nn.Parameter(x)])

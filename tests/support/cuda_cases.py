@@ -82,6 +82,14 @@ class StandIn:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.native, name)
 
+    def fill(self, device: int, stream: int, blocks: list[tuple[int, int, int]]) -> None:
+        """Fill blocks: with a copy, or zeros."""
+        for to, origin, count in blocks:
+            if origin:
+                ctypes.memmove(to, origin, count)
+            else:
+                ctypes.memset(to, 0, count)
+
     def launch(
         self,
         entry: str,

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::gpu::driver::{self, GridBatch, Target};
 use crate::gpu::errors::{self, Kernel};
+use crate::gpu::memory::{self, Fill};
 use crate::gpu::ptx::{Ptx, PtxRequest};
 use crate::options::{Bounds, Spec};
 use core_ad::diagnostics::Diagnosis;
@@ -64,6 +65,21 @@ impl Function {
             .map_err(|e| Kernel::of(&self.opened.spec, &self.opened.manifest).locate(e))?;
         let (entries, arch) = (entries.to_vec(), arch.to_owned());
         Ok(PtxRequest { entries, mask, arch, shared, batched, pipeline: Pipeline::O1 })
+    }
+
+    /// Fills blocks of a GPU's memory in the order of a stream, for a launch that follows.
+    ///
+    /// # Errors
+    ///
+    /// Device errors with the kernel's line and the driver's words.
+    ///
+    /// # Safety
+    ///
+    /// As [`memory::fill`].
+    pub unsafe fn fill_on_gpu(&self, device: i32, stream: u64, blocks: &[Fill]) -> Result<()> {
+        let kernel = Kernel::of(&self.opened.spec, &self.opened.manifest);
+        // SAFETY: by contract.
+        unsafe { memory::fill(kernel, device, stream, blocks) }
     }
 
     /// Puts an entry point of a kernel on a stream of a GPU, and returns how many bytes of the pool it asked for; waits where it asks

@@ -18,6 +18,43 @@ const ALLOCATE: &str = "allocate memory on the GPU";
 const COPY: &str = "copy memory of the GPU";
 const ORDER: &str = "order two streams";
 
+/// What a framework's block is to hold before a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    /// Its address on the device.
+    pub to: u64,
+    /// Where as many bytes are copied from, on the same device; 0 for zeros.
+    pub from: u64,
+    /// How many bytes.
+    pub bytes: usize,
+}
+
+/// Fills blocks in the order of a stream. A framework's own operators take several times as long on the host.
+///
+/// # Errors
+///
+/// Device errors.
+///
+/// # Safety
+///
+/// The blocks are on the device, of these sizes, and live until the stream has come so far.
+pub unsafe fn fill(kernel: Kernel<'_>, device: i32, stream: u64, blocks: &[Fill]) -> Result<()> {
+    let gpu = driver::open(kernel, device)?;
+    let _entered = gpu.enter(kernel)?;
+    let stream = stream as sys::CUstream;
+    for block in blocks.iter().filter(|block| block.bytes > 0) {
+        // SAFETY: promised by the caller.
+        let done = unsafe {
+            match block.from {
+                0 => sys::cuMemsetD8Async(block.to, 0, block.bytes, stream),
+                from => sys::cuMemcpyDtoDAsync_v2(block.to, from, block.bytes, stream),
+            }
+        };
+        done.result().map_err(|e| refused(kernel, COPY, e))?;
+    }
+    Ok(())
+}
+
 impl Memory {
     /// Takes so many bytes on a device; they hold anything.
     ///

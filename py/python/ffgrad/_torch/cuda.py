@@ -211,37 +211,36 @@ class Call:
         pool_bytes: int,
     ) -> tuple[dict[tuple[int, int], Any], int | None]:
         """Launch with a pool of so many bytes; return the tensors, and what was asked for."""
+        fills: list[tuple[int, int, int]] = []
         try:
-            memory = {place.key: self._memory(place, values.get(place.key)) for place in places}
+            memory = {place.key: self._memory(place, values.get(place.key), fills) for place in places}
             pool = torch.empty(pool_bytes, dtype=torch.uint8, device=self.device) if pool_bytes else None
         except torch.cuda.OutOfMemoryError as error:
             raise self.kernel.too_large(entry, self.layout.bytes(places), pool_bytes) from error
         addresses = [x.data_ptr() if isinstance(x, torch.Tensor) else x for x in memory.values()]
         distances = (self.layout.count, [self._distance(x) for x in memory.values()]) if self.lead else None
-        target = (
-            self.device.index or 0,
-            _stream(self.device),
-            pool.data_ptr() if pool is not None else 0,
-            pool_bytes,
-        )
+        device, stream = self.device.index or 0, _stream(self.device)
+        target = (device, stream, pool.data_ptr() if pool is not None else 0, pool_bytes)
         try:
+            self.kernel.native.fill(device, stream, fills)
             return memory, self.kernel.native.launch(entry, mask, target, self.layout.cores, addresses, distances)
         except RuntimeError as error:
             raise self.kernel.fault(error) or error from None
 
-    def _memory(self, place: Place, given: torch.Tensor | None) -> Any:
-        """Return a slot's tensor, or its number."""
+    def _memory(self, place: Place, given: torch.Tensor | None, fills: list[tuple[int, int, int]]) -> Any:
+        """Return a slot's tensor, or its number; note what is to be filled before the launch: address, source, bytes."""
         if place.kind == "size":
             return 0
         if place.kind == "number":
             return self.number(place.key[0], self.inputs[place.position])
-        if given is None or place.kind == "sum":
-            # Memory of its own for each: users may resize a result, or change it in place.
-            return torch.zeros(place.zeros, dtype=place.dtype, device=self.device)
-        if place.kind == "given":
+        if given is not None and place.kind == "given":
             return self._readable(given) if self.lead else given.contiguous()
-        whole = given if given.shape == place.zeros else given.expand(place.zeros)
-        return whole.clone(memory_format=torch.contiguous_format)
+        if given is not None and place.kind != "sum" and not (given.shape == place.zeros and given.is_contiguous()):
+            return given.expand(place.zeros).clone(memory_format=torch.contiguous_format)
+        # Memory of its own for each: users may resize a result, or change it in place.
+        own = torch.empty(place.zeros, dtype=place.dtype, device=self.device)
+        fills.append((own.data_ptr(), 0 if given is None or place.kind == "sum" else given.data_ptr(), own.nbytes))
+        return own
 
     def _readable(self, x: torch.Tensor) -> torch.Tensor:
         """Return the tensor, contiguous, its leading dimensions all of full size or all 1."""

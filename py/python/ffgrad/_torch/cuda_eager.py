@@ -24,14 +24,19 @@ Tensors = Sequence[torch.Tensor]
 _TYPES = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
-@functools.cache
-def _plain_keys(device: torch.device) -> frozenset[int]:
-    """Return the dispatch keys of tensors that are nothing but their elements: not mapped, not sparse, not lazily negated."""
-    made = []
+# Dispatch keys of tensors that are nothing but their elements: not mapped, not sparse, not lazily negated. By device, as they are met.
+_PLAIN: set[int] = set()
+
+
+def _has_plain_keys(x: torch.Tensor) -> bool:
+    """Whether a tensor has the keys of a new one on its device; remembers them."""
+    keys = _C._dispatch_keys(x).raw_repr()
     for inference in (False, True):
         with torch.inference_mode(inference):
-            made.append(torch.empty(0, device=device))
-    return frozenset(_C._dispatch_keys(x).raw_repr() for x in made)
+            if _C._dispatch_keys(torch.empty(0, device=x.device)).raw_repr() == keys:
+                _PLAIN.add(keys)
+                return True
+    return False
 
 
 def is_plain(tensors: Tensors) -> bool:
@@ -44,7 +49,9 @@ def is_plain(tensors: Tensors) -> bool:
         or _C._autograd._profiler_enabled()
     ):
         return False
-    return all([type(x) in _TYPES and _C._dispatch_keys(x).raw_repr() in _plain_keys(x.device) for x in tensors])
+    return all(
+        [type(x) in _TYPES and (_C._dispatch_keys(x).raw_repr() in _PLAIN or _has_plain_keys(x)) for x in tensors]
+    )
 
 
 @functools.lru_cache(maxsize=256)
