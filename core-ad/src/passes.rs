@@ -335,7 +335,7 @@ pub const PASSES: [PassInfo; 78] = [
     PassInfo {
         name: "integer-arithmetic",
         file: "workarounds/integer_arithmetic.rs",
-        why: "Enzyme refuses sums of integers that come from constants through memory, which may be bits of numbers, and compare-and-exchange; says that they are integers, and exchanges in a function",
+        why: "Enzyme refuses sums of integers that come from constants through memory, which may be bits of numbers, words with bit-fields, and compare-and-exchange; says that they are integers, and exchanges in a function",
         test: "cases/fortran/status_sums.f90",
         ..WORKAROUND
     },

@@ -138,6 +138,14 @@ def aligned_buffer(x: Array) -> Array:
     return sum(x[i] ** 3 / (1 + i) for i in places)
 
 
+def flagged_ring(points: Array) -> Array:
+    total = 0.0
+    for i, (here, there) in enumerate(zip(points, np.roll(points, -1, axis=0), strict=True)):
+        weight = 0.5 if np.real(here[0]) > np.real(there[0]) else 1.0
+        total = total + weight * (here[0] * there[1] - there[0] * here[1]) * (1 + 0.1 * i)
+    return total / 2
+
+
 def grown_lists(x: Array) -> Array:
     heap: list[int] = []
     rank = [(5 * i + 3) % 7 for i in range(len(x))]

@@ -11,6 +11,9 @@
 //! Nobody adds to the bits of a number but code that takes it apart (`frexp`, tables of exponents), where a cast between the two shows, or memory that
 //! is read as both. A sum, difference or product that is computed from, and goes into, values without such a cast is an integer.
 //!
+//! A bit-field is read and written together with its neighbours, and clang says nothing of the type of such memory: what it loads for one is an
+//! integer (`node.flag = true` is an `or` of the word that it is in).
+//!
 //! So is what is counted up by compare and exchange: the owners of an object, in `std::weak_ptr::lock`. Sums of numbers that threads share have a cast
 //! between the two, and a floating-point addition. Enzyme has no derivative of that instruction, so an inactive function does it.
 
@@ -32,10 +35,18 @@ pub fn run(module: &Module<'_>) {
                 mark(*i);
             }
         }
+        all.iter().filter(|i| holds_bit_field(**i)).copied().for_each(mark);
         for i in all.iter().filter(|i| i.is(Op::LLVMAtomicCmpXchg) && counts(**i)) {
             exchange(module, *i);
         }
     }
+}
+
+/// Whether it is a word that clang loads for a bit-field: it has this name then, which no variable can have.
+fn holds_bit_field(i: Value) -> bool {
+    // SAFETY: a live type.
+    let is_integer = i.is(Op::LLVMLoad) && unsafe { LLVMGetTypeKind(i.ty()) } == LLVMIntegerTypeKind;
+    is_integer && i.name().starts_with("bf.load")
 }
 
 /// Whether what is exchanged for an integer is its sum with another one.

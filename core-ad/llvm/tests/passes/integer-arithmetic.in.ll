@@ -43,3 +43,15 @@ define void @shared_sum(ptr %sum, i64 %bits, double %x) {
   %both = cmpxchg ptr %sum, i64 %bits, i64 %new.bits acq_rel monotonic
   ret void
 }
+
+; Two bit-fields beside numbers: both words are read for the field alone.
+define void @flag_node(ptr %node, ptr %other) {
+  %steiner = getelementptr i8, ptr %node, i64 32
+  %bf.load = load i32, ptr %steiner, align 8
+  %bf.set = or i32 %bf.load, -2147483648
+  store i32 %bf.set, ptr %steiner, align 8
+  %bf.load.i = load i8, ptr %other, align 1
+  %bf.clear = and i8 %bf.load.i, 7
+  store i8 %bf.clear, ptr %other, align 1
+  ret void
+}
