@@ -42,6 +42,17 @@ define void @shared_sum(ptr %sum, i64 %bits, double %x) {
   ret void
 }
 
+define void @flag_node(ptr %node, ptr %other) {
+  %steiner = getelementptr i8, ptr %node, i64 32
+  %bf.load = load i32, ptr %steiner, align 8, !enzyme_type !0
+  %bf.set = or i32 %bf.load, -2147483648
+  store i32 %bf.set, ptr %steiner, align 8
+  %bf.load.i = load i8, ptr %other, align 1, !enzyme_type !0
+  %bf.clear = and i8 %bf.load.i, 7
+  store i8 %bf.clear, ptr %other, align 1
+  ret void
+}
+
 ; Function Attrs: nofree nosync nounwind willreturn memory(argmem: readwrite)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.exchange.i32(ptr captures(none), i32, i32) #0
 
