@@ -81,6 +81,8 @@ pub const ALL: &[Code] = codes! {
     "Memory of the process may be damaged: save what matters and start it again. verify=\"always\" checks each call in another process first."
     "derivative-out-of-memory" "OutOfMemoryError" "The derivative needs more memory than there is: its reverse sweep keeps values of every iteration."
     "Use forward mode (jvp), or let the function do fewer iterations in a call."
+    "derivative-stopped" "DifferentiationError" "The derivative came to a check of the function's that fails, and the function itself passes it: rounding decides."
+    "Leave some room in the test: optimised code rounds sums and products in another order."
     "device" "DeviceError" "An input is on another device than the function is compiled for, or is not a dense array."
     "Move it to the CPU before the call, or make a sparse one dense. CUDA kernels (.cu) take arrays on a GPU."
     "dimensions" "MisuseError" "C ABI: an array has more dimensions than any can have."
