@@ -86,7 +86,12 @@ section() {
     [ "$outcome" = 0 ] || status=1
 }
 
-revision=$(git rev-parse --short HEAD 2>/dev/null || cat "$KIT/revision" 2>/dev/null || echo unknown)
+# The kit's own: what runs from it may be another revision than the clone's.
+if [ "$mode" = kit ]; then
+    revision=$(tar -xzOf "$ARCHIVE" "${KIT##*/}/revision" 2>/dev/null || cat "$KIT/revision" 2>/dev/null || echo unknown)
+else
+    revision=$(git rev-parse --short HEAD)
+fi
 {
     printf '# CUDA kernels on a GPU: %s, %s\n\n' "$device" "$day"
     printf 'Written by `make gpu`, at revision %s, from the %s. PyTorch %s.\n' "$revision" "$mode" \

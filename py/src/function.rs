@@ -4,12 +4,10 @@ use crate::arrays::{self, Allocated, Few, Given};
 use crate::errors;
 use crate::handles::{Batch, Tape};
 use crate::interrupt::detached;
-use compile_driver::cache;
 use compile_driver::call::launch::Chooser;
 use compile_driver::function::gpu::Elements;
-use compile_driver::gpu::driver::Target;
-use compile_driver::gpu::memory::Fill;
-use compile_driver::{Error, Input, Mode, Options, Spec, View};
+use compile_driver::gpu::{driver::Target, memory::Fill};
+use compile_driver::{Error, Input, Mode, Options, Spec, View, cache};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::plan::Part;
 use core_ad::protocol::Entry;
@@ -122,8 +120,8 @@ impl Function {
     fn fill(&self, py: Python<'_>, device: i32, stream: u64, blocks: Vec<(u64, u64, usize)>) -> PyResult<()> {
         let blocks: Vec<Fill> = blocks.into_iter().map(|(to, from, bytes)| Fill { to, from, bytes }).collect();
         // SAFETY: blocks that the caller has just allocated, and what it copies.
-        let outcome = detached(py, || unsafe { self.inner.fill_on_gpu(device, stream, &blocks) })?;
-        outcome.map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
+        detached(py, || unsafe { self.inner.fill_on_gpu(device, stream, &blocks) })?
+            .map_err(|e| errors::to_python(py, &e, Some(&self.inner.spec().function)))
     }
 
     /// The slots of an entry point: index of the argument, and 0 for itself, 1 for its shadow, 2 for the direction in which it

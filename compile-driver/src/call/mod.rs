@@ -5,6 +5,7 @@ pub mod arguments;
 pub(crate) mod batch_loop;
 pub mod copies;
 pub(crate) mod crash_guard;
+mod failed_checks;
 mod large_stack;
 pub mod launch;
 pub(crate) mod not_a_number;

@@ -1,11 +1,13 @@
-//! Access to LLVM IR for the passes: value handles, CFG edges, attributes, markers for Enzyme, metadata, and the crash trace.
+//! Access to LLVM IR for the passes: value handles, CFG edges, attributes, callers, texts of IR, markers for Enzyme, metadata, and the crash trace.
 
+pub mod callers;
 pub mod crash_trace;
 pub mod edges;
 pub mod identity;
 pub mod markers;
 pub mod metadata;
 pub mod path_markers;
+pub mod texts;
 
 mod attributes;
 mod bodies;

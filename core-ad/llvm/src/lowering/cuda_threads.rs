@@ -6,13 +6,12 @@
 //! and keep the values that are live across a barrier in a frame.
 
 use crate::analysis::barriers::{BARRIERS, has_barriers, is_used};
-use crate::ir::Result;
+use crate::ir::{Result, texts};
 use crate::llvm::pipelines;
 use core_ad::cuda::{DYNAMIC, NO_SECOND, SHARED, SHARED_SHADOW, UNSET_SECTION};
 use core_ad::protocol::Entry;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use inkwell::{AddressSpace, ThreadLocalMode};
@@ -44,7 +43,7 @@ pub fn launch<'ctx>(
         thread.set_linkage(Linkage::Internal);
         link_loops(context, module, runtime, name)?;
         if barriers {
-            link_coroutine(context, module, name)?;
+            link_coroutine(module, name)?;
         }
         outer(module, name, slots, barriers)?;
     }
@@ -78,7 +77,7 @@ fn link_loops<'ctx>(context: &'ctx Context, module: &Module<'ctx>, runtime: &Pat
 }
 
 /// Adds `ptr <name>.begin(ptr buffer, ptr args)`: the thread function as a coroutine.
-fn link_coroutine<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &str) -> Result<()> {
+fn link_coroutine(module: &Module<'_>, name: &str) -> Result<()> {
     let text = format!(
         "declare token @llvm.coro.id.retcon(i32, i32, ptr, ptr, ptr, ptr)
          declare ptr @llvm.coro.begin(token, ptr)
@@ -96,16 +95,7 @@ fn link_coroutine<'ctx>(context: &'ctx Context, module: &Module<'ctx>, name: &st
            unreachable
          }}\n"
     );
-    link_text(context, module, &text)
-}
-
-fn link_text<'ctx>(context: &'ctx Context, module: &Module<'ctx>, text: &str) -> Result<()> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "threads");
-    let part = context.create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-    part.set_triple(&module.get_triple());
-    // SAFETY: both modules are alive, and the layout is a string of the module's own.
-    unsafe { LLVMSetDataLayout(part.as_mut_ptr(), LLVMGetDataLayoutStr(module.as_mut_ptr())) };
-    module.link_in_module(part).map_err(|e| e.to_string())
+    texts::link(module, &text, "threads")
 }
 
 /// Adds the entry point proper.
@@ -143,7 +133,7 @@ fn stop_at_barriers<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resu
                ret void
              }}\n"
         );
-        link_text(context, module, &text)?;
+        texts::link(module, &text, "threads")?;
         let stop = module.get_function(&format!("ffgrad.stop.{kind}")).ok_or("no suspension point")?;
         // SAFETY: both are functions of this module, of one type; nothing uses the old one afterwards.
         unsafe {

@@ -63,7 +63,7 @@ pub fn lower(module: &Module<'_>) -> Result<()> {
         return Ok(());
     };
     let map = Map::new(module, edges);
-    let stops = all.iter().any(|marker| marker.kind == Kind::Check).then(|| FailedChecks::of(module));
+    let stops = all.iter().any(|marker| marker.kind == Kind::Check).then(|| FailedChecks::of(module)).transpose()?;
     let mut functions: Vec<LLVMValueRef> = all.iter().map(|marker| marker.function).collect();
     functions.dedup();
     let step = (all.len() > MANY).then(|| map.step());

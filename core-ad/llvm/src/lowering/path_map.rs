@@ -14,7 +14,7 @@
 use crate::analysis::cfg::LoopNest;
 use crate::analysis::value_paths::is_branch;
 use crate::analysis::{inactive_parts, value_paths, zero_roots};
-use crate::ir::{self, Op, Result, Value, path_markers};
+use crate::ir::{self, Op, Result, Value, callers, path_markers};
 use crate::lowering::dead_ends::{self, Checks};
 use crate::lowering::equality_tests;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -310,23 +310,8 @@ unsafe fn function_number(builder: LLVMBuilderRef, callee: Value, context: LLVMC
 }
 
 /// Functions with a marker, and those that call them, no longer leave all memory alone: a call of them must not be dropped or repeated.
-fn admit_effects(module: &Module<'_>, mut marked: HashSet<String>) {
-    let calls: Vec<(FunctionValue<'_>, Value, String)> = ir::functions(module)
-        .into_iter()
-        .flat_map(|f| ir::blocks(f).into_iter().flat_map(|b| b.instructions()).map(move |i| (f, i)))
-        .filter_map(|(f, i)| Some((f, i, i.callee()?)))
-        .collect();
-    loop {
-        let before = marked.len();
-        for (caller, _, callee) in &calls {
-            if marked.contains(callee) {
-                marked.insert(caller.get_name().to_string_lossy().into_owned());
-            }
-        }
-        if marked.len() == before {
-            break;
-        }
-    }
+fn admit_effects(module: &Module<'_>, marked: HashSet<String>) {
+    let (marked, calls) = callers::of(module, marked);
     let kind = Attribute::get_named_enum_kind_id("memory");
     for function in marked.iter().filter_map(|name| module.get_function(name)) {
         if let Some(memory) = function.get_enum_attribute(AttributeLoc::Function, kind) {
@@ -335,7 +320,7 @@ fn admit_effects(module: &Module<'_>, mut marked: HashSet<String>) {
             function.add_attribute(AttributeLoc::Function, more);
         }
     }
-    for (_, call, _) in calls.iter().filter(|(_, _, callee)| marked.contains(callee)) {
+    for call in calls {
         // SAFETY: a live call of this module.
         unsafe {
             let memory = LLVMGetCallSiteEnumAttribute(call.0, u32::MAX, kind);

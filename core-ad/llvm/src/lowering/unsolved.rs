@@ -4,9 +4,8 @@
 //! The reporting function is declared until Enzyme is done, so that it sees a call without memory. Its body keeps a note in the calling
 //! thread, or for all threads of teams together, and a second function tells where.
 
-use crate::ir::Result;
+use crate::ir::{Result, texts};
 use core_ad::protocol::{UNSOLVED, UNSOLVED_NOTE};
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 /// Adds the bodies to a derivative that reports.
@@ -18,9 +17,5 @@ pub fn lower(module: &Module<'_>) -> Result<()> {
     if module.get_function(UNSOLVED).is_none() {
         return Ok(());
     }
-    let buffer = MemoryBuffer::create_from_memory_range_copy(include_str!("unsolved.ll").as_bytes(), UNSOLVED_NOTE);
-    let body = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-    body.set_triple(&module.get_triple());
-    body.set_data_layout(&module.get_data_layout());
-    module.link_in_module(body).map_err(|e| e.to_string())
+    texts::link(module, include_str!("unsolved.ll"), UNSOLVED_NOTE)
 }

@@ -11,8 +11,7 @@
 //! Downwards it is right. Enzyme makes that function under a fixed name, `__enzyme_memcpyadd_doubleda8sa8` with the type and both alignments, and
 //! uses one of this name that is there. So it is there: a version that chooses its direction.
 
-use crate::ir::{self, Result, Value};
-use inkwell::memory_buffer::MemoryBuffer;
+use crate::ir::{self, Result, Value, texts};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
@@ -35,12 +34,7 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     }
     let text: String = wanted.iter().map(|(ty, to, from)| adjoint(ty, *to, *from)).collect();
     if !text.is_empty() {
-        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "adjoints of memmove");
-        let adjoints = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-        // It has none, and a warning would be all that comes of a difference.
-        adjoints.set_triple(&module.get_triple());
-        adjoints.set_data_layout(&module.get_data_layout());
-        module.link_in_module(adjoints).map_err(|e| e.to_string())?;
+        texts::link(module, &text, "adjoints of memmove")?;
     }
     Ok(())
 }

@@ -8,9 +8,8 @@
 //! written there: there is one function for each type.
 
 use crate::ir::markers::block_size;
-use crate::ir::{self, Result};
+use crate::ir::{self, Result, texts};
 use crate::workarounds::{copy_types, struct_copies};
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -92,12 +91,7 @@ fn copies_in(function: FunctionValue<'_>) -> impl Iterator<Item = ir::Value> {
 }
 
 fn define<'ctx>(module: &Module<'ctx>, name: &str) -> Result<FunctionValue<'ctx>> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(BODY.as_bytes(), "reallocation");
-    let body = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-    // It has none, and a warning would be all that comes of a difference.
-    body.set_triple(&module.get_triple());
-    body.set_data_layout(&module.get_data_layout());
-    module.link_in_module(body).map_err(|e| e.to_string())?;
+    texts::link(module, BODY, "reallocation")?;
     let function = module.get_function(NAME).ok_or("no reallocation")?;
     function.set_linkage(Linkage::Internal);
     function.as_global_value().set_name(name);

@@ -14,9 +14,8 @@
 
 use crate::analysis::member_layout::{Layouts, Part};
 use crate::ir::metadata::{attached, number, operands, text};
-use crate::ir::{self, Op, Result, Value};
+use crate::ir::{self, Op, Result, Value, texts};
 use crate::workarounds::member_copies;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
@@ -355,12 +354,7 @@ end:
         copy("j"),
         described(*size, members)
     );
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "copies of structures");
-    let loops = module.get_context().create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-    // It has none, and a warning would be all that comes of a difference.
-    loops.set_triple(&module.get_triple());
-    loops.set_data_layout(&module.get_data_layout());
-    module.link_in_module(loops).map_err(|e| e.to_string())?;
+    texts::link(module, &text, "copies of structures")?;
     if let Some(function) = module.get_function(name) {
         function.set_linkage(Linkage::Internal);
     }
