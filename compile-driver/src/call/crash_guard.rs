@@ -24,8 +24,6 @@ unsafe extern "C" {
         crashes: c_int,
         checks: c_int,
     ) -> c_int;
-    /// What a derivative calls where a check of the function's fails.
-    pub fn ffgrad_failed_check();
 }
 
 /// What a call gives for a failed check, in place of a signal.

@@ -1,7 +1,6 @@
 //! A shared object with entry points, checked and loaded.
 
 use crate::cache::{Cache, layout};
-use crate::call::crash_guard::ffgrad_failed_check;
 use crate::error::{CacheError, Result};
 use crate::load::mpi_ranks::Ranks;
 use crate::load::openmp_runtime::{self, Teams};
@@ -85,6 +84,11 @@ impl AccessNote {
             (!note.is_null()).then(|| (note.cast::<u32>().read_unaligned(), name))
         }
     }
+}
+
+unsafe extern "C" {
+    /// What a derivative calls where a check of the function's fails (`call/crash_guard.c`).
+    fn ffgrad_failed_check();
 }
 
 /// Tells an artifact what to call where a check of the function's fails; whether it has any.
