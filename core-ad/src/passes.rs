@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 78] = [
+pub const PASSES: [PassInfo; 79] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -113,6 +113,14 @@ pub const PASSES: [PassInfo; 78] = [
         when: "second derivatives",
         stage: Stage::Prepare,
         ..WORKAROUND
+    },
+    PassInfo {
+        name: "shared-counts",
+        file: "optimize/shared_counts.rs",
+        why: "each copy of a `shared_ptr` has branches for programs of one thread and for the last owner, which Enzyme's analyses go through; leaves one way",
+        test: "cases/enzyme_bugs/shared_owners.cpp",
+        stage: Stage::Prepare,
+        ..OPTIMIZATION
     },
     PassInfo {
         name: "own-blas",

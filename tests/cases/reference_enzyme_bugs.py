@@ -146,6 +146,19 @@ def flagged_ring(points: Array) -> Array:
     return total / 2
 
 
+def shared_owners(stiffness: Array, thickness: Array) -> tuple[Array, Array]:
+    materials: list[tuple[Array, Array]] = []
+    soft = 0
+    for i, (own, width) in enumerate(zip(stiffness, thickness, strict=True)):
+        is_soft = i > 0 and np.real(own) < np.real(stiffness[i - 1])
+        materials.append(materials[-1] if is_soft else (own, 0.5 * own * width))
+        soft += is_soft
+    heaviest = max(materials, key=lambda material: np.real(material[1]))
+    of_all = [m[0] * width**2 + soft * heaviest[1] for m, width in zip(materials, thickness, strict=True)]
+    energies = np.array(of_all)
+    return np.sum(energies * np.arange(1, len(energies) + 1)), energies
+
+
 def grown_lists(x: Array) -> Array:
     heap: list[int] = []
     rank = [(5 * i + 3) % 7 for i in range(len(x))]

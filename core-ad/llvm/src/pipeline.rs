@@ -9,7 +9,7 @@ use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
     borders, byte_flags, dead_stores, fast_math, fuse_loops, iterations, keep_calls, keep_results, large_structs,
-    libmvec, reverse_loop, scatter_to_gather, split_scatters, zero_memory,
+    libmvec, reverse_loop, scatter_to_gather, shared_counts, split_scatters, zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -127,6 +127,7 @@ const ALWAYS: Pass = Pass { name: "", when: |_, _| true, limited: false, run: |_
 /// Before LLVM's pipeline that prepares the function for Enzyme.
 pub const PREPARE: &[Pass] = &[
     Pass { name: "stable-tanh", when: second_order, run: |m, _| stable_tanh::run(m), ..ALWAYS },
+    Pass { name: "shared-counts", run: |m, _| infallible!(shared_counts::run(m)), ..ALWAYS },
     Pass { name: "own-blas", run: |m, job| infallible!(own_blas::run(m, job.parts_of_rules)), ..ALWAYS },
     // Before what stops the program, or prints, becomes more than a call.
     Pass { name: "closed-functions", run: |m, _| infallible!(closed_functions::run(m)), ..ALWAYS },

@@ -3,14 +3,14 @@
 //! All are declared before Enzyme runs and defined afterwards ([`define_markers`]), empty or 0, so that the optimiser removes
 //! them.
 
-use super::Result;
+use super::{Result, count_markers};
 use core_ad::DType;
+use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{AsTypeRef, BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue};
-use inkwell::{AddressSpace, AtomicOrdering};
 use llvm_sys::core::*;
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef, LLVMValueRef};
 
@@ -61,7 +61,7 @@ pub fn is_type_marker(name: &str) -> bool {
     ["__enzyme_float", "__enzyme_double", INTEGER, POINTER].iter().any(|marker| name.starts_with(marker))
 }
 
-fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
+pub(super) fn pointer<'ctx>(module: &Module<'ctx>) -> BasicMetadataTypeEnum<'ctx> {
     module.get_context().ptr_type(AddressSpace::default()).into()
 }
 
@@ -118,7 +118,7 @@ pub(super) fn set_flag(module: &Module<'_>, function: FunctionValue<'_>, place: 
     function.add_attribute(place, module.get_context().create_enum_attribute(kind, value));
 }
 
-fn set_text(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: &str) {
+pub(super) fn set_text(module: &Module<'_>, function: FunctionValue<'_>, place: AttributeLoc, name: &str, value: &str) {
     function.add_attribute(place, module.get_context().create_string_attribute(name, value));
 }
 
@@ -166,22 +166,6 @@ pub fn state_marker<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
-/// Name of the function that reads the number of elements of a container.
-pub const READ_COUNT: &str = "ffgrad.count.read";
-/// Name of the function that writes it.
-pub const WRITE_COUNT: &str = "ffgrad.count.write";
-
-/// A function that reads an integer in memory, and states no type of it.
-pub fn count_reader<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    accessor(module, READ_COUNT, module.get_context().i64_type().fn_type(&[pointer(module)], false), 1)
-}
-
-/// A function that writes one.
-pub fn count_writer<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let parameters = [pointer(module), module.get_context().i64_type().into()];
-    accessor(module, WRITE_COUNT, without_value(module, &parameters), 1)
-}
-
 /// Name of the function that gives the size of a block of the arena.
 pub const BLOCK_SIZE: &str = "ffgrad.block_size";
 
@@ -192,24 +176,16 @@ pub fn block_size<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     function
 }
 
-/// What the names of functions begin with that compare and exchange.
-const EXCHANGE: &str = "ffgrad.exchange.i";
-
-/// A function `(place, expected, new)` that compares an integer in memory with the expected one, exchanges it where both are equal, and returns what was there.
-pub fn exchange<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let integer = if bits == 32 { context.i32_type() } else { context.i64_type() };
-    let ty = integer.fn_type(&[pointer(module), integer.into(), integer.into()], false);
-    let function = accessor(module, &format!("{EXCHANGE}{}", integer.get_bit_width()), ty, 1);
-    set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
-    function
-}
-
 /// An inactive function that reads and writes memory at its first `pointers` parameters, and keeps none of them.
 ///
 /// A function that only reads is declared so too: Enzyme would call it again in the reverse sweep, where the memory may
 /// hold another value.
-fn accessor<'ctx>(module: &Module<'ctx>, name: &str, ty: FunctionType<'ctx>, pointers: u32) -> FunctionValue<'ctx> {
+pub(super) fn accessor<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    ty: FunctionType<'ctx>,
+    pointers: u32,
+) -> FunctionValue<'ctx> {
     let function = declare_inactive(module, name, ty, ARGUMENT_MEMORY);
     for parameter in 0..pointers {
         set_flag(module, function, AttributeLoc::Param(parameter), "captures", 0);
@@ -374,17 +350,9 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
     if let Some(function) = module.get_function(STATE).filter(|f| f.count_basic_blocks() == 0) {
         define_copy(module, function)?;
     }
-    for name in [READ_COUNT, WRITE_COUNT] {
-        if let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) {
-            define_count_access(module, function)?;
-        }
-    }
+    count_markers::define(module)?;
     if let Some(function) = module.get_function(DIFFERENCE).filter(|f| f.count_basic_blocks() == 0) {
         define_difference(module, function)?;
-    }
-    let exchanges = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(EXCHANGE.as_bytes());
-    for function in module.get_functions().filter(|f| exchanges(f) && f.count_basic_blocks() == 0) {
-        define_exchange(module, function)?;
     }
     for name in BITS {
         let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) else { continue };
@@ -410,41 +378,10 @@ pub fn define_markers(module: &Module<'_>) -> Result<()> {
 }
 
 /// A builder in the first block of a function that has had none.
-fn body_of<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Builder<'ctx> {
+pub(super) fn body_of<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Builder<'ctx> {
     let builder = module.get_context().create_builder();
     builder.position_at_end(module.get_context().append_basic_block(function, ""));
     builder
-}
-
-fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let (context, builder) = (module.get_context(), body_of(module, function));
-    let parameters = function.get_params();
-    let place = parameters[0].into_pointer_value();
-    match parameters.get(1) {
-        Some(count) => {
-            builder.build_store(place, count.into_int_value()).map_err(|e| e.to_string())?;
-            builder.build_return(None).map_err(|e| e.to_string())?;
-        }
-        None => {
-            let count = builder.build_load(context.i64_type(), place, "").map_err(|e| e.to_string())?;
-            builder.build_return(Some(&count)).map_err(|e| e.to_string())?;
-        }
-    }
-    function.set_linkage(Linkage::Internal);
-    Ok(())
-}
-
-fn define_exchange<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let builder = body_of(module, function);
-    if let [place, expected, new] = function.get_params()[..] {
-        let (place, expected, new) = (place.into_pointer_value(), expected.into_int_value(), new.into_int_value());
-        let (with, without) = (AtomicOrdering::AcquireRelease, AtomicOrdering::Monotonic);
-        let both = builder.build_cmpxchg(place, expected, new, with, without).map_err(|e| e.to_string())?;
-        let found = builder.build_extract_value(both, 0, "").map_err(|e| e.to_string())?;
-        builder.build_return(Some(&found)).map_err(|e| e.to_string())?;
-    }
-    function.set_linkage(Linkage::Internal);
-    Ok(())
 }
 
 fn define_difference<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Access to LLVM IR for the passes: value handles, CFG edges, attributes, callers, texts of IR, markers for Enzyme, metadata, and the crash trace.
 
 pub mod callers;
+pub mod count_markers;
 pub mod crash_trace;
 pub mod edges;
 pub mod identity;

@@ -17,6 +17,7 @@ use crate::analysis::{inactive_parts, value_paths, zero_roots};
 use crate::ir::{self, Op, Result, Value, callers, path_markers};
 use crate::lowering::dead_ends::{self, Checks};
 use crate::lowering::equality_tests;
+use crate::optimize::shared_counts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -58,7 +59,7 @@ pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Resul
         for place in equality_tests::places(function) {
             flags += mark_point(module, place);
         }
-        for &place in places {
+        for &place in places.iter().filter(|place| !shared_counts::asks_for_last(**place)) {
             match place.op() {
                 Some(Op::LLVMFCmp | Op::LLVMICmp) => {
                     flags += 1;

@@ -12,6 +12,7 @@ pub mod large_structs;
 pub mod libmvec;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
+pub mod shared_counts;
 pub mod split_scatters;
 pub mod zero_memory;
 

@@ -8,7 +8,7 @@
 //! and an integer at one offset, and refuses ("Illegal updateAnalysis"). No program reads an element of the header: what is there is for the
 //! container alone. A call without a body has no type, and is inactive.
 
-use crate::ir::markers::{count_reader, count_writer};
+use crate::ir::count_markers::{count_reader, count_writer};
 use crate::ir::metadata::{attached, number, operands, text};
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;

@@ -10,8 +10,8 @@
 //! that type analysis does not look through ([`crate::ir::identity`]) where it becomes a link, or one of a phi's values. What else is at the header's place stays
 //! as it is. [`super::container_counts`] does the same for the count behind the links.
 
+use crate::ir::count_markers::{READ_COUNT, WRITE_COUNT};
 use crate::ir::identity::identity_fn;
-use crate::ir::markers::{READ_COUNT, WRITE_COUNT};
 use crate::ir::metadata::{attached, operands, text};
 use crate::ir::{self, Op, Result, Value};
 use inkwell::module::Module;

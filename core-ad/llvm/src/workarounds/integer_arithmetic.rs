@@ -15,11 +15,13 @@
 //! integer (`node.flag = true` is an `or` of the word that it is in).
 //!
 //! So is what is counted up by compare and exchange: the owners of an object, in `std::weak_ptr::lock`. Sums of numbers that threads share have a cast
-//! between the two, and a floating-point addition. Enzyme has no derivative of that instruction, so an inactive function does it.
+//! between the two, and a floating-point addition. Enzyme has no derivative of that instruction, so an inactive function does it, and atomic sums of
+//! integers as well, which Enzyme refuses where it knows no type of the memory ("Active atomic inst not yet handled").
 
-use crate::ir::{self, Op, Value, is_argument, markers};
+use crate::ir::{self, Op, Value, count_markers, is_argument};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
+use llvm_sys::LLVMAtomicRMWBinOp::{LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpSub};
 use llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
 use llvm_sys::core::*;
@@ -39,6 +41,7 @@ pub fn run(module: &Module<'_>) {
         for i in all.iter().filter(|i| i.is(Op::LLVMAtomicCmpXchg) && counts(**i)) {
             exchange(module, *i);
         }
+        all.iter().filter(|i| i.is(Op::LLVMAtomicRMW)).for_each(|i| update(module, *i));
     }
 }
 
@@ -61,7 +64,7 @@ fn exchange(module: &Module<'_>, exchange: Value) {
     let [place, old, new] = [0, 1, 2].map(|i| exchange.operand(i));
     // SAFETY: a live instruction of the module; it is erased behind its users, which take its two results apart.
     unsafe {
-        let function = markers::exchange(module, LLVMGetIntTypeWidth(old.ty())).as_value_ref();
+        let function = count_markers::exchange(module, LLVMGetIntTypeWidth(old.ty())).as_value_ref();
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         LLVMPositionBuilderBefore(builder, exchange.0);
         let (ty, mut given) = (LLVMGlobalGetValueType(function), [place.0, old.0, new.0]);
@@ -76,6 +79,27 @@ fn exchange(module: &Module<'_>, exchange: Value) {
     }
     exchange.erase();
     [old, new].into_iter().filter(|i| i.is_instruction()).for_each(mark);
+}
+
+/// Has a function add to an integer that threads share, which Enzyme calls as it is.
+fn update(module: &Module<'_>, update: Value) {
+    let (place, by) = (update.operand(0), update.operand(1));
+    // SAFETY: a live instruction of the module, which the call of a function with these parameters replaces.
+    unsafe {
+        let operation = LLVMGetAtomicRMWBinOp(update.0);
+        if !is_word(update) || !matches!(operation, LLVMAtomicRMWBinOpAdd | LLVMAtomicRMWBinOpSub) {
+            return;
+        }
+        let function = count_markers::update(module, LLVMGetIntTypeWidth(update.ty())).as_value_ref();
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        LLVMPositionBuilderBefore(builder, update.0);
+        let by = if operation == LLVMAtomicRMWBinOpSub { LLVMBuildNeg(builder, by.0, c"".as_ptr()) } else { by.0 };
+        let ty = LLVMGlobalGetValueType(function);
+        let found = LLVMBuildCall2(builder, ty, function, [place.0, by].as_mut_ptr(), 2, c"".as_ptr());
+        LLVMDisposeBuilder(builder);
+        LLVMReplaceAllUsesWith(update.0, found);
+    }
+    update.erase();
 }
 
 fn is_sum(i: Value) -> bool {

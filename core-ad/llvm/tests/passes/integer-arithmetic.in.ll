@@ -55,3 +55,22 @@ define void @flag_node(ptr %node, ptr %other) {
   store i8 %bf.clear, ptr %other, align 1
   ret void
 }
+
+; Owners of an object.
+define i1 @release(ptr %count) {
+  %before = atomicrmw volatile add ptr %count, i32 -1 acq_rel, align 4
+  %last = icmp eq i32 %before, 1
+  ret i1 %last
+}
+
+define i64 @take_ticket(ptr %count) {
+  %before = atomicrmw sub ptr %count, i64 2 seq_cst, align 8
+  ret i64 %before
+}
+
+; The larger one, and a number: as they are.
+define void @others(ptr %count, ptr %sum, i32 %n, double %x) {
+  %largest = atomicrmw max ptr %count, i32 %n monotonic, align 4
+  %old = atomicrmw fadd ptr %sum, double %x monotonic, align 8
+  ret void
+}

@@ -53,8 +53,31 @@ define void @flag_node(ptr %node, ptr %other) {
   ret void
 }
 
+define i1 @release(ptr %count) {
+  %1 = call i32 @ffgrad.update.i32(ptr %count, i32 -1)
+  %last = icmp eq i32 %1, 1
+  ret i1 %last
+}
+
+define i64 @take_ticket(ptr %count) {
+  %1 = call i64 @ffgrad.update.i64(ptr %count, i64 -2)
+  ret i64 %1
+}
+
+define void @others(ptr %count, ptr %sum, i32 %n, double %x) {
+  %largest = atomicrmw max ptr %count, i32 %n monotonic, align 4
+  %old = atomicrmw fadd ptr %sum, double %x monotonic, align 8
+  ret void
+}
+
 ; Function Attrs: nofree nosync nounwind willreturn memory(argmem: readwrite)
 declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.exchange.i32(ptr captures(none), i32, i32) #0
+
+; Function Attrs: nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare "enzyme_type"="{[-1]:Integer}" i32 @ffgrad.update.i32(ptr captures(none), i32) #0
+
+; Function Attrs: nofree nosync nounwind willreturn memory(argmem: readwrite)
+declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.update.i64(ptr captures(none), i64) #0
 
 attributes #0 = { nofree nosync nounwind willreturn memory(argmem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" "enzyme_nofree" }
 

@@ -1,0 +1,35 @@
+; A copy of a shared pointer, and a release, as clang inlines libstdc++'s.
+@__libc_single_threaded = external global i8, align 1
+
+define void @copy(ptr %count) {
+entry:
+  %single = load i8, ptr @__libc_single_threaded, align 1
+  %shared = icmp eq i8 %single, 0
+  br i1 %shared, label %atomic, label %plain
+
+plain:
+  %old = load i32, ptr %count, align 4
+  %new = add nsw i32 %old, 1
+  store i32 %new, ptr %count, align 4
+  br label %end
+
+atomic:
+  %before = atomicrmw volatile add ptr %count, i32 1 acq_rel, align 4
+  br label %end
+
+end:
+  ret void
+}
+
+define i1 @is_last(ptr %counts) {
+  %both = load atomic i64, ptr %counts acquire, align 8
+  %last = icmp eq i64 %both, 4294967297
+  ret i1 %last
+}
+
+; Not a count: an ordinary read.
+define i1 @is_that_number(ptr %counts) {
+  %number = load i64, ptr %counts, align 8
+  %equal = icmp eq i64 %number, 4294967297
+  ret i1 %equal
+}
