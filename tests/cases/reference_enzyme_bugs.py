@@ -159,6 +159,13 @@ def shared_owners(stiffness: Array, thickness: Array) -> tuple[Array, Array]:
     return np.sum(energies * np.arange(1, len(energies) + 1)), energies
 
 
+def grown_spectrum(signal: Array) -> tuple[Array, Array]:
+    n = len(signal)
+    angles = 2 * np.pi * np.outer(np.arange(n), np.arange(n)) / n
+    power = (np.cos(angles) @ signal) ** 2 + (np.sin(angles) @ signal) ** 2
+    return np.arange(1, n + 1) @ power / np.sum(power), power
+
+
 def grown_lists(x: Array) -> Array:
     heap: list[int] = []
     rank = [(5 * i + 3) % 7 for i in range(len(x))]

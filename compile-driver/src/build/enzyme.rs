@@ -244,7 +244,10 @@ pub fn of(tools: &Tools, function: &str) -> Result<Box<dyn Engine>> {
 /// `sink-common-insts` leaves loads where they are. Sinking merges equal instructions of two branches, and their loads into one load
 /// through a phi of the two pointers. Enzyme repeats that load in the reverse sweep, though one of the two objects has been written
 /// to since (`tests/cases/enzyme_bugs/alike_branches.c`).
-const PIPELINE: [(&str, u32); 8] = [
+///
+/// `disable-loop-idiom-all` leaves loops that store zeros, or copy, what they are: a `memset` or copy of what has two members in each
+/// element (complex numbers) has no type, and is refused (`tests/cases/enzyme_bugs/grown_spectrum.cpp`).
+const PIPELINE: [(&str, u32); 9] = [
     ("enable-load-pre", 0),
     ("max-dependences", 0),
     ("jump-threading-threshold", 0),
@@ -253,6 +256,7 @@ const PIPELINE: [(&str, u32); 8] = [
     ("earlycse-mssa-optimization-cap", 0),
     ("licm-mssa-max-acc-promotion", 0),
     ("sink-common-insts", 0),
+    ("disable-loop-idiom-all", 1),
 ];
 
 /// Enzyme's options for a CPU, where the user gives no other value. Enzyme can fill memory that is local to an iteration again in the

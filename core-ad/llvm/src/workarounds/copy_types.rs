@@ -24,6 +24,7 @@
 //! And where a function of the C++ library or of Eigen's own copies, its name says of what, before LLVM's pipeline: `std::__relocate_a_1<int, int>(int*, ..)`.
 
 use super::local_types::uniform_float;
+use super::struct_copies;
 use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
 use crate::ir::metadata::{attached, operands, say_what_is_accessed, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
@@ -72,7 +73,10 @@ pub fn run(module: &Module<'_>) {
                 "pointer" => pointer_marker(module),
                 _ => match if is_copy(copy) { element(&sides) } else { declared(sides[0]) } {
                     Some(dtype) => type_marker(module, dtype),
-                    None => continue,
+                    None => {
+                        say_what_begins(copy);
+                        continue;
+                    }
                 },
             };
             sides.iter().for_each(|side| call_before(module, *side, marker, copy));
@@ -92,6 +96,16 @@ pub fn describe(copy: Value, noted: &str) {
         "integer" => say_what_is_copied(copy, "long", 1),
         "pointer" => say_what_is_copied(copy, "any pointer", 8),
         _ => {}
+    }
+}
+
+/// Says of a copy of structures without numbers what they begin with: in Enzyme, all such copies are alike.
+fn say_what_begins(copy: Value) {
+    if is_copy(copy)
+        && attached(copy, c"tbaa.struct").is_null()
+        && let Some((name, bytes)) = struct_copies::first_of_no_numbers(copy)
+    {
+        say_what_is_copied(copy, name, bytes);
     }
 }
 

@@ -153,6 +153,13 @@ fn noted_members(call: Value) -> Option<Vec<Member>> {
     (!members.is_empty()).then_some(members)
 }
 
+/// The type and size of the first member of the structures that a copy moves, where none of them is a number.
+pub fn first_of_no_numbers(copy: Value) -> Option<(&'static str, u64)> {
+    let members = noted_members(copy).filter(|all| !all.iter().any(Member::is_float))?;
+    let first = members.first().filter(|first| first.offset == 0)?;
+    Some((if first.tag() == WORD { "long" } else { "any pointer" }, first.bytes?))
+}
+
 fn kind(call: Value) -> u32 {
     // SAFETY: a live instruction's context; the name has the length given.
     unsafe { LLVMGetMDKindIDInContext(LLVMGetValueContext(call.0), SIZE.as_ptr(), SIZE.count_bytes() as u32) }

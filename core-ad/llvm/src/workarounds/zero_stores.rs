@@ -9,10 +9,10 @@
 //! (Eigen's blocks, maps and products) are full of such members.
 //!
 //! Both passes leave non-temporal stores alone, because a `memset` has no such hint. So stores of integers and pointers get the hint before
-//! LLVM's pipeline and lose it behind it; all of them, for which are zeros shows after inlining. Stores of floating-point zeros get it where
-//! a block has several. A loop of one is better a `memset`, which keeps the type of the store.
+//! LLVM's pipeline and lose it behind it; all of them, for which are zeros shows after inlining. Stores of floating-point zeros, and of arguments
+//! (`complex(double r = 0, double i = 0)`), get it where a block has several. A loop of one is better a `memset`, which keeps the type of the store.
 
-use crate::ir::{self, Block, Op, Value};
+use crate::ir::{self, Block, Op, Value, is_argument};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
@@ -28,8 +28,8 @@ const HINT: &std::ffi::CStr = c"nontemporal";
 pub fn mark(module: &Module<'_>) {
     let all = ir::all_instructions(module);
     let mut zeros: HashMap<Block, usize> = HashMap::new();
-    all.iter().filter(|i| is_zero(**i)).for_each(|i| *zeros.entry(i.parent()).or_default() += 1);
-    let is_joined = |i: &Value| is_zero(*i) && zeros.get(&i.parent()).is_some_and(|count| *count > 1);
+    all.iter().filter(|i| may_be_zero(**i)).for_each(|i| *zeros.entry(i.parent()).or_default() += 1);
+    let is_joined = |i: &Value| may_be_zero(*i) && zeros.get(&i.parent()).is_some_and(|count| *count > 1);
     let stores = all.iter().filter(|i| is_bare(**i) || is_joined(i));
     // SAFETY: live stores of the module; the node is of its context.
     unsafe {
@@ -44,7 +44,7 @@ pub fn mark(module: &Module<'_>) {
 /// Takes the marks away. A user's own hint on such a store goes too.
 pub fn unmark(module: &Module<'_>) {
     let kind = kind(module);
-    for store in ir::all_instructions(module).into_iter().filter(|i| is_bare(*i) || is_zero(*i)) {
+    for store in ir::all_instructions(module).into_iter().filter(|i| i.is(Op::LLVMStore)) {
         // SAFETY: a live store; null takes the metadata away.
         unsafe { LLVMSetMetadata(store.0, kind, std::ptr::null_mut()) };
     }
@@ -57,10 +57,18 @@ fn kind(module: &Module<'_>) -> u32 {
     }
 }
 
-/// Whether it stores a floating-point zero.
-fn is_zero(i: Value) -> bool {
+/// Whether it stores a floating-point zero, or what may be one in some call.
+fn may_be_zero(i: Value) -> bool {
+    let value = i.operand(0);
     // SAFETY: asked of a live value.
-    i.is(Op::LLVMStore) && i.operand(0).is_float() && unsafe { LLVMIsNull(i.operand(0).0) } != 0
+    i.is(Op::LLVMStore) && value.is_float() && (holds_argument(value) || unsafe { LLVMIsNull(value.0) } != 0)
+}
+
+/// Whether it is an argument, or comes from the variable that clang keeps one in.
+fn holds_argument(value: Value) -> bool {
+    let slot = || value.operand(0);
+    let is_kept = |user: Value| user.is(Op::LLVMStore) && is_argument(user.operand(0)) && user.operand(1) == slot();
+    is_argument(value) || value.is(Op::LLVMLoad) && slot().is(Op::LLVMAlloca) && slot().users().into_iter().any(is_kept)
 }
 
 /// Whether it stores an integer or a pointer.
