@@ -32,7 +32,7 @@ impl Part {
     /// The scalar in words of C.
     pub fn name(&self) -> &'static str {
         // SAFETY: a live type.
-        match self.ty.map(|ty| unsafe { LLVMGetTypeKind(ty) }) {
+        match self.ty.map(|ty| unsafe { LLVMGetTypeKind(lane(ty)) }) {
             Some(LLVMDoubleTypeKind) => "double",
             Some(LLVMFloatTypeKind) => "float",
             Some(LLVMX86_FP80TypeKind) => "long double",
@@ -51,9 +51,15 @@ impl Part {
     }
 }
 
+/// What a vector is of; any other type itself.
+fn lane(ty: LLVMTypeRef) -> LLVMTypeRef {
+    // SAFETY: a live type.
+    unsafe { if LLVMGetTypeKind(ty) == LLVMVectorTypeKind { LLVMGetElementType(ty) } else { ty } }
+}
+
 fn is_float(ty: LLVMTypeRef) -> bool {
     // SAFETY: a live type.
-    let kind = unsafe { LLVMGetTypeKind(ty) };
+    let kind = unsafe { LLVMGetTypeKind(lane(ty)) };
     matches!(kind, LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMX86_FP80TypeKind)
 }
 

@@ -66,6 +66,7 @@ pub fn run(module: &Module<'_>) {
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
             let noted = noted(copy);
             let noted = if noted.is_empty() { stored(copy).to_owned() } else { noted };
+            let noted = if noted.is_empty() { struct_copies::uniform_number(copy) } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),

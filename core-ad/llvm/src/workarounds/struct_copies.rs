@@ -153,6 +153,13 @@ fn noted_members(call: Value) -> Option<Vec<Member>> {
     (!members.is_empty()).then_some(members)
 }
 
+/// The type of all members of the structures that a copy moves; empty where they have several, or no numbers.
+pub fn uniform_number(copy: Value) -> String {
+    let members = noted_members(copy).unwrap_or_default();
+    let first = members.first().filter(|first| first.is_float() && members.iter().all(|m| m.name == first.name));
+    first.map_or_else(String::new, |first| first.name.clone())
+}
+
 /// The type and size of the first member of the structures that a copy moves, where none of them is a number.
 pub fn first_of_no_numbers(copy: Value) -> Option<(&'static str, u64)> {
     let members = noted_members(copy).filter(|all| !all.iter().any(Member::is_float))?;

@@ -10,3 +10,18 @@ define ptr @grow(ptr %old, i64 %bytes, double %a) {
   call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false)
   ret ptr %new
 }
+
+; Structures of integers and addresses: the copy begins with an integer.
+define void @move_factors(ptr %new, ptr %old, i64 %bytes) {
+  call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false), !ffgrad.copy_size !0
+  ret void
+}
+
+; Structures of numbers.
+define void @move_points(ptr %new, ptr %old, i64 %bytes) {
+  call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false), !ffgrad.copy_size !1
+  ret void
+}
+
+!0 = !{i64 24, i64 0, i64 8, !"integer", i64 8, i64 8, !"pointer", i64 16, i64 8, !"pointer"}
+!1 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}

@@ -14,8 +14,31 @@ define ptr @grow(ptr %old, i64 %bytes, double %a) {
   ret ptr %new
 }
 
+define void @move_factors(ptr %new, ptr %old, i64 %bytes) {
+  call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false), !tbaa.struct !0, !ffgrad.copy_size !5
+  ret void
+}
+
+define void @move_points(ptr %new, ptr %old, i64 %bytes) {
+  call void @__enzyme_double(ptr %new)
+  call void @__enzyme_double(ptr %old)
+  call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %old, i64 %bytes, i1 false), !tbaa.struct !6, !ffgrad.copy_size !9
+  ret void
+}
+
 ; Function Attrs: nofree nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @__enzyme_double(ptr) #1
 
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
 attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) }
+
+!0 = !{i64 0, i64 8, !1}
+!1 = !{!2, !2, i64 0}
+!2 = !{!"long", !3, i64 0}
+!3 = !{!"omnipotent char", !4, i64 0}
+!4 = !{!"ffgrad TBAA"}
+!5 = !{i64 24, i64 0, i64 8, !"integer", i64 8, i64 8, !"pointer", i64 16, i64 8, !"pointer"}
+!6 = !{i64 0, i64 8, !7}
+!7 = !{!8, !8, i64 0}
+!8 = !{!"double", !3, i64 0}
+!9 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}

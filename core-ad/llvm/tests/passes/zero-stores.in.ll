@@ -9,3 +9,20 @@ define void @f(ptr %block, ptr %data, i64 %rows) {
   store double 0.0, ptr %scale
   ret void
 }
+
+; A constructor whose arguments may be zeros, and what clang keeps one argument in.
+define void @complex(ptr %this, double %r, double %i) {
+  %slot = alloca double
+  store double %i, ptr %slot
+  store double %r, ptr %this
+  %imag = getelementptr i8, ptr %this, i64 8
+  %kept = load double, ptr %slot
+  store double %kept, ptr %imag
+  ret void
+}
+
+; A loop of one stays a loop of one.
+define void @fill(ptr %to, double %x) {
+  store double %x, ptr %to
+  ret void
+}
