@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 79] = [
+pub const PASSES: [PassInfo; 80] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -159,6 +159,14 @@ pub const PASSES: [PassInfo; 79] = [
         file: "workarounds/container_counts.rs",
         why: "Enzyme refuses nodes of numbers in a list or tree whose header has a count at the same offset; hides the count from it",
         test: "cases/enzyme_bugs/linked_containers.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "union-members",
+        file: "workarounds/union_members.rs",
+        why: "Enzyme refuses nodes with a union of a structure of integers and one of numbers; hides these integers from it",
+        test: "cases/enzyme_bugs/union_nodes.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

@@ -166,6 +166,13 @@ def grown_spectrum(signal: Array) -> tuple[Array, Array]:
     return np.arange(1, n + 1) @ power / np.sum(power), power
 
 
+def union_nodes(points: Array, values: Array, places: Array) -> tuple[Array, Array]:
+    squared = np.sum((places[:, None, :] - points[None, :, :]) ** 2, axis=2)
+    nearest = np.argmin(np.real(squared), axis=1)
+    at = values[nearest] / (1 + squared[np.arange(len(places)), nearest])
+    return np.sum(at * np.arange(1, len(at) + 1)), at
+
+
 def grown_lists(x: Array) -> Array:
     heap: list[int] = []
     rank = [(5 * i + 3) % 7 for i in range(len(x))]

@@ -33,6 +33,7 @@ from torture.generators.hyperdual import Reference  # noqa: E402
 NEEDED = {
     "closed-functions": ("machine_constants",),
     "own-blas": ("blas_from_source",),
+    "union-members": ("union_nodes",),
     "overlapping-moves": ("queue_front",),
     "static-locals": ("kept_objects",),
     "lower-exceptions": ("caught_number", "caught_message", "rethrown", "retried", "library_throws"),

@@ -21,7 +21,7 @@ use crate::workarounds::{
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
     stack_array_cache, struct_copies, text_functions, three_predecessors, tree_erase, two_entries, undefined_phis,
-    variable_types, wide_counters, written_globals, zero_stores,
+    union_members, variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -134,6 +134,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "text-functions", run: |m, _| infallible!(text_functions::run(m)), ..ALWAYS },
     Pass { name: "static-locals", run: begin_statics, ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
+    Pass { name: "union-members", run: |m, _| infallible!(union_members::run(m)), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values, as they do where exceptions are caught: their types name members and elements.
     Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },

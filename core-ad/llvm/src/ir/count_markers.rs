@@ -4,23 +4,44 @@ use super::Result;
 use super::markers::{accessor, body_of, pointer, set_text, without_value};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
+use inkwell::types::IntType;
 use inkwell::values::FunctionValue;
 use inkwell::{AtomicOrdering, AtomicRMWBinOp};
 
-/// Name of the function that reads the number of elements of a container.
-pub const READ_COUNT: &str = "ffgrad.count.read";
-/// Name of the function that writes it.
-pub const WRITE_COUNT: &str = "ffgrad.count.write";
+/// What the names of functions begin with that read an integer in memory, such as the number of elements of a container.
+const READ_COUNT: &str = "ffgrad.count.read";
+/// What the names of functions begin with that write one.
+const WRITE_COUNT: &str = "ffgrad.count.write";
 
 /// A function that reads an integer in memory, and states no type of it.
-pub fn count_reader<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    accessor(module, READ_COUNT, module.get_context().i64_type().fn_type(&[pointer(module)], false), 1)
+pub fn count_reader<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
+    let ty = integer(module, bits).fn_type(&[pointer(module)], false);
+    accessor(module, &of_width(READ_COUNT, bits), ty, 1)
 }
 
 /// A function that writes one.
-pub fn count_writer<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let parameters = [pointer(module), module.get_context().i64_type().into()];
-    accessor(module, WRITE_COUNT, without_value(module, &parameters), 1)
+pub fn count_writer<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
+    let parameters = [pointer(module), integer(module, bits).into()];
+    accessor(module, &of_width(WRITE_COUNT, bits), without_value(module, &parameters), 1)
+}
+
+fn of_width(name: &str, bits: u32) -> String {
+    if bits == 64 { name.to_owned() } else { format!("{name}.i{bits}") }
+}
+
+fn integer<'ctx>(module: &Module<'ctx>, bits: u32) -> IntType<'ctx> {
+    let context = module.get_context();
+    match bits {
+        8 => context.i8_type(),
+        16 => context.i16_type(),
+        32 => context.i32_type(),
+        _ => context.i64_type(),
+    }
+}
+
+/// Whether a function is one of [`count_reader`] or [`count_writer`].
+pub fn is_access(name: &str) -> bool {
+    [READ_COUNT, WRITE_COUNT].iter().any(|start| name.starts_with(start))
 }
 
 /// What the names of functions begin with that compare and exchange.
@@ -28,8 +49,7 @@ const EXCHANGE: &str = "ffgrad.exchange.i";
 
 /// A function `(place, expected, new)` that compares an integer in memory with the expected one, exchanges it where both are equal, and returns what was there.
 pub fn exchange<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let integer = if bits == 32 { context.i32_type() } else { context.i64_type() };
+    let integer = integer(module, bits);
     let ty = integer.fn_type(&[pointer(module), integer.into(), integer.into()], false);
     let function = accessor(module, &format!("{EXCHANGE}{}", integer.get_bit_width()), ty, 1);
     set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
@@ -41,8 +61,7 @@ const UPDATE: &str = "ffgrad.update.i";
 
 /// A function `(place, by)` that adds to an integer in memory, and returns what was there.
 pub fn update<'ctx>(module: &Module<'ctx>, bits: u32) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    let integer = if bits == 32 { context.i32_type() } else { context.i64_type() };
+    let integer = integer(module, bits);
     let ty = integer.fn_type(&[pointer(module), integer.into()], false);
     let function = accessor(module, &format!("{UPDATE}{}", integer.get_bit_width()), ty, 1);
     set_text(module, function, AttributeLoc::Return, "enzyme_type", "{[-1]:Integer}");
@@ -60,24 +79,21 @@ pub fn is_update(name: &str) -> bool {
 ///
 /// None but LLVM's.
 pub fn define(module: &Module<'_>) -> Result<()> {
-    for name in [READ_COUNT, WRITE_COUNT] {
-        if let Some(function) = module.get_function(name).filter(|f| f.count_basic_blocks() == 0) {
-            define_count_access(module, function)?;
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if is_access(&name) {
+            define_access(module, function)?;
+        } else if name.starts_with(EXCHANGE) {
+            define_exchange(module, function)?;
+        } else if is_update(&name) {
+            define_update(module, function)?;
         }
-    }
-    let exchanges = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(EXCHANGE.as_bytes());
-    for function in module.get_functions().filter(|f| exchanges(f) && f.count_basic_blocks() == 0) {
-        define_exchange(module, function)?;
-    }
-    let updates = |f: &FunctionValue<'_>| f.get_name().to_bytes().starts_with(UPDATE.as_bytes());
-    for function in module.get_functions().filter(|f| updates(f) && f.count_basic_blocks() == 0) {
-        define_update(module, function)?;
     }
     Ok(())
 }
 
-fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let (context, builder) = (module.get_context(), body_of(module, function));
+fn define_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let builder = body_of(module, function);
     let parameters = function.get_params();
     let place = parameters[0].into_pointer_value();
     match parameters.get(1) {
@@ -86,7 +102,8 @@ fn define_count_access<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx
             builder.build_return(None).map_err(|e| e.to_string())?;
         }
         None => {
-            let count = builder.build_load(context.i64_type(), place, "").map_err(|e| e.to_string())?;
+            let ty = function.get_type().get_return_type().ok_or("a reader returns an integer")?;
+            let count = builder.build_load(ty, place, "").map_err(|e| e.to_string())?;
             builder.build_return(Some(&count)).map_err(|e| e.to_string())?;
         }
     }

@@ -21,11 +21,17 @@ const HEADERS: [(&str, u64); 2] = [("_ZTSNSt8__detail17_List_node_headerE", 16),
 
 /// Replaces the accesses.
 pub fn run(module: &Module<'_>) {
-    for access in ir::all_instructions(module).into_iter().filter(|i| is_of_count(*i)) {
-        match access.op() {
-            Some(Op::LLVMLoad) => call(module, access, count_reader(module), &mut [access.operand(0).0]),
-            _ => call(module, access, count_writer(module), &mut [access.operand(1).0, access.operand(0).0]),
-        }
+    ir::all_instructions(module).into_iter().filter(|i| is_of_count(*i)).for_each(|i| hide(module, i));
+}
+
+/// Replaces a load or store of an integer by a call that Enzyme does not look into.
+pub fn hide(module: &Module<'_>, access: Value) {
+    let is_load = access.is(Op::LLVMLoad);
+    // SAFETY: a live access of an integer.
+    let bits = unsafe { LLVMGetIntTypeWidth(if is_load { access.ty() } else { access.operand(0).ty() }) };
+    match is_load {
+        true => call(module, access, count_reader(module, bits), &mut [access.operand(0).0]),
+        false => call(module, access, count_writer(module, bits), &mut [access.operand(1).0, access.operand(0).0]),
     }
 }
 

@@ -10,7 +10,7 @@
 //! that type analysis does not look through ([`crate::ir::identity`]) where it becomes a link, or one of a phi's values. What else is at the header's place stays
 //! as it is. [`super::container_counts`] does the same for the count behind the links.
 
-use crate::ir::count_markers::{READ_COUNT, WRITE_COUNT};
+use crate::ir::count_markers;
 use crate::ir::identity::identity_fn;
 use crate::ir::metadata::{attached, operands, text};
 use crate::ir::{self, Op, Result, Value};
@@ -57,7 +57,7 @@ fn headers(function: FunctionValue<'_>) -> HashSet<Place> {
         if is_link(i) && (i.operand(0).is_pointer() && !is_node(i.operand(0))) {
             found.insert(place(i.operand(0)));
         }
-        if i.callee().is_some_and(|name| name == READ_COUNT || name == WRITE_COUNT) {
+        if i.callee().is_some_and(|name| count_markers::is_access(&name)) {
             let (base, at) = place(i.operand(0));
             found.extend(COUNTS.map(|before| (base, at - before)));
         }

@@ -51,6 +51,7 @@ pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;
 pub mod undefined_phis;
+pub mod union_members;
 pub mod variable_types;
 pub mod wide_counters;
 pub mod written_globals;
