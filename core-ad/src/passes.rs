@@ -117,7 +117,7 @@ pub const PASSES: [PassInfo; 80] = [
     PassInfo {
         name: "shared-counts",
         file: "optimize/shared_counts.rs",
-        why: "each copy of a `shared_ptr` has branches for programs of one thread and for the last owner, which Enzyme's analyses go through; leaves one way",
+        why: "each copy of a `shared_ptr` has branches for programs of one thread and for the last owner, which Enzyme's analyses go through; leaves one path",
         test: "cases/enzyme_bugs/shared_owners.cpp",
         stage: Stage::Prepare,
         ..OPTIMIZATION

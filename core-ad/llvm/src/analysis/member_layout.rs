@@ -32,7 +32,7 @@ impl Part {
     /// The scalar in words of C.
     pub fn name(&self) -> &'static str {
         // SAFETY: a live type.
-        match self.ty.map(|ty| unsafe { LLVMGetTypeKind(lane(ty)) }) {
+        match self.ty.map(|ty| unsafe { LLVMGetTypeKind(ty) }) {
             Some(LLVMDoubleTypeKind) => "double",
             Some(LLVMFloatTypeKind) => "float",
             Some(LLVMX86_FP80TypeKind) => "long double",
@@ -51,15 +51,9 @@ impl Part {
     }
 }
 
-/// What a vector is of; any other type itself.
-fn lane(ty: LLVMTypeRef) -> LLVMTypeRef {
-    // SAFETY: a live type.
-    unsafe { if LLVMGetTypeKind(ty) == LLVMVectorTypeKind { LLVMGetElementType(ty) } else { ty } }
-}
-
 fn is_float(ty: LLVMTypeRef) -> bool {
     // SAFETY: a live type.
-    let kind = unsafe { LLVMGetTypeKind(lane(ty)) };
+    let kind = unsafe { LLVMGetTypeKind(ty) };
     matches!(kind, LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMX86_FP80TypeKind)
 }
 
@@ -247,6 +241,13 @@ impl Layouts {
                         self.flatten(element, offset + i * stride, parts);
                     }
                 }
+                LLVMVectorTypeKind if is_float(LLVMGetElementType(ty)) => {
+                    let element = LLVMGetElementType(ty);
+                    let stride = LLVMABISizeOfType(self.data, element);
+                    for i in 0..u64::from(LLVMGetVectorSize(ty)) {
+                        self.flatten(element, offset + i * stride, parts);
+                    }
+                }
                 LLVMArrayTypeKind if is_filler(offset, size) => parts.extend(filler(ty, offset, size)),
                 LLVMStructTypeKind | LLVMArrayTypeKind => parts.push(Part { offset, size, ty: None, tag: None }),
                 LLVMIntegerTypeKind if !LLVMGetIntTypeWidth(ty).is_multiple_of(8) => {
@@ -406,7 +407,7 @@ fn collect(ty: LLVMTypeRef, seen: &mut HashSet<LLVMTypeRef>, types: &mut Vec<LLV
 }
 
 /// The type of the memory that a pointer leads to.
-fn type_behind(pointer: Value) -> Option<LLVMTypeRef> {
+pub fn type_behind(pointer: Value) -> Option<LLVMTypeRef> {
     // SAFETY: asked of the kinds of values that have such a type.
     unsafe {
         match pointer.op() {

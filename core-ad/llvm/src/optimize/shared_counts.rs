@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each copy of a pointer, inlined, brings five branches that memory decides. Enzyme's analyses go through all of them for each address, and
-//! `path-map` counts them. The ways that are left do the same, whatever runs beside.
+//! `path-map` counts them. The branches that are left do the same, whatever runs beside.
 
 use crate::ir::count_markers::is_update;
 use crate::ir::{self, Op, Value};
@@ -49,8 +49,9 @@ fn asks_for_both(test: Value) -> bool {
 /// Whether a branch asks for the last owner: what the count was before one was taken from it. The path so far decides that.
 pub fn asks_for_last(branch: Value) -> bool {
     let test = branch.operand(0);
-    branch.is(Op::LLVMBr)
-        && test.is(Op::LLVMICmp)
-        && test.operand(0).callee().is_some_and(|name| is_update(&name))
-        && test.operand(1).constant() == Some(1)
+    if !branch.is(Op::LLVMBr) || !test.is(Op::LLVMICmp) || test.operand(1).constant() != Some(1) {
+        return false;
+    }
+    let before = test.operand(0);
+    before.callee().is_some_and(|name| is_update(&name)) && before.operand(1).constant() == Some(-1)
 }

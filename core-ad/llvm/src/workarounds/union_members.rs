@@ -10,10 +10,12 @@
 //! Of memory that a pointer leads to only: a variable becomes values, and a union of a number and an integer side by side, not in structures, takes
 //! the number's bits apart.
 
+use crate::analysis::member_layout::type_behind;
+use crate::analysis::memory_objects::contains_floats;
 use crate::ir::{self, Op, Value};
 use crate::workarounds::container_counts;
 use inkwell::module::Module;
-use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMIntegerTypeKind, LLVMStructTypeKind};
+use llvm_sys::LLVMTypeKind::{LLVMIntegerTypeKind, LLVMStructTypeKind};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMTypeRef;
 use std::ffi::CStr;
@@ -47,28 +49,12 @@ fn is_integer_of_union(i: Value) -> bool {
 fn steps_through_union(mut address: Value) -> bool {
     let (mut in_structure, mut in_union) = (false, false);
     while address.is(Op::LLVMGetElementPtr) {
-        in_union |= in_structure && stepped_to(address).is_some_and(is_union_with_numbers);
+        in_union |= in_structure && type_behind(address).is_some_and(is_union_with_numbers);
         // SAFETY: a live step.
         in_structure |= unsafe { LLVMGetTypeKind(LLVMGetGEPSourceElementType(address.0)) == LLVMStructTypeKind };
         address = address.operand(0);
     }
     in_union && address.is(Op::LLVMLoad)
-}
-
-/// The type that a step leads to.
-fn stepped_to(step: Value) -> Option<LLVMTypeRef> {
-    // SAFETY: types of a live step, taken apart as they were put together.
-    unsafe {
-        let mut ty = LLVMGetGEPSourceElementType(step.0);
-        for index in step.operands().into_iter().skip(2) {
-            ty = match LLVMGetTypeKind(ty) {
-                LLVMStructTypeKind => LLVMStructGetTypeAtIndex(ty, u32::try_from(index.constant()?).ok()?),
-                LLVMArrayTypeKind => LLVMGetElementType(ty),
-                _ => return None,
-            };
-        }
-        Some(ty)
-    }
 }
 
 /// Whether it is a union with a structure that has numbers. clang's type of a union is that of its largest alternative.
@@ -81,22 +67,7 @@ fn is_union_with_numbers(ty: LLVMTypeRef) -> bool {
         let name = CStr::from_ptr(LLVMGetStructName(ty)).to_string_lossy();
         name.starts_with(UNION) && LLVMCountStructElementTypes(ty) > 0 && {
             let largest = LLVMStructGetTypeAtIndex(ty, 0);
-            LLVMGetTypeKind(largest) == LLVMStructTypeKind && has_numbers(largest)
-        }
-    }
-}
-
-fn has_numbers(ty: LLVMTypeRef) -> bool {
-    use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind};
-    // SAFETY: live types.
-    unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMFloatTypeKind | LLVMDoubleTypeKind => true,
-            LLVMArrayTypeKind => has_numbers(LLVMGetElementType(ty)),
-            LLVMStructTypeKind => {
-                (0..LLVMCountStructElementTypes(ty)).any(|i| has_numbers(LLVMStructGetTypeAtIndex(ty, i)))
-            }
-            _ => false,
+            LLVMGetTypeKind(largest) == LLVMStructTypeKind && contains_floats(largest)
         }
     }
 }
