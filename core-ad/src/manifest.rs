@@ -110,6 +110,9 @@ pub struct ArtifactRecord {
     /// Whether the function tests numbers for equality, so that [`Pipeline::Generic`] may differ.
     #[serde(default)]
     pub tests_equality: bool,
+    /// What starts threads in code that the derivative stops at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<String>,
     /// Whether memory has no type of its own in the derivative: it is then checked at every call. What a call leaves in memory as an integer may be taken for an adjoint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untyped_memory: bool,

@@ -562,6 +562,9 @@ pub enum Response {
         /// The function tests numbers for equality, after `Derive`.
         #[serde(default)]
         tests_equality: bool,
+        /// What starts threads in code that the derivative stops at, after `Derive`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threads: Option<String>,
         /// Some loops are checkpointed, after `Derive`.
         #[serde(default)]
         checkpoints: bool,

@@ -145,6 +145,8 @@ struct Build<'a> {
     paths: Option<Paths>,
     /// The function tests numbers for equality.
     tests_equality: bool,
+    /// What starts threads in code that the derivative stops at.
+    threads: Option<String>,
     /// Memory has no type of its own in the derivative.
     untyped_memory: bool,
     /// Some loops are checkpointed.
@@ -188,6 +190,7 @@ impl<'a> Build<'a> {
             skipped: Vec::new(),
             paths: None,
             tests_equality: false,
+            threads: None,
             untyped_memory: false,
             checkpoints: false,
             within: timeout,
@@ -294,11 +297,12 @@ impl<'a> Build<'a> {
             lines,
             output: output.to_owned(),
         })?;
-        if let Response::Written { notes, skipped, paths, tests_equality, checkpoints } = derived {
+        if let Response::Written { notes, skipped, paths, tests_equality, threads, checkpoints } = derived {
             self.diagnostics.extend(notes);
             self.skipped.extend(skipped);
             self.paths = paths;
             self.tests_equality = tests_equality;
+            self.threads = threads;
             self.checkpoints = checkpoints;
         }
         Ok(())
@@ -403,6 +407,7 @@ impl<'a> Build<'a> {
             skipped: std::mem::take(&mut self.skipped),
             paths: self.paths.take(),
             tests_equality: self.tests_equality,
+            threads: self.threads.take(),
             untyped_memory: self.untyped_memory,
             equations: implicit::in_use(self.context.spec, &self.manifest).into_iter().map(|s| s.equation).collect(),
             commands: std::mem::take(&mut self.commands),

@@ -116,6 +116,7 @@ impl Build<'_> {
             skipped: Vec::new(),
             paths: None,
             tests_equality: false,
+            threads: None,
             untyped_memory: false,
             equations: Vec::new(),
             commands,

@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::load::artifact::{Artifact, EntryPoint};
 use crate::os::process::name_of;
-use core_ad::diagnostics::Diagnosis;
+use core_ad::diagnostics::{Diagnosis, callees};
 use core_ad::protocol::Entry;
 use libc::{c_int, c_void};
 use std::cell::RefCell;
@@ -113,7 +113,7 @@ pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
     // SAFETY: the entry point will not go on.
     let was_short = artifact.after_crash.is_some_and(|settle| unsafe { settle() } != 0);
     if signal == FAILED_CHECK {
-        return stopped(function);
+        return stopped(function, artifact.record.threads.as_ref());
     }
     if was_short {
         let headline = format!("the derivative of `{function}` needs more memory than there is");
@@ -130,8 +130,12 @@ pub fn error(function: &str, artifact: &Artifact, signal: c_int) -> Error {
     )))
 }
 
-/// The error for a failed check that the function itself passes; where it does not, its own exception or end is the answer.
-fn stopped(function: &str) -> Error {
+/// The error for a failed check that the function itself passes, or for a start of threads; where the function ends, its own exception or end is the
+/// answer.
+fn stopped(function: &str, threads: Option<&String>) -> Error {
+    if let Some(name) = threads {
+        return Error::Differentiation(Box::new(callees::threads(function, name.clone())));
+    }
     let headline =
         format!("the derivative of `{function}` stops at a check of its arguments or results that the function passes");
     Error::Differentiation(Box::new(Diagnosis::new(STOPPED, function, headline).advise(
@@ -141,7 +145,7 @@ fn stopped(function: &str) -> Error {
 
 /// Whether a derivative came to a failed check.
 pub fn is_stop(error: &Error) -> bool {
-    matches!(error, Error::Differentiation(diagnosis) if diagnosis.code == STOPPED)
+    matches!(error, Error::Differentiation(diagnosis) if [STOPPED, callees::THREADS].contains(&diagnosis.code.as_str()))
 }
 
 /// What `runtime/checkpoint.c` prints before it stops a loop for that reason.

@@ -27,6 +27,8 @@ pub struct Derive<'a> {
     pub arena: bool,
     /// A CUDA kernel, for the CPU as a device.
     pub kernel: bool,
+    /// Code that starts threads is left out.
+    pub without_threads: bool,
     /// How the result is compiled.
     pub codegen: &'a CodeGen,
     /// The module keeps the source's lines.

@@ -13,6 +13,8 @@ pub struct Notes {
     pub paths: Option<Paths>,
     /// Whether the function tests numbers for equality.
     pub tests_equality: bool,
+    /// What starts threads in code that was left out.
+    pub threads: Option<String>,
 }
 
 impl Notes {

@@ -10,7 +10,7 @@ use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
     self, caught, checkpoint, cuda_threads, derived_types, equality_tests, fortran_runtime, indirect_calls, openmp,
-    sweeps,
+    sweeps, thread_starts,
 };
 use crate::notes::Notes;
 use crate::pipeline;
@@ -140,6 +140,7 @@ impl<'ctx> Session<'ctx> {
                     ignored: &ignored,
                     arena,
                     kernel: codegen.launch.is_some(),
+                    without_threads: true,
                     codegen: &codegen,
                     lines,
                 };
@@ -154,6 +155,7 @@ impl<'ctx> Session<'ctx> {
                     skipped: notes.skipped,
                     paths: notes.paths,
                     tests_equality: notes.tests_equality,
+                    threads: notes.threads,
                     checkpoints: checkpoint::needs_runtime(&module),
                 })
             }
@@ -187,6 +189,7 @@ impl<'ctx> Session<'ctx> {
                     skipped: Vec::new(),
                     paths: None,
                     tests_equality: false,
+                    threads: None,
                     checkpoints: false,
                 })
             }
@@ -295,6 +298,8 @@ impl<'ctx> Session<'ctx> {
 
     /// The code as Enzyme gets it.
     fn prepare(&mut self, job: &Derive<'_>, entries: &[Entry], team: Team, notes: &mut Notes) -> Result<Module<'ctx>> {
+        let before = notes.clone();
+        let counts_paths = team != Team::Many && !job.kernel;
         let module = self.user_code(job.symbol, job.kernel)?;
         rules::solvers::replace(&module, job.solvers)?;
         rules::lapack::enter(&module, job.symbol)?;
@@ -302,6 +307,12 @@ impl<'ctx> Session<'ctx> {
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         crash_trace::step("replacing what runs threads");
+        if counts_paths && job.without_threads {
+            notes.threads = thread_starts::leave_out(&module, job.symbol).or(notes.threads.take());
+        }
+        if counts_paths {
+            lowering::library_calls::replace(&module)?;
+        }
         self.lower_openmp(&module, team, given.is_empty().then_some(job.symbol))?;
         let parts_of_rules = rules::parts(&given);
         let inactive = [rules::inactive::symbols(&module, job.inactive), declared_inactive].concat();
@@ -353,8 +364,8 @@ impl<'ctx> Session<'ctx> {
             parts_of_rules: &parts_of_rules,
             copies_allocatables,
             arena: job.arena,
-            counts_paths: team != Team::Many && !job.kernel,
-            one_thread: team != Team::Many && !job.kernel,
+            counts_paths,
+            one_thread: counts_paths,
             codegen: job.codegen,
             skipped: pipeline::Skipped::default(),
         };
@@ -384,12 +395,17 @@ impl<'ctx> Session<'ctx> {
         }
         notes.tests_equality |= around.counts_paths && equality_tests::any(&module);
         let by_values = notes.add_paths(value_paths::record(&module));
-        around.counts_paths &= by_values || zero_roots::any(&module, pipeline::second_order(&module, &around));
+        around.counts_paths &=
+            by_values || zero_roots::any(&module, pipeline::second_order(&module, &around)) || notes.threads.is_some();
         debug_info::strip_unless(job.lines, &module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         if job.pipeline.is_generic() {
             // Behind the markers of paths, which keep the program's conditions.
             equality_tests::run(&module);
+        }
+        if notes.threads.is_some() && thread_starts::decide(&module, wrapper) {
+            *notes = before;
+            return self.prepare(&Derive { without_threads: false, ..*job }, entries, team, notes);
         }
         notes.skipped.extend(around.skipped.notes());
         Ok(module)

@@ -53,7 +53,8 @@ fn is_of_threads(name: &str) -> bool {
     of_c.contains(&name) || ["std::thread::", "std::condition_variable::"].iter().any(|class| name.starts_with(class))
 }
 
-fn threads(function: &str, name: String) -> Diagnosis {
+/// The refusal of a function that starts threads.
+pub fn threads(function: &str, name: String) -> Diagnosis {
     let headline = format!(
         "`{function}` runs threads of its own (`{name}`); of threads only those of OpenMP can be differentiated"
     );

@@ -48,6 +48,59 @@ pub fn keep_one(branch: Value, to: Block) {
     branch.erase();
 }
 
+/// Ends a block with a call of a function without arguments that does not return, in place of an instruction and what follows it.
+pub fn end_with_call(from: Value, function: Value) {
+    end_before(from, |builder| {
+        // SAFETY: the builder stands in the function's module.
+        unsafe {
+            LLVMBuildCall2(builder, LLVMGlobalGetValueType(function.0), function.0, [].as_mut_ptr(), 0, c"".as_ptr())
+        };
+    });
+}
+
+/// Ends a block behind a call that does not return. Exceptions of an `invoke` go where they went.
+pub fn end_after(call: Value) {
+    if !call.is_terminator() {
+        return end_before(call.next(), |_| {});
+    }
+    let (block, to) = (call.parent(), call.parent().successors()[0]);
+    // SAFETY: a live `invoke`, and a new block of its function.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block.0)));
+        let end = LLVMAppendBasicBlockInContext(context, LLVMGetBasicBlockParent(block.0), c"".as_ptr());
+        let builder = LLVMCreateBuilderInContext(context);
+        LLVMPositionBuilderAtEnd(builder, end);
+        LLVMBuildUnreachable(builder);
+        LLVMDisposeBuilder(builder);
+        drop_incoming(to, block);
+        LLVMSetSuccessor(call.0, 0, end);
+    }
+}
+
+/// Erases an instruction and what follows it in its block, which ends with what is built then.
+fn end_before(from: Value, build: impl FnOnce(LLVMBuilderRef)) {
+    let block = from.parent();
+    let to: HashSet<Block> = block.successors().into_iter().collect();
+    to.into_iter().for_each(|next| drop_incoming(next, block));
+    // The phis of the block itself may be new, where it leads to itself.
+    let all = block.instructions();
+    let gone = all.iter().skip_while(|i| **i != from);
+    // SAFETY: live instructions, of which those that are used are used in what is erased or not reached.
+    unsafe {
+        for i in gone.collect::<Vec<_>>().into_iter().rev() {
+            if LLVMGetTypeKind(i.ty()) != LLVMTypeKind::LLVMVoidTypeKind {
+                LLVMReplaceAllUsesWith(i.0, LLVMGetPoison(i.ty()));
+            }
+            i.erase();
+        }
+        let builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block.0))));
+        LLVMPositionBuilderAtEnd(builder, block.0);
+        build(builder);
+        LLVMBuildUnreachable(builder);
+        LLVMDisposeBuilder(builder);
+    }
+}
+
 /// Rebuilds a block's phis without the values from one predecessor.
 fn drop_incoming(block: Block, gone: Block) {
     for phi in block.phis() {

@@ -48,6 +48,7 @@ pub fn weaken(module: &Module<'_>, symbols: &[String], output: &Path) -> Result<
             skipped: Vec::new(),
             paths: None,
             tests_equality: false,
+            threads: None,
             checkpoints: false,
         }),
         false => Err(format!("{} cannot be written", output.display())),

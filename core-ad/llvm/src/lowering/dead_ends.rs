@@ -22,7 +22,7 @@ use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMBuilderRef;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many blocks lie at most between a branch and the end of the program.
 const NEAR: usize = 8;
@@ -145,6 +145,29 @@ fn live_successor(branch: Value) -> Option<Block> {
         },
         _ => None,
     }
+}
+
+/// Branches of a function of which one side is a dead end that calls one of some functions, whatever decides them.
+pub fn leading_to(function: FunctionValue<'_>, callees: &HashSet<String>) -> Vec<Value> {
+    let all: Vec<Block> = ir::blocks(function);
+    if callees.is_empty() || !all.iter().any(|block| calls(*block, callees)) {
+        return Vec::new();
+    }
+    let leads = |branch: &Value| {
+        let live = live_successor(*branch);
+        live.is_some_and(|live| {
+            branch.parent().successors().into_iter().any(|side| side != live && comes_to(side, callees, NEAR))
+        })
+    };
+    all.into_iter().map(Block::terminator).filter(leads).collect()
+}
+
+fn calls(block: Block, callees: &HashSet<String>) -> bool {
+    block.instructions().into_iter().any(|i| i.callee().is_some_and(|name| callees.contains(&name)))
+}
+
+fn comes_to(block: Block, callees: &HashSet<String>, near: usize) -> bool {
+    calls(block, callees) || near > 0 && block.successors().into_iter().any(|next| comes_to(next, callees, near - 1))
 }
 
 /// Whether all paths from a block come to an `unreachable`.

@@ -16,7 +16,7 @@ use crate::analysis::value_paths::is_branch;
 use crate::analysis::{inactive_parts, value_paths, zero_roots};
 use crate::ir::{self, Op, Result, Value, callers, path_markers};
 use crate::lowering::dead_ends::{self, Checks};
-use crate::lowering::equality_tests;
+use crate::lowering::{equality_tests, thread_starts};
 use crate::optimize::shared_counts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -43,13 +43,17 @@ pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Resul
     let (by_values, inactive) = (value_paths::of_calls(module), inactive_parts::all(module));
     let (mut number, mut flags) = (0, path_markers::POINT);
     let mut marked = HashSet::new();
+    let stops = thread_starts::stops(module);
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy().into_owned();
         if except.contains(&name) || inactive.contains(&function) {
             continue;
         }
         let before = (number, flags);
-        let places = by_values.get(&name).map_or(&[][..], |paths| &paths.places);
+        let mut places = by_values.get(&name).map_or(Vec::new(), |paths| paths.places.clone());
+        // Sizes may decide these.
+        let starts = dead_ends::leading_to(function, &stops);
+        places.extend(starts.into_iter().filter(|branch| !places.contains(branch)).collect::<Vec<_>>());
         let branches: Vec<Value> = places.iter().copied().filter(|place| is_branch(*place)).collect();
         let checks = Checks::among(&branches);
         for exit in exits(function, &branches) {

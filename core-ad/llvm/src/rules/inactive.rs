@@ -80,10 +80,10 @@ pub const OUTPUT: [&str; 64] = [
     "fesetenv",
 ];
 
-/// Names that begin so belong to the C++ library's strings, streams, exceptions, file names and hash tables' sizes, or to libraries that format text, keep
+/// Names that begin so belong to the C++ library's strings, streams, exceptions, clocks, file names, hashes and sizes of tables, or to libraries that format text, keep
 /// logs and hold documents, or order the columns of a sparse matrix by its pattern: with a body or without. A number that is kept in a document and read
 /// again has no derivative; differences see that.
-const TEXT: [&str; 69] = [
+const TEXT: [&str; 109] = [
     "std::__cxx11::basic_string<char",
     "std::__cxx11::basic_string<wchar_t",
     "std::basic_string<char",
@@ -130,6 +130,38 @@ const TEXT: [&str; 69] = [
     "std::__cxx11::basic_stringstream<",
     "std::bad_",
     "std::exception::",
+    "std::logic_error::",
+    "std::invalid_argument::",
+    "std::domain_error::",
+    "std::length_error::",
+    "std::out_of_range::",
+    "std::runtime_error::",
+    "std::range_error::",
+    "std::overflow_error::",
+    "std::underflow_error::",
+    "std::system_error::",
+    "std::future_error::",
+    "std::nested_exception::",
+    "std::__exception_ptr::",
+    "std::current_exception",
+    "std::uncaught_exception",
+    "std::generic_category",
+    "std::system_category",
+    "std::_V2::error_category::",
+    "std::_V2::generic_category",
+    "std::_V2::system_category",
+    "std::error_code::",
+    "std::random_device::",
+    "std::_Hash_bytes",
+    "std::gslice::_Indexer::",
+    "std::thread::hardware_concurrency",
+    "std::this_thread::",
+    "std::condition_variable::notify_",
+    "std::to_chars",
+    "std::from_chars",
+    "std::vformat",
+    "std::__format::",
+    "std::chrono::_V2::",
     "std::ios_base::",
     "std::istream::",
     "std::ostream::",
@@ -153,6 +185,14 @@ const TEXT: [&str; 69] = [
     "google::ErrnoLogMessage",
     "absl::log_internal::",
     "boost::log::",
+    "std::pmr::get_default_resource",
+    "std::pmr::set_default_resource",
+    "std::pmr::new_delete_resource",
+    "std::pmr::null_memory_resource",
+    "std::pmr::memory_resource::~",
+    "std::pmr::monotonic_buffer_resource::",
+    "std::pmr::unsynchronized_pool_resource::",
+    "std::pmr::synchronized_pool_resource::",
 ];
 
 /// Starts of names in flang's runtime library: characters, the type of an object, the time, the environment.

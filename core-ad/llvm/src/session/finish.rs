@@ -75,7 +75,14 @@ impl<'ctx> Session<'ctx> {
         }
         crash_trace::step("generating code");
         codegen::object(module, &machine, output)?;
-        Ok(Response::Written { notes, skipped: Vec::new(), paths: None, tests_equality: false, checkpoints: false })
+        Ok(Response::Written {
+            notes,
+            skipped: Vec::new(),
+            paths: None,
+            tests_equality: false,
+            threads: None,
+            checkpoints: false,
+        })
     }
 
     fn bind_arena(

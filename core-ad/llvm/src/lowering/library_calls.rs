@@ -1,0 +1,54 @@
+//! Gives functions of the C and C++ libraries that only pass on what they are given a body that Enzyme can look into.
+//!
+//! * `pthread_once` and `std::call_once` run a function at the first call. The library keeps what to run in variables of the thread.
+//! * A `std::pmr::memory_resource` gives memory from a pool or a buffer of its own, by a virtual function without a body. For a derivative any memory will
+//!   do, so it comes from `operator new`. Where the program has a class of resources of its own, all stay as they are.
+
+use crate::ir::{Result, texts};
+use core_ad::names;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{AsValueRef, FunctionValue};
+use llvm_sys::core::LLVMReplaceAllUsesWith;
+
+/// What calls a function once.
+const ONCE: &str = "pthread_once";
+
+/// `std::pmr::memory_resource::allocate` and `deallocate`, and what takes their place.
+const RESOURCES: [(&str, &str); 2] = [
+    ("_ZNSt3pmr15memory_resource8allocateEmm", "ffgrad.resource.allocate"),
+    ("_ZNSt3pmr15memory_resource10deallocateEPvmm", "ffgrad.resource.deallocate"),
+];
+
+/// The end of the name of the virtual function that gives a resource's memory.
+const OF_RESOURCES: &str = "::do_allocate";
+
+/// Replaces them.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn replace(module: &Module<'_>) -> Result<()> {
+    if module.get_function(ONCE).is_some_and(|f| f.count_basic_blocks() == 0) {
+        texts::link(module, include_str!("once.ll"), ONCE)?;
+    }
+    let used: Vec<_> = RESOURCES.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new))).collect();
+    if used.is_empty() || has_own_resources(module) {
+        return Ok(());
+    }
+    texts::link(module, include_str!("memory_resources.ll"), "memory resources")?;
+    for (old, new) in used {
+        let new = module.get_function(new).ok_or("no memory resource")?;
+        new.set_linkage(Linkage::Internal);
+        // SAFETY: two functions of the module with the same parameters and result.
+        unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+    }
+    Ok(())
+}
+
+fn has_own_resources(module: &Module<'_>) -> bool {
+    let is_one = |f: FunctionValue<'_>| {
+        let name = names::short(&f.get_name().to_string_lossy());
+        f.count_basic_blocks() > 0 && name.ends_with(OF_RESOURCES) && !name.starts_with("std::pmr::")
+    };
+    module.get_functions().any(is_one)
+}
