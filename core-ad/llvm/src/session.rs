@@ -395,8 +395,10 @@ impl<'ctx> Session<'ctx> {
         }
         notes.tests_equality |= around.counts_paths && equality_tests::any(&module);
         let by_values = notes.add_paths(value_paths::record(&module));
-        around.counts_paths &=
-            by_values || zero_roots::any(&module, pipeline::second_order(&module, &around)) || notes.threads.is_some();
+        around.counts_paths &= by_values
+            || zero_roots::any(&module, pipeline::second_order(&module, &around))
+            || notes.threads.is_some()
+            || lowering::zero_powers::any(&module);
         debug_info::strip_unless(job.lines, &module);
         pipeline::run(pipeline::BEFORE_ENZYME, &module, &around)?;
         if job.pipeline.is_generic() {

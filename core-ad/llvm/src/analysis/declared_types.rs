@@ -29,7 +29,9 @@ const POINTER: u16 = 0x0f;
 const REFERENCE: u16 = 0x10;
 const STRUCTURE: u16 = 0x13;
 const TYPEDEF: u16 = 0x16;
+const UNION: u16 = 0x17;
 const INHERITANCE: u16 = 0x1c;
+const POINTER_TO_MEMBER: u16 = 0x1f;
 const BASE: u16 = 0x24;
 const CONST: u16 = 0x26;
 const VOLATILE: u16 = 0x35;
@@ -48,7 +50,11 @@ pub fn note(module: &Module<'_>) {
         let all: Vec<Value> = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(copies).collect();
         for copy in all {
             let size = copy.operand(2).constant().and_then(|size| u64::try_from(size).ok());
-            let members = size.and_then(|size| pointed_to(Value(function.as_value_ref()), size));
+            let function = Value(function.as_value_ref());
+            let members = match size {
+                Some(size) => pointed_to(function, size),
+                None => element(function),
+            };
             if let Some(members) = members {
                 attach(copy, &members);
             }
@@ -56,7 +62,7 @@ pub fn note(module: &Module<'_>) {
     }
 }
 
-/// The members that a copy is noted to have.
+/// The members that a copy is noted to have, or each element of a copy of many.
 pub fn noted(copy: Value) -> Option<Vec<Member>> {
     let entries = operands(attached(copy, NOTE));
     let member = |entry: &[LLVMValueRef]| {
@@ -86,23 +92,36 @@ fn attach(copy: Value, members: &[Member]) {
     }
 }
 
+/// The members of the only structure that at least two parameters of a function are pointers to: the begin and end of what it copies.
+fn element(function: Value) -> Option<Vec<Member>> {
+    let pointers = parameters(function).into_iter().filter(|ty| ty.plain().is_some_and(|ty| ty.tag() == POINTER));
+    let mut found = pointers.filter_map(Type::pointee).filter(|ty| ty.is_structure()).map(|ty| ty.members());
+    let (first, second) = (found.next()??, found.next()??);
+    (!first.is_empty() && first == second && found.all(|other| other.as_ref() == Some(&first))).then_some(first)
+}
+
 /// The members of the only type of this size, in bytes, that a function has pointers or references to among its parameters; none where one of them
 /// is not known, or there is more than one such type.
 fn pointed_to(function: Value, size: u64) -> Option<Vec<Member>> {
+    let structures = parameters(function).into_iter().filter_map(Type::pointee);
+    let mut found = structures.filter(|ty| ty.size() == size && ty.is_structure()).map(|ty| ty.members());
+    let first = found.next()??;
+    (first.len() > 1 && found.all(|other| other.as_ref() == Some(&first))).then_some(first)
+}
+
+/// The types of a function's result and parameters.
+fn parameters(function: Value) -> Vec<Type> {
     // SAFETY: a live function; its subprogram is a node of its context, or null.
     let subprogram = unsafe {
         let node = LLVMGetSubprogram(function.0);
         if node.is_null() {
-            return None;
+            return Vec::new();
         }
         LLVMMetadataAsValue(LLVMGetValueContext(function.0), node)
     };
-    let types = operands(subprogram).get(TYPE_OF_SUBPROGRAM).copied()?;
-    let parameters = operands(types).last().map(|list| operands(*list))?;
-    let structures = parameters.into_iter().filter_map(Type::of).filter_map(Type::pointee);
-    let mut found = structures.filter(|ty| ty.size() == size && ty.is_structure()).map(|ty| ty.members());
-    let first = found.next()??;
-    (first.len() > 1 && found.all(|other| other.as_ref() == Some(&first))).then_some(first)
+    let types = operands(subprogram).get(TYPE_OF_SUBPROGRAM).copied();
+    let list = types.and_then(|types| operands(types).last().map(|list| operands(*list)));
+    list.unwrap_or_default().into_iter().filter_map(Type::of).collect()
 }
 
 /// Where a subprogram has its type: behind file, scope, name and linkage name.
@@ -199,6 +218,14 @@ impl Type {
             ENUMERATION => Kind::Integer,
             POINTER | REFERENCE | RVALUE_REFERENCE => Kind::Pointer,
             CLASS | STRUCTURE => return ty.flatten_structure(offset, depth, all),
+            UNION => return ty.flatten_union(offset, depth, all),
+            POINTER_TO_MEMBER if size == 16 => {
+                // Of a function: its address, and a number that is added to the object's.
+                let word = |offset, kind| Member { offset, size: 8, kind };
+                all.extend([word(offset, Kind::Pointer), word(offset + 8, Kind::Integer)]);
+                return Some(());
+            }
+            POINTER_TO_MEMBER => Kind::Integer,
             ARRAY => {
                 let element = ty.inside()?.plain()?;
                 let stride = element.size();
@@ -211,10 +238,33 @@ impl Type {
         (known && all.len() < MOST).then(|| all.push(Member { offset, size, kind }))
     }
 
-    fn flatten_structure(self, offset: u64, depth: usize, all: &mut Vec<Member>) -> Option<()> {
+    /// Adds the only member of a union that has scalars, as `std::optional` keeps its value beside an empty one.
+    fn flatten_union(self, offset: u64, depth: usize, all: &mut Vec<Member>) -> Option<()> {
+        let mut found: Vec<Vec<Member>> = Vec::new();
+        for part in self.parts() {
+            let mut scalars = Vec::new();
+            let inside = part.inside()?.plain()?;
+            inside.flatten(offset, depth, &mut scalars)?;
+            if !scalars.is_empty() {
+                found.push(scalars);
+            }
+        }
+        match <[Vec<Member>; 1]>::try_from(found) {
+            Ok([only]) if all.len() + only.len() <= MOST => {
+                all.extend(only);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn parts(self) -> Vec<Type> {
         let lists = operands(self.0).into_iter().skip(3).map(operands);
-        let own: Vec<Type> = lists.flatten().filter_map(Type::of).filter(|node| node.is_part()).collect();
-        for part in own {
+        lists.flatten().filter_map(Type::of).filter(|node| node.is_part()).collect()
+    }
+
+    fn flatten_structure(self, offset: u64, depth: usize, all: &mut Vec<Member>) -> Option<()> {
+        for part in self.parts() {
             // SAFETY: a live node of a member or a base class.
             let (bits, flags) = unsafe { (LLVMDITypeGetOffsetInBits(part.node()), LLVMDITypeGetFlags(part.node())) };
             if flags & LLVMDIFlagStaticMember != 0 {

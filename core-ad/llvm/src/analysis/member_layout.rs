@@ -317,10 +317,10 @@ fn is_pointer(name: &str) -> bool {
     name.contains("pointer") || name.strip_prefix('p').is_some_and(deep)
 }
 
-/// Whether bytes can be no storage for numbers: too few, and not where a number would begin. clang writes padding so, where a class has
+/// Whether bytes can be no storage for numbers: too few, and not where a number would begin, or what is left before a word. clang writes padding so, where a class has
 /// members behind the end of a base class or of a member.
 fn is_filler(offset: u64, size: u64) -> bool {
-    size < 8 && !offset.is_multiple_of(4)
+    size < 8 && (!offset.is_multiple_of(4) || size == 4 && !offset.is_multiple_of(8))
 }
 
 /// Such bytes as integers, each at a multiple of its size.
@@ -350,8 +350,9 @@ fn is_union(ty: LLVMTypeRef) -> bool {
             return false;
         }
         let name = std::ffi::CStr::from_ptr(name).to_string_lossy();
-        // What `rules/include/stdcxx/variant` makes of unions: one member, and nothing or no name beside it.
-        name.starts_with("union.") && !["::__ffgrad_room", "::_Variadic_union"].iter().any(|own| name.contains(own))
+        // What `rules/include/stdcxx/variant` makes of unions, and `std::optional` has: one member, and nothing or no name beside it.
+        let plain = ["::__ffgrad_room", "::_Variadic_union", "union.std::_Optional_payload_base<"];
+        name.starts_with("union.") && !plain.iter().any(|own| name.contains(own))
     }
 }
 

@@ -216,6 +216,11 @@ pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'
 /// What the names of functions begin with that give back their argument.
 const HIDDEN: &str = "ffgrad.hidden.";
 
+/// Whether a function is one of these.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with(HIDDEN)
+}
+
 /// The function of that name for a type: what LLVM knows of its argument it does not know of its result. It is inactive. For type analysis the
 /// result is what the argument is, an integer or a number. None for types that C does not have.
 pub fn hidden<'ctx>(module: &Module<'ctx>, ty: LLVMTypeRef) -> Option<FunctionValue<'ctx>> {

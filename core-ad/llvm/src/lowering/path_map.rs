@@ -16,7 +16,7 @@ use crate::analysis::value_paths::is_branch;
 use crate::analysis::{inactive_parts, value_paths, zero_roots};
 use crate::ir::{self, Op, Result, Value, callers, path_markers};
 use crate::lowering::dead_ends::{self, Checks};
-use crate::lowering::{equality_tests, thread_starts};
+use crate::lowering::{equality_tests, thread_starts, zero_powers};
 use crate::optimize::shared_counts;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -73,7 +73,10 @@ pub fn mark(module: &Module<'_>, except: &[String], second_order: bool) -> Resul
             }
         }
         for root in zero_roots::of(function, second_order) {
-            number += mark_root(module, root, number);
+            number += mark_argument(module, root, LLVMRealPredicate::LLVMRealOEQ, number);
+        }
+        for power in zero_powers::of_negative(function) {
+            number += mark_argument(module, power, LLVMRealPredicate::LLVMRealOLT, number);
         }
         checks.leave_out(function);
         if (number, flags) != before {
@@ -242,8 +245,8 @@ fn mark_one(module: &Module<'_>, place: Value, first: u64, checks: &Checks) -> u
     }
 }
 
-/// Puts the marker before a root: a choice with one edge, which is taken where the argument is zero.
-fn mark_root(module: &Module<'_>, root: Value, first: u64) -> u64 {
+/// Puts the marker before a root or power: a choice with one edge, which is taken where its argument is zero, or negative.
+fn mark_argument(module: &Module<'_>, root: Value, is: LLVMRealPredicate, first: u64) -> u64 {
     // SAFETY: a live call of a root in the module.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
@@ -251,8 +254,8 @@ fn mark_root(module: &Module<'_>, root: Value, first: u64) -> u64 {
         let builder = LLVMCreateBuilderInContext(context);
         LLVMPositionBuilderBefore(builder, root.0);
         let zero = LLVMConstReal(root.ty(), 0.0);
-        let is_zero = LLVMBuildFCmp(builder, LLVMRealPredicate::LLVMRealOEQ, root.operand(0).0, zero, NONE);
-        let taken = LLVMBuildZExt(builder, is_zero, word, NONE);
+        let holds = LLVMBuildFCmp(builder, is, root.operand(0).0, zero, NONE);
+        let taken = LLVMBuildZExt(builder, holds, word, NONE);
         let marker = path_markers::choice_marker(module);
         call_marker(builder, marker, [LLVMConstInt(word, first, 0), LLVMConstInt(word, 1, 0), taken]);
         LLVMDisposeBuilder(builder);

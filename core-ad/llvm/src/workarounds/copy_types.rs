@@ -25,6 +25,8 @@
 
 use super::local_types::uniform_float;
 use super::struct_copies;
+use crate::analysis::declared_types;
+use crate::analysis::type_names::Kind;
 use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
 use crate::ir::metadata::{attached, operands, say_what_is_accessed, say_what_is_copied, text};
 use crate::ir::{self, Op, Value};
@@ -129,9 +131,21 @@ pub fn note(module: &Module<'_>) {
         for copy in all.filter(|i| is_copy(*i) || is_set(*i)) {
             let sides = if is_copy(copy) { 2 } else { 1 };
             let by_pointer = (0..sides).find_map(|side| pointed_to(copy.operand(side)));
-            let Some(element) = by_name.filter(|_| is_copy(copy)).or(by_pointer) else { continue };
+            let by_name = by_name.or_else(|| elements_without_numbers(copy)).filter(|_| is_copy(copy));
+            let Some(element) = by_name.or(by_pointer) else { continue };
             note_one(module, copy, element);
         }
+    }
+}
+
+/// What a copy of many structures moves that have members of one kind only and no numbers, by debug information.
+fn elements_without_numbers(copy: Value) -> Option<&'static str> {
+    let members = declared_types::noted(copy).filter(|_| copy.operand(2).constant().is_none())?;
+    let all = |kind: Kind| members.iter().all(|member| member.kind == kind);
+    match () {
+        () if all(Kind::Integer) => Some("integer"),
+        () if all(Kind::Pointer) => Some("pointer"),
+        () => None,
     }
 }
 
