@@ -362,3 +362,33 @@ def static_local_table(x: Array) -> Array:
         k = i % 4
         result += sum(np.sin(v * (1 + j)) / (1 + j + k) for j in range(k + 1)) + v * v * 0.5 ** (i % 3)
     return result
+
+
+def tasks_when_large(x: Array) -> Array:
+    return np.sum(np.sin(x) * x / (1 + np.arange(len(x)) % 4))
+
+
+def any_settings(x: Array) -> Array:
+    result = []
+    for i, u in enumerate(x):
+        for _ in range(3 + i % 2):
+            laws = [-x[i] * x[0] * u, -x[i] * u + x[0] * u * u, -(x[0] + x[1] * u + x[2] * u * u)]
+            u = u + 0.01 * laws[i % 3] * (33 if i % 2 else 5)
+        result.append(u)
+    return np.array(result)
+
+
+def memory_resources(price: Array, amount: Array) -> Array:
+    return np.sum((price * amount) ** 2 * np.where(np.arange(len(price)) % 2, 25, 6))
+
+
+def members_in_functions(rates: Array, energies: Array) -> Array:
+    n = np.arange(len(rates))
+    volume = 1 + energies * rates[0]
+    block = 1 + rates[np.array([1, 2, 4, 5]) % len(rates)]
+    conversion = rates * np.exp(-energies) * volume ** (1 + n % 2) / (1 + np.where(n % 3, 0, 0.3 * rates) * volume)
+    return np.sum(conversion * volume * block[n % 4])
+
+
+def parsed_powers(x: Array) -> Array:
+    return 0.25 * x + 0.5 * x * x + x**3

@@ -93,6 +93,54 @@ def test_a_function_that_ends_the_program_at_later_values_is_an_error_of_the_gra
             op.grad(bad)
 
 
+TASKS = """\
+#include <future>
+#include <thread>
+#include <vector>
+static double part(const double *x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i];
+    return sum;
+}
+extern "C" {
+double by_size(const double *x, int n) {
+    if (n < 100) return part(x, n);
+    auto task = std::async(std::launch::async, part, x, n / 2);
+    return part(x + n / 2, n - n / 2) + task.get();
+}
+double by_value(const double *x, int n) {
+    double sum = part(x, n), more = 0;
+    if (sum > 100) {
+        std::thread worker([&] { more = part(x, n); });
+        worker.join();
+    }
+    return sum + more;
+}
+double by_number(const double *x, int n) {
+    std::vector<double> sums(n / 100 + 1);
+    std::vector<std::thread> workers;
+    for (int i = 0; i + 1 < int(sums.size()); i++) workers.emplace_back([&, i] { sums[i + 1] = part(x, 1); });
+    for (auto &worker : workers) worker.join();
+    for (double more : sums) sums[0] += more;
+    return sums[0] + part(x, n);
+}
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("function", ["by_size", "by_value", "by_number"])
+def test_a_call_that_starts_threads_is_refused_and_others_are_not(write: Write, function: str) -> None:
+    """Libraries have a branch for threads beside the one that most calls take."""
+    op = enzyme(write(TASKS, "tasks.cpp"), function, "x[n] -> return")
+    few, many = np.linspace(0.5, 1.5, 6), np.linspace(0.5, 1.5, 200)
+    for _ in range(2):
+        np.testing.assert_allclose(op.grad(few), 2 * few)
+        with pytest.raises(ffgrad.DifferentiationError, match="starts threads|runs threads") as refusal:
+            op.grad(many)
+        assert refusal.value.code == "threads"
+
+
 TEXTS = """\
 #include <cmath>
 #include <string>

@@ -89,6 +89,7 @@ const HEADERS: &[File] = files![
     "include/ffgrad/rules/lapack_svd.h",
     "include/ffgrad/rules/values.h",
     "include/openmp/omp.h",
+    "include/stdcxx/any",
     "include/stdcxx/bits/std_function.h",
     "include/stdcxx/variant",
 ];

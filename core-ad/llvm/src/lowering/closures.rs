@@ -1,13 +1,18 @@
-//! Closures in `std::function`: keeps apart the types of what several of them have captured.
+//! Closures in `std::function`, and values in `std::any`: keeps apart the types of what several of them hold.
 //!
 //! A function object of libstdc++ has the address of its closure, which it keeps on the heap (`rules/include/stdcxx`), and the addresses of
 //! functions that call, copy and destroy it. Those have views of their own by [`super::indirect_calls`]. Here the address that is kept is marked,
 //! so that Enzyme does not take the closures that a vector of function objects leads to for objects of one type.
 
+//!
+//! The value of an object of `std::any` is on the heap as well, and its address is read and written by functions of its type only, of which each has a view.
+
 use crate::analysis::virtual_tables::symbol;
 use crate::ir::{self, Op, Value, markers};
 use inkwell::module::Module;
+use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
+use std::collections::HashMap;
 
 /// Bytes of an address.
 const WORD: i64 = 8;
@@ -16,6 +21,59 @@ const WORD: i64 = 8;
 pub fn is_handler(symbol: &str) -> bool {
     symbol.starts_with("_ZNSt17_Function_handlerI")
 }
+
+/// What the names of functions begin with that know the type of a value in `std::any`.
+const OF_VALUES: &str = "_ZNSt3any17_Manager_externalI";
+
+/// Marks the addresses of values in `std::any` where they are read and written.
+pub fn mark_values(module: &Module<'_>) {
+    let of_values =
+        ir::functions(module).into_iter().filter(|f| symbol(Value(f.as_value_ref())).starts_with(OF_VALUES));
+    let mut views: HashMap<String, u32> = HashMap::new();
+    for function in of_values {
+        let name = symbol(Value(function.as_value_ref()));
+        let end = ["E8_S_access", "E9_S_create", "E9_S_manage"].iter().filter_map(|member| name.find(member)).min();
+        let class = end.map_or(name.as_str(), |end| &name[..end]).to_owned();
+        let number = FIRST_VIEW + u32::try_from(views.len()).unwrap_or(0);
+        let view = *views.entry(class).or_insert(number);
+        for i in ir::blocks(function).into_iter().flat_map(|b| b.instructions()) {
+            let place = match i.op() {
+                Some(Op::LLVMLoad) if i.is_pointer() => i.operand(0),
+                Some(Op::LLVMStore) if i.operand(0).is_pointer() => i.operand(1),
+                _ => continue,
+            };
+            if !place.is(Op::LLVMAlloca) {
+                mark_address(module, i, view);
+            }
+        }
+    }
+}
+
+/// Gives the address that is loaded or stored a view of its own.
+fn mark_address(module: &Module<'_>, i: Value, view: u32) {
+    // SAFETY: a live load or store, which is no terminator.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        if i.is(Op::LLVMStore) {
+            LLVMPositionBuilderBefore(builder, i.0);
+            LLVMSetOperand(i.0, 0, markers::call_object(module, builder, i.operand(0).0, view));
+        } else {
+            LLVMPositionBuilderBefore(builder, i.next().0);
+            let users = i.users();
+            let marked = Value(markers::call_object(module, builder, i.0, view));
+            for user in users {
+                (0..)
+                    .zip(user.operands())
+                    .filter(|(_, operand)| *operand == i)
+                    .for_each(|(n, _)| LLVMSetOperand(user.0, n, marked.0));
+            }
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Views below are of dispatchers.
+const FIRST_VIEW: u32 = 1 << 16;
 
 /// Whether it manages a closure: its first two parameters are function objects.
 pub fn is_manager(symbol: &str) -> bool {

@@ -25,6 +25,7 @@ const MOST_TARGETS: usize = 24;
 /// Replaces every indirect call in the module whose targets are known. `apart`: each target has a view of its own of all that it is given, since
 /// functions of several hierarchies may share a slot and a type (`visit` of visitors, `accept` of nodes).
 pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
+    closures::mark_values(module);
     let mut has_closures = false;
     // SAFETY: every value below is a live value of `module`, which nothing else uses meanwhile; instructions
     // are erased only after their uses have been replaced.

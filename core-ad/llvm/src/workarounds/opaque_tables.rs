@@ -8,6 +8,9 @@
 //! To Enzyme's type analysis both have the type of a node. It adds that to the type of the global, drops what is beyond the global's size, takes this
 //! for a change, and begins again, for ever. Where the address of a global that owns memory is merged with others, stored, or given to a function, it
 //! passes through [`markers::object`], which type analysis does not look through. Loads and stores of the global's own members stay.
+//!
+//! The same holds for the type information of the C++ library's own types, which is declared as one address here and has two members, where a program asks an object
+//! for its type (`std::any`, `typeid`): its name is the second one.
 
 use crate::analysis::global_uses::is_expression;
 use crate::analysis::memory_objects::holds_numbers_only;
@@ -15,14 +18,16 @@ use crate::ir::{self, Block, Op, Value, markers};
 use crate::workarounds::inactive_globals::is_marked;
 use crate::workarounds::opaque_objects;
 use inkwell::module::Module;
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, GlobalValue};
 use llvm_sys::core::*;
 
 /// Marks the addresses of globals that are filled at run time and have addresses in them. After `inactive-globals`, which knows whether they are
 /// active.
 pub fn run(module: &Module<'_>) {
     let mut count = 0;
-    for global in module.get_globals().filter(|g| !g.is_constant() && g.get_initializer().is_some()) {
+    for global in
+        module.get_globals().filter(|g| is_type_information(g) || !g.is_constant() && g.get_initializer().is_some())
+    {
         let value = Value(global.as_value_ref());
         // SAFETY: the type of a live global.
         if unsafe { holds_numbers_only(LLVMGlobalGetValueType(value.0)) } {
@@ -30,12 +35,17 @@ pub fn run(module: &Module<'_>) {
         }
         let inactive = is_marked(module, &global);
         for address in addresses(value) {
-            count += mark_uses(module, address, inactive);
+            count += mark_uses(module, address, inactive, is_type_information(&global));
         }
     }
     if let Some(view) = module.get_function(markers::OBJECT).filter(|_| count > 0) {
         opaque_objects::define(module, view);
     }
+}
+
+/// Whether it is type information that the C++ library has.
+fn is_type_information(global: &GlobalValue<'_>) -> bool {
+    global.get_initializer().is_none() && global.get_name().to_bytes().starts_with(b"_ZTI")
 }
 
 /// The address of a global, and constant addresses inside of it.
@@ -50,7 +60,7 @@ fn addresses(global: Value) -> Vec<Value> {
 }
 
 /// Marks an address where others than the global's members may be meant; returns in how many places.
-fn mark_uses(module: &Module<'_>, address: Value, inactive: bool) -> usize {
+fn mark_uses(module: &Module<'_>, address: Value, inactive: bool, is_declared: bool) -> usize {
     let mut count = 0;
     let mut users = address.users();
     users.dedup();
@@ -59,6 +69,8 @@ fn mark_uses(module: &Module<'_>, address: Value, inactive: bool) -> usize {
             Some(Op::LLVMPHI) => mark_incoming(module, user, address, inactive),
             Some(Op::LLVMSelect | Op::LLVMRet | Op::LLVMInsertValue) => replace(module, user, address, inactive),
             Some(Op::LLVMStore) if user.operand(0) == address => replace(module, user, address, inactive),
+            // Beyond the declared size.
+            Some(Op::LLVMLoad) if is_declared && is_expression(address) => replace(module, user, address, inactive),
             Some(Op::LLVMCall | Op::LLVMInvoke) if user.calls_a_body() && !is_marker(user) => {
                 replace(module, user, address, inactive);
             }

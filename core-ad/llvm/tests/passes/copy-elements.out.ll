@@ -13,6 +13,14 @@ define void @_Z4movePdS_l(ptr %to, ptr %from, i64 %bytes) {
   ret void
 }
 
+define void @buckets(ptr %to, ptr %from, i64 %bytes) {
+  call void @llvm.memmove.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 %bytes, i1 false), !ffgrad.members !1, !ffgrad.copy_element !0
+  call void @llvm.memmove.p0.p0.i64(ptr align 4 %to, ptr align 4 %from, i64 %bytes, i1 false), !ffgrad.members !2
+  ret void
+}
+
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
 
 !0 = !{!"integer"}
+!1 = !{i64 0, i64 4, !"long", i64 4, i64 4, !"long"}
+!2 = !{i64 0, i64 8, !"double", i64 8, i64 4, !"long"}

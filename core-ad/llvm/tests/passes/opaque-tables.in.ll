@@ -28,3 +28,17 @@ define ptr @find(double %0) {
   %14 = select i1 %13, ptr null, ptr %4
   ret ptr %14
 }
+
+; Type information of the C++ library has its name behind the one address that is declared.
+@_ZTIi = external constant ptr
+@_ZTId = external constant ptr
+
+define ptr @name(i1 %0) {
+  %2 = select i1 %0, ptr @_ZTIi, ptr @_ZTId
+  %3 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %4 = load ptr, ptr %3, align 8
+  %5 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @_ZTIi, i64 8), align 8
+  %6 = icmp eq ptr %4, %5
+  %7 = select i1 %6, ptr %4, ptr null
+  ret ptr %7
+}

@@ -1,6 +1,8 @@
 %tree = type { ptr, ptr, ptr, i64 }
 
 @rates = internal global %tree zeroinitializer, align 8
+@_ZTIi = external constant ptr
+@_ZTId = external constant ptr
 @ffgrad.offset.728775 = external constant i64, !enzyme_inactive !0
 
 define internal ptr @end(ptr %0) {
@@ -29,6 +31,19 @@ define ptr @find(double %0) {
   %15 = icmp eq ptr %5, %14
   %16 = select i1 %15, ptr null, ptr %5
   ret ptr %16
+}
+
+define ptr @name(i1 %0) {
+  %2 = call ptr @ffgrad.object(ptr @_ZTIi, i32 0)
+  %3 = call ptr @ffgrad.object(ptr @_ZTId, i32 0)
+  %4 = select i1 %0, ptr %2, ptr %3
+  %5 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %6 = load ptr, ptr %5, align 8
+  %7 = call ptr @ffgrad.object(ptr getelementptr inbounds nuw (i8, ptr @_ZTIi, i64 8), i32 0)
+  %8 = load ptr, ptr %7, align 8
+  %9 = icmp eq ptr %6, %8
+  %10 = select i1 %9, ptr %6, ptr null
+  ret ptr %10
 }
 
 ; Function Attrs: nofree noinline nosync nounwind optnone willreturn memory(none)
