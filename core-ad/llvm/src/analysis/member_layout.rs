@@ -212,6 +212,27 @@ impl Layouts {
             .then(|| parts.into_iter().map(|p| Part { offset: p.offset - begin, ..p }).collect())
     }
 
+    /// Whether some bytes of a global hold no number and no address, by the global's type; false where that is not known.
+    pub fn holds_integers(&self, place: Value, size: u64) -> bool {
+        // SAFETY: asked of live values; a global has a sized type.
+        unsafe {
+            let is_step = |v: Value| {
+                (!LLVMIsAConstantExpr(v.0).is_null() || !LLVMIsAGetElementPtrInst(v.0).is_null())
+                    && v.operands().len() == 2
+                    && is_byte(LLVMGetGEPSourceElementType(v.0))
+            };
+            let (global, begin) = match is_step(place) {
+                true => (place.operand(0), place.operand(1).constant().and_then(|at| u64::try_from(at).ok())),
+                false => (place, Some(0)),
+            };
+            let (false, Some(begin)) = (LLVMIsAGlobalVariable(global.0).is_null(), begin) else { return false };
+            let Some(parts) = self.members(LLVMGlobalGetValueType(global.0)) else { return false };
+            let of_integers = |ty: LLVMTypeRef| LLVMGetTypeKind(ty) == LLVMIntegerTypeKind;
+            let inside: Vec<&Part> = parts.iter().filter(|p| p.offset < begin + size && begin < p.end()).collect();
+            !inside.is_empty() && inside.iter().all(|part| part.ty.is_some_and(of_integers))
+        }
+    }
+
     /// The members of a type.
     pub fn members(&self, ty: LLVMTypeRef) -> Option<Vec<Part>> {
         let mut parts = Vec::new();

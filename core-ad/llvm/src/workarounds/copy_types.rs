@@ -26,6 +26,7 @@
 use super::local_types::uniform_float;
 use super::struct_copies;
 use crate::analysis::declared_types;
+use crate::analysis::member_layout::Layouts;
 use crate::analysis::type_names::Kind;
 use crate::ir::markers::{integer_marker, pointer_marker, type_marker};
 use crate::ir::metadata::{attached, operands, say_what_is_accessed, say_what_is_copied, text};
@@ -51,6 +52,7 @@ const BLANK: i64 = 32;
 
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
+    let layouts = Layouts::of(module);
     for function in ir::functions(module) {
         let all = || ir::blocks(function).into_iter().flat_map(|b| b.instructions());
         all().filter(is_counter).for_each(name_counter);
@@ -63,6 +65,11 @@ pub fn run(module: &Module<'_>) {
                     (None, "float") => mark_before(module, copy.operand(1), DType::F32, copy),
                     (None, _) => call_before(module, copy.operand(1), integer_marker(module), copy),
                 }
+                continue;
+            }
+            if copies_padding(&layouts, copy) {
+                // A marker of a pointer would speak of what is behind these bytes, too.
+                say_what_is_copied(copy, "long", 1);
                 continue;
             }
             let sides = if is_copy(copy) { vec![copy.operand(0), copy.operand(1)] } else { vec![copy.operand(0)] };
@@ -329,6 +336,15 @@ fn table_of(pointer: Value) -> Option<&'static str> {
             _ => None,
         }
     }
+}
+
+/// Whether it copies less than a word out of a structure at file scope, where that holds no number: what follows a flag. LLVM splits the copies of a structure at the members
+/// that are used.
+fn copies_padding(layouts: &Layouts, copy: Value) -> bool {
+    let bytes = if is_copy(copy) { copy.operand(2).constant() } else { None };
+    bytes
+        .filter(|bytes| (1..8).contains(bytes))
+        .is_some_and(|bytes| layouts.holds_integers(copy.operand(1), bytes as u64))
 }
 
 /// Whether it copies memory.

@@ -23,5 +23,18 @@ define void @move_points(ptr %new, ptr %old, i64 %bytes) {
   ret void
 }
 
+
+; What follows a flag in a structure at file scope, as LLVM splits its copy. The second one may be a number.
+%range = type { i64, i64, i64, i8, [7 x i8] }
+%sample = type { i64, i8, [3 x i8], float }
+@all = internal global %range zeroinitializer, align 8
+@first = internal global %sample zeroinitializer, align 8
+
+define void @padding(ptr %to) {
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %to, ptr align 1 getelementptr inbounds nuw (i8, ptr @all, i64 25), i64 7, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %to, ptr align 1 getelementptr inbounds nuw (i8, ptr @first, i64 9), i64 7, i1 false)
+  ret void
+}
+
 !0 = !{i64 24, i64 0, i64 8, !"integer", i64 8, i64 8, !"pointer", i64 16, i64 8, !"pointer"}
 !1 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}

@@ -1,3 +1,9 @@
+%range = type { i64, i64, i64, i8, [7 x i8] }
+%sample = type { i64, i8, [3 x i8], float }
+
+@all = internal global %range zeroinitializer, align 8
+@first = internal global %sample zeroinitializer, align 8
+
 declare ptr @malloc(i64)
 
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
@@ -26,6 +32,15 @@ define void @move_points(ptr %new, ptr %old, i64 %bytes) {
   ret void
 }
 
+define void @padding(ptr %to) {
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %to, ptr align 1 getelementptr inbounds nuw (i8, ptr @all, i64 25), i64 7, i1 false), !tbaa.struct !10
+  call void @llvm.memcpy.p0.p0.i64(ptr align 1 %to, ptr align 1 getelementptr inbounds nuw (i8, ptr @first, i64 9), i64 7, i1 false)
+  ret void
+}
+
+; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
+declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
+
 ; Function Attrs: nofree nounwind willreturn memory(inaccessiblemem: readwrite)
 declare void @__enzyme_double(ptr) #1
 
@@ -42,3 +57,4 @@ attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) 
 !7 = !{!8, !8, i64 0}
 !8 = !{!"double", !3, i64 0}
 !9 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}
+!10 = !{i64 0, i64 1, !1}
