@@ -93,7 +93,38 @@ def test_a_function_that_ends_the_program_at_later_values_is_an_error_of_the_gra
             op.grad(bad)
 
 
+POWERS = """\
+#include <cmath>
+#include <memory>
+struct Node { virtual ~Node() = default; virtual double value() const = 0; };
+struct Number : Node {
+    double number;
+    explicit Number(double given) : number(given) {}
+    double value() const override { return number; }
+};
+extern "C" double power(double x, double n, int which) {
+    std::unique_ptr<Node> exponent = std::make_unique<Number>(which == 0 ? 3 : n);
+    return std::pow(x, exponent->value()) * std::pow(1.5, exponent->value());
+}
+"""
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_derivative_by_the_exponent_of_a_negative_number_is_never_zero_in_silence(write: Write) -> None:
+    """Not even after a call in which that exponent was a constant and had none."""
+    op = enzyme(write(POWERS, "powers.cpp"), "power", "x, n, which -> return")
+    for x in (0.7, -0.7):
+        _, pullback = op.vjp(x, 2.0, 0)
+        np.testing.assert_allclose(pullback(1.0)[:2], (3 * x * x * 1.5**3, 0))
+    with pytest.warns(ffgrad.GradientWarning, match="not finite"):
+        _, pullback = op.vjp(-0.7, 2.0, 1)
+        by_base, by_exponent, _ = pullback(1.0)
+    np.testing.assert_allclose(by_base, 2 * -0.7 * 1.5**2)
+    assert np.isnan(by_exponent)
+
+
 TASKS = """\
+#include <pthread.h>
 #include <future>
 #include <thread>
 #include <vector>
@@ -116,6 +147,15 @@ double by_value(const double *x, int n) {
     }
     return sum + more;
 }
+double twice(const double *x, int n) {
+    if (n < 100) return part(x, n);
+    pthread_t threads[2];
+    auto run = [](void *given) -> void * { return given; };
+    pthread_create(&threads[0], nullptr, run, nullptr);
+    pthread_create(&threads[1], nullptr, run, nullptr);
+    for (pthread_t thread : threads) pthread_join(thread, nullptr);
+    return 2 * part(x, n);
+}
 double by_number(const double *x, int n) {
     std::vector<double> sums(n / 100 + 1);
     std::vector<std::thread> workers;
@@ -129,7 +169,7 @@ double by_number(const double *x, int n) {
 
 
 @pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("function", ["by_size", "by_value", "by_number"])
+@pytest.mark.parametrize("function", ["by_size", "by_value", "by_number", "twice"])
 def test_a_call_that_starts_threads_is_refused_and_others_are_not(write: Write, function: str) -> None:
     """Libraries have a branch for threads beside the one that most calls take."""
     op = enzyme(write(TASKS, "tasks.cpp"), function, "x[n] -> return")

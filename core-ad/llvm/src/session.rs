@@ -307,7 +307,8 @@ impl<'ctx> Session<'ctx> {
         let (mut given, declared_inactive) = self.collect_rules(&module, job.derivatives)?;
         given.retain(|rule| !job.ignored.contains(&rules::text(rule.function.get_name())));
         crash_trace::step("replacing what runs threads");
-        if counts_paths && job.without_threads {
+        // Only a derivative that no other thread or process waits for stops at checks.
+        if team == Team::None && !job.kernel && job.without_threads {
             notes.threads = thread_starts::leave_out(&module, job.symbol).or(notes.threads.take());
         }
         if counts_paths {
@@ -405,7 +406,7 @@ impl<'ctx> Session<'ctx> {
             // Behind the markers of paths, which keep the program's conditions.
             equality_tests::run(&module);
         }
-        if notes.threads.is_some() && thread_starts::decide(&module, wrapper) {
+        if notes.threads.is_some() && thread_starts::must_be_refused(&module) {
             *notes = before;
             return self.prepare(&Derive { without_threads: false, ..*job }, entries, team, notes);
         }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <memory_resource>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace {
+struct alignas(64) Total {
+    double value;
+};
+
 struct Offer {
     double price, amount;
     int seller;
@@ -29,7 +34,9 @@ extern "C" double memory_resources(const double *price, const double *amount, in
             names.push_back(std::pmr::string(offer.seller % 2 ? "a seller with a long name" : "seller", &first));
         }
     }
-    double sum = 0;
+    std::pmr::vector<Total> totals(1, Total{0}, &first);
+    double &sum = totals[0].value;
     for (std::size_t i = 0; i < taken.size(); i++) sum += taken[i] * taken[i] * names[i].size();
-    return sum;
+    totals.push_back(Total{0});
+    return reinterpret_cast<std::uintptr_t>(totals.data()) % 64 == 0 ? totals[0].value : 0;
 }

@@ -6,7 +6,7 @@
 
 use super::type_names::{Kind, Member};
 use crate::ir::metadata::{attached, number, operands, text};
-use crate::ir::{self, Value};
+use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
 use llvm_sys::core::*;
@@ -53,7 +53,7 @@ pub fn note(module: &Module<'_>) {
             let function = Value(function.as_value_ref());
             let members = match size {
                 Some(size) => pointed_to(function, size),
-                None => element(function),
+                None => element(function, copy),
             };
             if let Some(members) = members {
                 attach(copy, &members);
@@ -92,12 +92,28 @@ fn attach(copy: Value, members: &[Member]) {
     }
 }
 
-/// The members of the only structure that at least two parameters of a function are pointers to: the begin and end of what it copies.
-fn element(function: Value) -> Option<Vec<Member>> {
+/// The members of the only structure that at least two parameters of a function are pointers to, where it copies from one argument to another: the begin and end
+/// of what is copied.
+fn element(function: Value, copy: Value) -> Option<Vec<Member>> {
+    if ![0, 1].into_iter().all(|side| is_argument(copy.operand(side))) {
+        return None;
+    }
     let pointers = parameters(function).into_iter().filter(|ty| ty.plain().is_some_and(|ty| ty.tag() == POINTER));
     let mut found = pointers.filter_map(Type::pointee).filter(|ty| ty.is_structure()).map(|ty| ty.members());
     let (first, second) = (found.next()??, found.next()??);
     (!first.is_empty() && first == second && found.all(|other| other.as_ref() == Some(&first))).then_some(first)
+}
+
+/// Whether a pointer is an argument, or leads beside what it points to. clang keeps arguments in variables.
+fn is_argument(pointer: Value) -> bool {
+    match pointer.op() {
+        Some(Op::LLVMGetElementPtr) => is_argument(pointer.operand(0)),
+        Some(Op::LLVMLoad) => {
+            let of_argument = |user: &Value| user.is(Op::LLVMStore) && ir::is_argument(user.operand(0));
+            pointer.operand(0).is(Op::LLVMAlloca) && pointer.operand(0).users().iter().any(of_argument)
+        }
+        _ => ir::is_argument(pointer),
+    }
 }
 
 /// The members of the only type of this size, in bytes, that a function has pointers or references to among its parameters; none where one of them

@@ -86,16 +86,7 @@ pub fn mark(module: &Module<'_>) {
     all.iter().filter(|i| is_copy_of_object(**i)).for_each(|copy| copy_words(module, *copy));
     let is_address = |store: &&Value| store.operand(0).is_pointer() && store.operand(0).is_instruction();
     let stores = all.iter().filter(|i| i.is(Op::LLVMStore)).filter(is_address);
-    for store in stores.filter(|store| is_closure_of_object(store.operand(1))) {
-        // SAFETY: a live store, before which its operands are defined.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
-            LLVMPositionBuilderBefore(builder, store.0);
-            let marked = markers::call_object(module, builder, store.operand(0).0, 0);
-            LLVMSetOperand(store.0, 0, marked);
-            LLVMDisposeBuilder(builder);
-        }
-    }
+    stores.filter(|store| is_closure_of_object(store.operand(1))).for_each(|store| mark_address(module, *store, 0));
 }
 
 /// Whether a place is that of the closure's address in a function object.

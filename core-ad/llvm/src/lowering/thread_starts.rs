@@ -1,4 +1,4 @@
-//! Leaves code that starts threads out of a derivative: a call that comes there stops it, and the caller is told.
+//! Leaves code that starts threads out of a derivative: a call that comes there stops it, and ends in an error.
 //!
 //! Libraries have a branch for threads of their own beside the one that does all in the thread of the call, and most calls take the second one. What a
 //! thread does has no derivative; without its start, what waits for it has nothing to do.
@@ -11,6 +11,7 @@
 //! The stop is a call that does not return, so the branch is a check for what comes later ([`dead_ends`](super::dead_ends)): its marker stops the derivative. A
 //! function that starts threads in any case stays as it is, and is refused with its line; so is one whose stop is no such branch's.
 
+use crate::ir::markers::WRAPPER;
 use crate::ir::{self, Block, Op, Value, blocks, callers, edges};
 use crate::rules::inactive;
 use core_ad::names;
@@ -18,7 +19,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Name of the function that stands where threads were started.
 const STOP: &str = "ffgrad.starts.thread";
@@ -45,21 +46,27 @@ const WAITING: [&str; 8] = [
     "boost::thread::join",
 ];
 
-/// Replaces what starts threads by stops; the first function that does, if any. `symbol` is the function in question.
+/// Replaces what starts threads by stops; the first function that does, if any. `symbol` is the function in question. A program of several processes (MPI) stays as it is:
+/// its derivatives do not stop at checks.
 pub fn leave_out(module: &Module<'_>, symbol: &str) -> Option<String> {
+    let starters = starters(module);
+    if starters.is_empty() || module.get_functions().any(|f| is_of_mpi(&f.get_name().to_string_lossy())) {
+        return None;
+    }
     let all = ir::functions(module);
-    let calls = all.iter().flat_map(|f| blocks(*f)).flat_map(Block::instructions);
-    let starts: Vec<(Value, String)> = calls.filter_map(|call| Some((call, starter(call)?))).collect();
-    let (_, name) = starts.first()?;
-    let starts_only: HashSet<Value> = starts.iter().map(|(call, _)| *call).collect();
-    let ends = without_return(&all, starts_only.clone());
+    let starts: HashSet<Value> =
+        ir::all_instructions(module).into_iter().filter(|i| started_by(*i, &starters).is_some()).collect();
+    let name = starts.iter().find_map(|call| started_by(*call, &starters)).cloned()?;
+    let ends = without_return(&all, starts.clone());
     if ends.functions.contains(symbol) {
         return None;
     }
-    let name = name.clone();
     let stop = stop(module);
-    for call in ends.calls {
-        match starts_only.contains(&call) {
+    // Of several calls in a block the first one is its end.
+    let first = |block: Block| block.instructions().into_iter().find(|i| ends.calls.contains(i));
+    let last: Vec<Value> = all.iter().flat_map(|f| blocks(*f)).filter_map(first).collect();
+    for call in last {
+        match starts.contains(&call) {
             true => edges::end_with_call(call, Value(stop.as_value_ref())),
             false => edges::end_after(call),
         }
@@ -71,10 +78,11 @@ pub fn leave_out(module: &Module<'_>, symbol: &str) -> Option<String> {
     Some(name)
 }
 
-/// Whether a stop is left that no check stands for (where a switch leads there, Enzyme takes its other cases for all that there are), or all
-/// calls come to one.
-pub fn decide(module: &Module<'_>, wrapper: FunctionValue<'_>) -> bool {
-    if !blocks(wrapper).into_iter().any(|block| block.terminator().is(Op::LLVMRet)) {
+/// Whether the function has to be refused: a stop is left that no check stands for (where a switch leads there, Enzyme takes its other cases for all that there are),
+/// or all calls come to one.
+pub fn must_be_refused(module: &Module<'_>) -> bool {
+    let returns = |f: FunctionValue<'_>| blocks(f).into_iter().any(|block| block.terminator().is(Op::LLVMRet));
+    if !module.get_function(WRAPPER).is_some_and(returns) {
         return true;
     }
     let stops = stops(module);
@@ -97,17 +105,33 @@ pub fn stops(module: &Module<'_>) -> HashSet<String> {
     names
 }
 
+/// The functions of a module that start a thread, by their symbols, with the name for messages.
+fn starters(module: &Module<'_>) -> HashMap<String, String> {
+    // Demangling takes time, and most functions have nothing to do with it.
+    let may_be_one = |symbol: &String| ["thread", "thrd_", "async"].iter().any(|part| symbol.contains(part));
+    let symbols = module.get_functions().map(|f| f.get_name().to_string_lossy().into_owned()).filter(may_be_one);
+    symbols.filter_map(|symbol| starter(&symbol).map(|name| (symbol, name))).collect()
+}
+
+/// What a function starts a thread with, where it does.
+fn starter(symbol: &str) -> Option<String> {
+    let name = names::short(symbol);
+    let known = STARTERS.iter().chain(&CONSTRUCTORS).chain([&ASYNC]).find(|start| name.starts_with(**start))?;
+    Some(known.trim_end_matches('<').to_owned())
+}
+
 /// What a call starts a thread with, where it does.
-fn starter(call: Value) -> Option<String> {
-    let symbol = call.callee()?;
-    let name = names::short(&symbol);
-    let begins = |start: &&&str| name.starts_with(**start);
-    if name.starts_with(ASYNC) {
+fn started_by(call: Value, starters: &HashMap<String, String>) -> Option<&String> {
+    let name = starters.get(&call.callee()?)?;
+    if ASYNC.starts_with(name.as_str()) {
         let policy = call.operands().into_iter().find_map(Value::constant)?;
-        return (policy & 1 == 1).then(|| "std::async".to_owned());
+        return (policy & 1 == 1).then_some(name);
     }
-    let known = STARTERS.iter().find(begins).or_else(|| CONSTRUCTORS.iter().find(begins))?;
-    Some(known.split('<').next().unwrap_or(known).to_owned())
+    Some(name)
+}
+
+fn is_of_mpi(symbol: &str) -> bool {
+    ["MPI_", "PMPI_", "mpi_"].iter().any(|start| symbol.starts_with(start))
 }
 
 fn waits(function: FunctionValue<'_>) -> bool {
@@ -167,7 +191,7 @@ fn returns(function: FunctionValue<'_>, calls: &HashSet<Value>) -> bool {
         }
         let mut next = block.successors();
         if calls.contains(&end) {
-            // Of an `invoke` the other way is an exception's.
+            // Of an `invoke` the other edge is an exception's.
             next.remove(0);
         }
         open.extend(next.into_iter().filter(|block| seen.insert(*block)));

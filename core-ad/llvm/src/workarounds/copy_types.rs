@@ -38,8 +38,10 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
 use llvm_sys::core::*;
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ffi::CStr;
+use std::ops::Deref;
 
 /// Uses that are followed for one pointer at most.
 const MOST: usize = 400;
@@ -52,7 +54,7 @@ const BLANK: i64 = 32;
 
 /// Marks every copy. Called before Enzyme, in any order with other passes.
 pub fn run(module: &Module<'_>) {
-    let layouts = Layouts::of(module);
+    let layouts = LazyCell::new(|| Layouts::of(module));
     for function in ir::functions(module) {
         let all = || ir::blocks(function).into_iter().flat_map(|b| b.instructions());
         all().filter(is_counter).for_each(name_counter);
@@ -338,9 +340,9 @@ fn table_of(pointer: Value) -> Option<&'static str> {
     }
 }
 
-/// Whether it copies less than a word out of a structure at file scope, where that holds no number: what follows a flag. LLVM splits the copies of a structure at the members
-/// that are used.
-fn copies_padding(layouts: &Layouts, copy: Value) -> bool {
+/// Whether it copies less than a word out of a structure at file scope, where that holds no number: what follows a flag. LLVM splits the
+/// copies of a structure at the members that are used.
+fn copies_padding(layouts: &impl Deref<Target = Layouts>, copy: Value) -> bool {
     let bytes = if is_copy(copy) { copy.operand(2).constant() } else { None };
     bytes
         .filter(|bytes| (1..8).contains(bytes))
