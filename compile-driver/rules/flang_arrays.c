@@ -2,7 +2,8 @@
  * differentiate. (At -O2 flang inlines most others itself: matmul, dot_product, sum, transpose, cshift, ...)
  *
  * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 16.9: 16.9.141 (norm2), 16.9.144 (pack), 16.9.163 (reshape), 16.9.180 (spread),
- * 16.9.184 (sum), 16.9.198 (unpack); 16.9.136 and 16.9.138 (mod, modulo); 16.9.166 (scale).
+ * 16.9.184 (sum), 16.9.198 (unpack); 16.9.136 and 16.9.138 (mod, modulo); 16.9.166 (scale), 16.9.85 (fraction), 16.9.171 (set_exponent), 16.9.164 (rrspacing);
+ * NIST Digital Library of Mathematical Functions, dlmf.nist.gov, 7.10.2 (the derivative of erfc) and 7.12.1 (erfc of large arguments).
  */
 #include <ffgrad/derivatives.h>
 #include <ffgrad/flang.h>
@@ -22,7 +23,14 @@ FFGRAD_REPLACES(_FortranAModuloReal4, ffgrad_flang_modulo_4)
 FFGRAD_REPLACES(_FortranAModuloReal8, ffgrad_flang_modulo_8)
 FFGRAD_REPLACES(_FortranAScale4, ffgrad_flang_scale_4)
 FFGRAD_REPLACES(_FortranAScale8, ffgrad_flang_scale_8)
-
+FFGRAD_REPLACES(_FortranAFraction4, ffgrad_flang_fraction_4)
+FFGRAD_REPLACES(_FortranAFraction8, ffgrad_flang_fraction_8)
+FFGRAD_REPLACES(_FortranASetExponent4, ffgrad_flang_set_exponent_4)
+FFGRAD_REPLACES(_FortranASetExponent8, ffgrad_flang_set_exponent_8)
+FFGRAD_REPLACES(_FortranARRSpacing4, ffgrad_flang_rrspacing_4)
+FFGRAD_REPLACES(_FortranARRSpacing8, ffgrad_flang_rrspacing_8)
+FFGRAD_REPLACES(_FortranAErfcScaled4, ffgrad_flang_erfc_scaled_4)
+FFGRAD_REPLACES(_FortranAErfcScaled8, ffgrad_flang_erfc_scaled_8)
 
 /* Without the scaling that keeps squares of huge numbers finite. */
 FLANG_RULE double ffgrad_flang_norm2_8(const flang_box *x, const char *file, int line, int dim) {
@@ -222,3 +230,31 @@ FLANG_RULE double ffgrad_flang_scale_8(double x, int64_t i) {
 FLANG_RULE float ffgrad_flang_scale_4(float x, int64_t i) {
   return x * ldexpf(1.0f, i > 4000 ? 4000 : i < -4000 ? -4000 : (int)i);
 }
+
+/* The fraction of a number is the number times a power of two. */
+FLANG_RULE double ffgrad_flang_fraction_8(double x) {
+  int exponent;
+  return frexp(x, &exponent);
+}
+FLANG_RULE float ffgrad_flang_fraction_4(float x) {
+  int exponent;
+  return frexpf(x, &exponent);
+}
+FLANG_RULE double ffgrad_flang_set_exponent_8(double x, int64_t i) {
+  return ffgrad_flang_scale_8(ffgrad_flang_fraction_8(x), i);
+}
+FLANG_RULE float ffgrad_flang_set_exponent_4(float x, int64_t i) {
+  return ffgrad_flang_scale_4(ffgrad_flang_fraction_4(x), i);
+}
+
+/* In units of the last place. */
+FLANG_RULE double ffgrad_flang_rrspacing_8(double x) { return fabs(ffgrad_flang_fraction_8(x)) * 0x1p53; }
+FLANG_RULE float ffgrad_flang_rrspacing_4(float x) { return fabsf(ffgrad_flang_fraction_4(x)) * 0x1p24f; }
+
+/* exp(x^2) erfc(x). Beyond 25, where exp(x^2) overflows, six terms of the asymptotic series, which are exact to the last digit. */
+FLANG_RULE double ffgrad_flang_erfc_scaled_8(double x) {
+  if (x < 25) return exp(x * x) * erfc(x);
+  double t = 1 / (2 * x * x);
+  return (1 - t * (1 - 3 * t * (1 - 5 * t * (1 - 7 * t * (1 - 9 * t * (1 - 11 * t)))))) / (x * 1.77245385090551602729816748334);
+}
+FLANG_RULE float ffgrad_flang_erfc_scaled_4(float x) { return (float)ffgrad_flang_erfc_scaled_8(x); }

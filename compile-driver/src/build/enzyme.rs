@@ -263,7 +263,10 @@ const PIPELINE: [(&str, u32); 9] = [
 /// reverse sweep, by repeating the stores with the current values of their operands: where those were loaded from memory that has
 /// been overwritten since, the gradient is wrong (`tests/cases/enzyme_bugs/loop_local_memory_generated.c`). So the values that the
 /// reverse sweep needs are cached. On a GPU memory for that cache is scarce, and such kernels are rare.
-const ON_CPU: [(&str, u32); 1] = [("enzyme-rematerialize", 0)];
+///
+/// Enzyme can also take a loop without anything active in it to have one iteration in the reverse sweep. It then frees what a loop in it has cached in the
+/// first iteration, which that loop may not have run in (`tests/cases/enzyme_bugs/skipped_search.c`).
+const ON_CPU: [(&str, u32); 2] = [("enzyme-rematerialize", 0), ("enzyme-inactive-dynamic", 0)];
 
 /// Option of Enzyme for large modules: derivatives are not optimised inside of Enzyme, where LLVM takes as long for them as Enzyme does, and three
 /// times as long where a tape has thousands of members. The worker optimises them in any case. In small modules both rounds make

@@ -311,6 +311,7 @@ impl<'ctx> Session<'ctx> {
         if team == Team::None && !job.kernel && job.without_threads {
             notes.threads = thread_starts::leave_out(&module, job.symbol).or(notes.threads.take());
         }
+        lowering::library_calls::replace_exponents(&module)?;
         if counts_paths {
             lowering::library_calls::replace(&module)?;
         }

@@ -112,9 +112,22 @@ pub fn is_table(global: LLVMValueRef) -> bool {
     ["_ZTV", "_ZTC"].iter().any(|start| symbol(Value(global)).starts_with(start))
 }
 
+/// Whether a global is the table of an exception, by the base classes of one of its arrays.
+pub fn is_exception_table(global: LLVMValueRef) -> bool {
+    if !is_table(global) {
+        return false;
+    }
+    // SAFETY: a live global.
+    let initialiser = Value(unsafe { LLVMGetInitializer(global) });
+    let arrays = if initialiser.0.is_null() { Vec::new() } else { initialiser.operands() };
+    let information = |array: Value| array.operands().into_iter().find(|e| symbol(*e).starts_with("_ZTI"));
+    arrays.into_iter().filter_map(information).any(is_exception)
+}
+
 /// Whether type information is that of an exception, by its base classes.
 fn is_exception(info: Value) -> bool {
-    const ROOTS: [&str; 2] = ["_ZTISt9exception", "_ZTIN5boost9exceptionE"];
+    const ROOTS: [&str; 3] =
+        ["_ZTISt9exception", "_ZTIN5boost9exceptionE", "_ZTIN5boost16exception_detail10clone_baseE"];
     let (mut seen, mut open) = (HashSet::new(), vec![info]);
     while let Some(class) = open.pop() {
         let called = symbol(class);

@@ -3,12 +3,13 @@
 //! * `pthread_once` and `std::call_once` run a function at the first call. The library keeps what to run in variables of the thread.
 //! * A `std::pmr::memory_resource` gives memory from a pool or a buffer of its own, by a virtual function without a body. For a derivative any memory will
 //!   do, so it comes from `operator new`. Where the program has a class of resources of its own, all stay as they are.
+//! * `frexp` gives a number divided by a power of two, and the power's exponent, which is a constant. Enzyme does not know LLVM's built-in for it.
 
-use crate::ir::{Result, texts};
+use crate::ir::{self, Result, Value, texts};
 use core_ad::names;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::core::LLVMReplaceAllUsesWith;
+use llvm_sys::core::{LLVMGetNumOperands, LLVMReplaceAllUsesWith, LLVMSetOperand};
 
 /// What calls a function once.
 const ONCE: &str = "pthread_once";
@@ -22,7 +23,38 @@ const RESOURCES: [(&str, &str); 2] = [
 /// The end of the name of the virtual function that gives a resource's memory.
 const OF_RESOURCES: &str = "::do_allocate";
 
-/// Replaces them.
+/// LLVM's built-ins for `frexp`, and what takes their place.
+const EXPONENTS: [(&str, &str); 3] = [
+    ("llvm.frexp.f64.i32", "ffgrad.frexp.f64"),
+    ("llvm.frexp.f32.i32", "ffgrad.frexp.f32"),
+    ("llvm.frexp.f80.i32", "ffgrad.frexp.f80"),
+];
+
+/// Has `frexp` computed by what Enzyme knows.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn replace_exponents(module: &Module<'_>) -> Result<()> {
+    let stands_in = |call: &Value| EXPONENTS.iter().find(|(name, _)| call.callee().as_deref() == Some(*name));
+    let calls: Vec<_> =
+        ir::all_instructions(module).into_iter().filter_map(|call| Some((call, stands_in(&call)?.1))).collect();
+    if calls.is_empty() {
+        return Ok(());
+    }
+    texts::link(module, include_str!("exponents.ll"), "frexp")?;
+    for (_, name) in EXPONENTS {
+        module.get_function(name).ok_or("no frexp")?.set_linkage(Linkage::Internal);
+    }
+    for (call, new) in calls {
+        let new = module.get_function(new).ok_or("no frexp")?;
+        // SAFETY: a live call; the callee is its last operand, and both functions have the same type.
+        unsafe { LLVMSetOperand(call.0, LLVMGetNumOperands(call.0) as u32 - 1, new.as_value_ref()) };
+    }
+    Ok(())
+}
+
+/// Replaces those of threads and of memory.
 ///
 /// # Errors
 ///

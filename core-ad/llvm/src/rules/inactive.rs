@@ -196,12 +196,13 @@ const TEXT: [&str; 109] = [
 ];
 
 /// Starts of names in flang's runtime library: characters, the type of an object, the time, the environment.
-const FORTRAN: [&str; 19] = [
+const FORTRAN: [&str; 22] = [
     "_FortranAAdjust",
     "_FortranACharacter",
     "_FortranAClassIs",
     "_FortranACpuTime",
     "_FortranADateAndTime",
+    "_FortranAExponent",
     "_FortranAExtendsTypeOf",
     "_FortranAGetCommand",
     "_FortranAGetEnv",
@@ -212,6 +213,8 @@ const FORTRAN: [&str; 19] = [
     "_FortranARepeat",
     "_FortranASameTypeAs",
     "_FortranAScan",
+    "_FortranASelected",
+    "_FortranASpacing",
     "_FortranASystemClock",
     "_FortranAThisImage",
     "_FortranATrim",

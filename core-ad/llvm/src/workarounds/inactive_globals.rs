@@ -9,7 +9,7 @@
 use crate::analysis::constant_objects;
 use crate::analysis::global_uses::{is_only_read, is_ours};
 use crate::analysis::reachable::reachable;
-use crate::analysis::virtual_tables::is_table;
+use crate::analysis::virtual_tables::{is_exception_table, is_table};
 use crate::ir::{Block, Value};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
@@ -50,7 +50,7 @@ pub fn run(module: &Module<'_>, roots: &[FunctionValue<'_>]) {
             {
                 LLVMGlobalSetMetadata(raw, shadow_kind, shadow_node(context, shadow.as_value_ref()));
             } else if is_type_information(global.get_name().to_bytes())
-                || is_table(raw) && !calls_pointers
+                || is_table(raw) && (!calls_pointers || is_exception_table(raw))
                 || candidate && is_only_read(Value(raw), &reachable, constant_objects::is_one(Value(raw)))
             {
                 LLVMGlobalSetMetadata(raw, kind, node);

@@ -11,9 +11,13 @@
 //!
 //! The same holds for the type information of the C++ library's own types, which is declared as one address here and has two members, where a program asks an object
 //! for its type (`std::any`, `typeid`): its name is the second one.
+//!
+//! And it holds for virtual tables, in the constructors of classes with several bases: what the table of one base leads to is added to the table of another, through
+//! the type information at their beginning. `inactive-globals` marks the tables of exceptions, and all where no call through a pointer is left.
 
 use crate::analysis::global_uses::is_expression;
 use crate::analysis::memory_objects::holds_numbers_only;
+use crate::analysis::virtual_tables::is_table;
 use crate::ir::{self, Block, Op, Value, markers};
 use crate::workarounds::inactive_globals::is_marked;
 use crate::workarounds::opaque_objects;
@@ -25,9 +29,9 @@ use llvm_sys::core::*;
 /// active.
 pub fn run(module: &Module<'_>) {
     let mut count = 0;
-    for global in
-        module.get_globals().filter(|g| is_type_information(g) || !g.is_constant() && g.get_initializer().is_some())
-    {
+    let is_inactive_table = |g: &GlobalValue<'_>| is_table(g.as_value_ref()) && is_marked(module, g);
+    let is_filled = |g: &GlobalValue<'_>| !g.is_constant() && g.get_initializer().is_some();
+    for global in module.get_globals().filter(|g| is_type_information(g) || is_inactive_table(g) || is_filled(g)) {
         let value = Value(global.as_value_ref());
         // SAFETY: the type of a live global.
         if unsafe { holds_numbers_only(LLVMGlobalGetValueType(value.0)) } {
