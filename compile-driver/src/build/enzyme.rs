@@ -2,6 +2,7 @@
 
 use crate::error::{CacheError, Error, Result};
 use crate::os::process::{self, ProcessError};
+use crate::os::size;
 use crate::toolchain::{self, CudaTools, Tools};
 use core_ad::diagnostics::messages::{KNOWN, Message};
 use core_ad::diagnostics::{self, Diagnosis};
@@ -457,6 +458,14 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
         }
         ProcessError::Signal { signal, stderr, .. } => {
             diagnostics::enzyme::failure(job.function, &format!("signal {signal}"), &stderr)
+        }
+        ProcessError::TooMuch { limit, .. } => {
+            let size = size::written(limit as u64);
+            let headline = format!("the derivative of `{}` is larger than {size}", job.function);
+            Diagnosis::new(TIMED_OUT, job.function, headline)
+                .advise("Enzyme writes down each value that it keeps, with the types of all others that the function keeps. Have fewer:")
+                .advise("differentiate a part, register derivatives for functions that are called often (`ffgrad explain custom-derivatives`),")
+                .advise("or mark what no derivative flows through inactive=[...].")
         }
         other => {
             Diagnosis::new(FAILED, job.function, format!("Enzyme did not run: {other}")).advise("Run `ffgrad doctor`.")

@@ -312,7 +312,7 @@ impl Selection<'_> {
         let rejected = &search.rejected;
         let function = &self.opened.spec.function;
         let headline = format!("no gradient of `{function}` could be proven right, so none is returned");
-        let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(rejected.join("\n"));
+        let mut diagnosis = Diagnosis::new(UNPROVEN, function, headline).quote(unproven::reasons(rejected));
         let equations = self.opened.spec.options.derivatives.iter().filter_map(|(solver, given)| match given {
             GivenDerivative::Implicit(rule) => Some((solver.as_str(), rule.implicit.as_str())),
             GivenDerivative::Functions(_) => None,

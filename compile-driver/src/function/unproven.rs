@@ -9,6 +9,10 @@ const SOLVER: [&str; 2] = [
     "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, `ffgrad explain custom-derivatives`.",
 ];
 
+/// In what a check says of a gradient that is wrong, and where both modes give the same.
+const WRONG: &str = "wrong gradient: ";
+const AGREE: &str = "forward and reverse mode agree";
+
 /// Of arrays that are too short.
 const SIZES: &str = "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.";
 
@@ -22,6 +26,23 @@ const SPECIAL: [&str; 3] = [
 /// Whether a check says that both modes give zero where finite differences do not.
 pub(crate) fn is_zero(text: &str) -> bool {
     ZERO.iter().any(|zero| text.contains(zero))
+}
+
+/// The reasons, a line each: pipelines with the same one share it.
+pub(super) fn reasons(rejected: &[String]) -> String {
+    let mut lines: Vec<(Vec<&str>, &str)> = Vec::new();
+    for line in rejected {
+        let (pipeline, text) = line.split_once(": ").unwrap_or(("", line));
+        match lines.iter_mut().find(|(_, known)| *known == text) {
+            Some((pipelines, _)) => pipelines.push(pipeline),
+            None => lines.push((vec![pipeline], text)),
+        }
+    }
+    let written = lines.into_iter().map(|(pipelines, text)| match pipelines.as_slice() {
+        [""] => text.to_owned(),
+        all => format!("{}: {text}", all.join(", ")),
+    });
+    written.collect::<Vec<_>>().join("\n")
 }
 
 /// The advice, a sentence or a part of one each. `equations`: solvers with the implicit function theorem's derivative, and their residuals.
@@ -43,6 +64,8 @@ pub(super) fn advice(
     }
     let advice = general(rejected, !equations.is_empty());
     let is_of_bug = advice.first().is_some_and(|first| *first == SIZES);
+    // A branch for one value has a derivative, in which both modes agree.
+    let is_special = is_special && rejected.iter().any(|line| line.contains(AGREE));
     match (is_of_bug && is_special, is_of_bug && !has_arrays) {
         (true, _) => all.extend(SPECIAL.map(str::to_owned)),
         (false, true) => {
@@ -60,9 +83,10 @@ pub(super) fn advice(
 
 /// Without what the programs themselves say.
 fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
-    let all = |words: &str| !rejected.is_empty() && rejected.iter().all(|line| line.contains(words));
+    let wrong: Vec<&String> = rejected.iter().filter(|line| line.contains(WRONG)).collect();
+    let all = |words: &str| !wrong.is_empty() && wrong.iter().all(|line| line.contains(words));
     let any = |words: &str| rejected.iter().any(|line| line.contains(words));
-    if any("forward and reverse mode agree") && !any("reverse mode gives") {
+    if any(AGREE) && !any("reverse mode gives") {
         if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
             return vec![
                 "Its derivative by AD is 0 at these arguments: a branch for these values alone (`x == 0`: write it without, by a series or expm1),",
@@ -80,8 +104,8 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
     } else if all("are finite, those of the other are not") {
         vec![
             "A part of the function has no finite derivative at these arguments, though the result may not use its value:",
-            "the square root or logarithm of zero or less, a division by zero. Give it a harmless argument in the",
-            "branch where it is not used: `r = d > 0 ? sqrt(d) : 0`, not `r = sqrt(d); d > 0 ? r : 0`.",
+            "the square root or logarithm of zero or less, a division by zero. Compute it only where it is used: behind the `if`,",
+            "not before it; or give it a harmless argument there.",
         ]
     } else {
         vec![

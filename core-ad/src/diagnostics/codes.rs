@@ -299,7 +299,7 @@ pub const ALL: &[Code] = codes! {
     "Put numbers that belong together into an array."
     "toolchain" "ToolchainError" "A compiler or Enzyme is missing or does not work."
     "`ffgrad doctor` tries every tool; `ffgrad toolchain install` fetches what is missing."
-    "type-conflict" "DifferentiationError" "According to Enzyme's type analysis, memory is used for numbers and for something else (integers, addresses)."
+    "type-conflict" "DifferentiationError" "According to Enzyme's type analysis, memory is used for numbers and for something else (integers, addresses, another precision)."
     "Use memory for one type only: no unions or casts, and no containers whose nodes mix keys, links and numbers."
     "undefined-symbol" "CompileError" "The function calls another one, which no source and no library defines."
     "Give its source too, or the library that has it: libraries=[\"NAME\"]."

@@ -17,7 +17,7 @@ pub struct Message {
     pub remedies: &'static [&'static str],
 }
 
-const GIVE_SOURCE: &str = "Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),";
+const GIVE_SOURCE: &str = "Give its source too: enzyme([\"FILE\", \"OTHER\"], ...), or its folder,";
 const REGISTER: &str = "register a derivative of it (derivatives={...}, `ffgrad explain custom-derivatives`),";
 const INACTIVE: &str = "or mark it inactive if no derivative flows through it: inactive=[\"{what}\"].";
 const OUTSIDE: &str = "Move the marked line into a function of its own and register a derivative of it (`ffgrad explain custom-derivatives`),";
@@ -112,10 +112,10 @@ pub const KNOWN: &[Message] = &[
             "Illegal binopIn(",
         ],
         code: "type-conflict",
-        meaning: "`{f}` uses the same memory for numbers and for something else (integers, addresses), by Enzyme's type analysis",
+        meaning: "`{f}` uses the same memory for numbers and for something else (integers, addresses, another precision), by Enzyme's type analysis",
         remedies: &[
-            "Use memory for one type only: no union, cast or container whose nodes mix keys, links and numbers;",
-            "keep the numbers in an array or std::vector<double> and only their indices in the container.",
+            "Use memory for one type only: no union, EQUIVALENCE, cast or container whose nodes mix keys, links and numbers;",
+            "keep the numbers in an array of their own and only their indices in the container.",
         ],
     },
     Message {

@@ -24,6 +24,8 @@ pub struct Index {
     by_name: HashMap<String, Vec<usize>>,
     /// By Fortran module, with submodules.
     by_module: HashMap<String, Vec<usize>>,
+    /// C files by their own names.
+    by_file_name: HashMap<String, Vec<usize>>,
     /// By COMMON block, where a `block data` gives it values.
     by_block: HashMap<String, Vec<usize>>,
     scans: Vec<Option<Scan>>,
@@ -49,6 +51,7 @@ impl Index {
         let mut index = Index {
             by_name: HashMap::new(),
             by_module: HashMap::new(),
+            by_file_name: HashMap::new(),
             by_block: HashMap::new(),
             scans: Vec::new(),
             files,
@@ -61,7 +64,17 @@ impl Index {
             read.names.extend(others);
             index.add(at, read);
         }
+        index.add_file_names();
         index
+    }
+
+    /// A macro may make a function's name (`int PREFIX(lmder1)(..)`): one that no text defines is looked for in the file that is named after it.
+    fn add_file_names(&mut self) {
+        for (at, file) in self.files.iter().enumerate().filter(|(at, _)| self.scans[*at].is_none()) {
+            if let Some(name) = file.file_stem().and_then(|stem| stem.to_str()) {
+                self.by_file_name.entry(name.to_owned()).or_default().push(at);
+            }
+        }
     }
 
     fn add(&mut self, at: usize, read: Read) {
@@ -94,13 +107,11 @@ impl Index {
             true => self.by_name.get(&last_name(&names::demangle(symbol))),
             false => self.by_name.get(symbol),
         };
-        in_module
-            .or_else(by_name)
-            .into_iter()
-            .chain(self.by_block.get(symbol))
-            .flatten()
-            .map(|&i| self.file(i))
-            .collect()
+        let found = in_module.or_else(by_name).into_iter().chain(self.by_block.get(symbol)).flatten();
+        let mut all: Vec<usize> = found.chain(self.by_file_name.get(symbol).into_iter().flatten()).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().map(|i| self.file(i)).collect()
     }
 
     /// Files that may define what a user calls so.

@@ -117,7 +117,7 @@ fn unlinked(spec: &Spec, stderr: &str) -> Error {
                 );
             }
             diagnosis
-                .advise("Give its source too: enzyme([\"FILE.c\", \"OTHER.c\"], ...),")
+                .advise("Give its source too: enzyme([\"FILE\", \"OTHER\"], ...), or its folder,")
                 .advise("or the library that has it: libraries=[\"NAME\"].")
         }
         None => Diagnosis::new("link", &spec.function, format!("`{}` does not link", spec.function)).quote(stderr),

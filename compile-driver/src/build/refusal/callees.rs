@@ -4,6 +4,7 @@
 //! returns floating-point numbers: a derivative may flow through it, while the others may well be inactive.
 
 use crate::build::enzyme::Engine;
+use crate::build::frontend::language::Language;
 use crate::build::{Build, enzyme};
 use crate::error::Error;
 use crate::options::Spec;
@@ -92,6 +93,13 @@ pub(in crate::build) fn advise_what_links(spec: &Spec, refusal: &mut Diagnosis) 
     let Some(callee) = refusal.callee.as_ref().filter(|_| WITHOUT_BODY.contains(&refusal.code.as_str())) else {
         return;
     };
+    if let Some(module) = fortran_module_of(spec, callee) {
+        let name = callee.trim_end_matches('_');
+        refusal.advice = vec![format!(
+            "`{name}` is a procedure of the module `{module}` in the sources given: write `use {module}` where it is called."
+        )];
+        return;
+    }
     let is_foreign = spec.options.libraries.is_empty() && spec.options.flags.iter().all(|flag| !flag.starts_with("-l"));
     if is_foreign && !callee.starts_with("std::") && !is_of_system(callee) {
         let fails =
@@ -99,6 +107,34 @@ pub(in crate::build) fn advise_what_links(spec: &Spec, refusal: &mut Diagnosis) 
         refusal.advice.retain(|line| !fails(line));
         refusal.advice.push("or the library that has it: libraries=[\"NAME\"].".to_owned());
     }
+}
+
+/// The module in the sources given that has a Fortran procedure, which is called as if it were external.
+fn fortran_module_of(spec: &Spec, callee: &str) -> Option<String> {
+    let name = callee.strip_suffix('_')?;
+    let is_fortran = |path: &&PathBuf| matches!(Language::of(path, &spec.function), Ok(Language::Fortran));
+    spec.sources.iter().filter(is_fortran).find_map(|path| {
+        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).to_lowercase();
+        let mut module = None;
+        for line in text.lines().map(str::trim) {
+            let words: Vec<&str> =
+                line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
+            match words.as_slice() {
+                ["module", "procedure", ..] => {}
+                ["module", found, ..] => module = Some((*found).to_owned()),
+                ["end", "module", ..] | ["endmodule", ..] => module = None,
+                ["end", ..] => {}
+                // Behind its prefixes: `pure`, `real(8)`.
+                all => {
+                    let at = all.iter().position(|word| ["subroutine", "function"].contains(word));
+                    if module.is_some() && at.is_some_and(|at| all.get(at + 1) == Some(&name)) {
+                        return module;
+                    }
+                }
+            }
+        }
+        None
+    })
 }
 
 /// Whether this process has the function, as it has all of the C library's.

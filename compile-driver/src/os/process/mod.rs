@@ -213,7 +213,7 @@ fn text(bytes: &[u8]) -> String {
 const GRACE: Duration = Duration::from_secs(1);
 
 /// More than the textual IR of any function: what a program may write to its standard output.
-const MOST_OUTPUT: usize = 512 << 20;
+const MOST_OUTPUT: usize = 1536 << 20;
 
 /// Kept of the beginning and of the end of standard error.
 const COMPLAINTS: usize = 1 << 20;

@@ -12,6 +12,7 @@
 
 mod descriptor;
 mod read_back;
+pub mod requests;
 mod wrapper;
 
 pub use read_back::read_back;

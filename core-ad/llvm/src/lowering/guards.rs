@@ -8,9 +8,11 @@
 //!
 //! The value is the same. But the reverse pass multiplies the adjoint of what is not chosen, which is 0, by a derivative that is infinite or none
 //! (`0 / (2 sqrt(-1))`), and the sum with what was chosen is a NaN. A phi chooses too, where its edge leaves the block in which the value is computed
-//! on a condition, and so do `fmax` and `fmin`. LLVM would take the second choice out of the root again if it knew that the condition is that of the first, or what is safe.
+//! on a condition, and so do `fmax` and `fmin`. A value that nothing uses in the end, in memory or of a function that is not inlined, shows no choice: Enzyme multiplies
+//! with an adjoint of zero by a comparison (`enzyme_strong_zero`). LLVM would take the second choice out of the root again if it knew that the condition is that of the first, or what is safe.
 
 use crate::analysis::cfg;
+use crate::entry::requests::{self, STRONG_ZERO};
 use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
 use crate::lowering::{clamped_arguments, zero_powers};
@@ -54,8 +56,9 @@ pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
     all.len() >= LARGE && all.into_iter().any(zero_powers::has_varying_exponent)
 }
 
-/// Guards every choice between numbers.
+/// Guards every choice between numbers, and has Enzyme leave out what a derivative of zero is multiplied with.
 pub fn run(module: &Module<'_>) {
+    requests::all(module).into_iter().for_each(|call| requests::add(module, call, STRONG_ZERO));
     for function in ir::functions(module) {
         let headers = cfg::headers(&ir::blocks(function));
         clamped_arguments::run(module, function);

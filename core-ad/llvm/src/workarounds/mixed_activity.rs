@@ -24,44 +24,30 @@
 use super::inactive_globals;
 use crate::analysis::global_uses::is_expression;
 use crate::analysis::memory_objects::{contains_floats, holds_numbers_only};
+use crate::entry::requests;
 use crate::ir::markers::is_type_marker;
-use crate::ir::{self, Op, Value};
+use crate::ir::{Op, Value};
 use inkwell::module::Module;
-use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, GlobalValue};
-use llvm_sys::LLVMTypeKind::LLVMPointerTypeKind;
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMValueRef;
 use std::collections::HashSet;
 
 const RUNTIME_ACTIVITY: &str = "enzyme_runtime_activity";
 
 /// Requests runtime activity where it is needed. Called before Enzyme, after inlining.
 pub fn run(module: &Module<'_>) {
-    let calls = requests(module);
+    let calls = requests::all(module);
     let mut seen = HashSet::new();
     let given = calls.iter().flat_map(|call| constants(*call)).filter(|c| holds_floats(*c));
     let is_mixed = given.chain(tables(module)).any(|c| is_stored(c, &mut seen, false));
     if is_mixed || owners(module).any(|c| is_stored(c, &mut seen, true)) {
-        calls.into_iter().for_each(|call| ask(module, call));
+        calls.into_iter().for_each(|call| requests::add(module, call, RUNTIME_ACTIVITY));
     }
 }
 
 /// Whether a derivative is requested with runtime activity.
 pub fn is_requested(module: &Module<'_>) -> bool {
-    requests(module).into_iter().any(has_word)
-}
-
-/// The calls that request a derivative.
-fn requests(module: &Module<'_>) -> Vec<Value> {
-    ir::all_instructions(module)
-        .into_iter()
-        .filter(|i| i.callee().is_some_and(|name| name.starts_with("__enzyme_") && name.ends_with("_ffgrad")))
-        .collect()
-}
-
-fn has_word(request: Value) -> bool {
-    request.operands().into_iter().filter_map(word).any(|word| word == RUNTIME_ACTIVITY)
+    requests::all(module).into_iter().any(|call| requests::has(call, RUNTIME_ACTIVITY))
 }
 
 /// The arguments of a derivative's request that are marked constant: pointers, to floating-point data or not.
@@ -71,7 +57,7 @@ fn constants(call: Value) -> Vec<Value> {
     let Some((function, rest)) = arguments.split_first() else { return Vec::new() };
     let (mut found, mut parameter, mut activity) = (Vec::new(), 0, String::new());
     for &argument in rest {
-        if let Some(word) = word(argument) {
+        if let Some(word) = requests::word(argument) {
             activity = word;
             continue;
         }
@@ -108,21 +94,6 @@ fn owners(module: &Module<'_>) -> impl Iterator<Item = Value> {
     // SAFETY: the type of a live global.
     let has_addresses = |g: &Value| unsafe { !holds_numbers_only(LLVMGlobalGetValueType(g.0)) };
     all.filter(has_addresses).collect::<Vec<_>>().into_iter()
-}
-
-/// Enzyme's word for the argument that follows.
-fn word(argument: Value) -> Option<String> {
-    let global = argument.is(Op::LLVMLoad).then(|| argument.operand(0))?;
-    // SAFETY: asked of a live value; the name lives as long.
-    unsafe {
-        if LLVMIsAGlobalVariable(global.0).is_null() {
-            return None;
-        }
-        let mut length = 0;
-        let name = LLVMGetValueName2(global.0, &mut length);
-        let name = String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length)).into_owned();
-        name.starts_with("enzyme_").then_some(name)
-    }
 }
 
 /// Whether a parameter points to floating-point numbers: then the wrapper marks it so.
@@ -168,37 +139,4 @@ fn parameters(call: Value, pointer: Value) -> Vec<Value> {
         let given = LLVMGetNumArgOperands(call.0).min(LLVMCountParams(called));
         (0..given).filter(|i| call.operand(*i) == pointer).map(|i| Value(LLVMGetParam(called, i))).collect()
     }
-}
-
-/// Adds the word behind the function that the call is about.
-fn ask(module: &Module<'_>, call: Value) {
-    let context = module.get_context();
-    let ty = context.i32_type();
-    let global = module.get_global(RUNTIME_ACTIVITY).unwrap_or_else(|| module.add_global(ty, None, RUNTIME_ACTIVITY));
-    let mut arguments: Vec<LLVMValueRef> = call.operands().into_iter().map(|o| o.0).collect();
-    let callee = arguments.pop();
-    if has_word(call) {
-        return;
-    }
-    // SAFETY: a live call of a function of any arguments, which is erased after its uses are replaced.
-    unsafe {
-        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
-        LLVMPositionBuilderBefore(builder, call.0);
-        let word = LLVMBuildLoad2(builder, ty.as_type_ref(), global.as_value_ref(), c"".as_ptr());
-        arguments.insert(1, word);
-        let (called, count) = (callee.unwrap_or(LLVMGetCalledValue(call.0)), arguments.len() as u32);
-        let new = LLVMBuildCall2(
-            builder,
-            LLVMGlobalGetValueType(called),
-            called,
-            arguments.as_mut_ptr(),
-            count,
-            c"".as_ptr(),
-        );
-        if LLVMGetTypeKind(call.ty()) == LLVMPointerTypeKind {
-            LLVMReplaceAllUsesWith(call.0, new);
-        }
-        LLVMDisposeBuilder(builder);
-    }
-    call.erase();
 }
