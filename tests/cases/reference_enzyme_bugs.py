@@ -665,3 +665,8 @@ def queue_front(x: Array) -> Array:
             queue[1] = queue[2] * queue[3]
         out.append(queue[0] * queue[len(queue) // 2] + queue[-1])
     return np.array(out)
+
+
+def unused_ratio(x: Array) -> Array:
+    depth, width = x.reshape(-1, 2).T
+    return np.where(depth > 0, width**2 / np.where(depth > 0, depth, 1), depth * width)

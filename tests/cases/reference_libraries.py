@@ -392,3 +392,8 @@ def members_in_functions(rates: Array, energies: Array) -> Array:
 
 def parsed_powers(x: Array) -> Array:
     return 0.25 * x + 0.5 * x * x + x**3
+
+
+def exponents(x: Array) -> Array:
+    fraction, exponent = np.frexp(x)
+    return 2 * fraction**2 * exponent + np.ldexp(x, exponent)

@@ -259,6 +259,19 @@ def test_a_missing_module_is_named_with_its_remedy(compile_source: Compile) -> N
     assert "uses the module `grid`" in text and "grid.f90" in text and "f.f90:2" in text
 
 
+def test_a_procedure_of_a_module_that_is_not_used_is_told_from_one_without_source(compile_source: Compile) -> None:
+    """It has a body, but the call is one of another procedure."""
+    f = compile_source(
+        "module heat\ncontains\n  pure function flux(x) result(q)\n    real(8), intent(in) :: x\n    real(8) :: q\n"
+        "    q = x * x\n  end function\nend module\n"
+        "function f(x) result(y)\n  real(8) :: x, y\n  real(8), external :: flux\n  y = flux(x)\nend function\n",
+        "f",
+        name="f.f90",
+    )
+    with pytest.raises(DifferentiationError, match="procedure of the module `heat`.*write `use heat`"):
+        f.apply(torch.tensor(2.0, dtype=torch.float64, requires_grad=True)).backward()
+
+
 def test_an_unknown_procedure_comes_with_the_closest_names() -> None:
     """By the names that a user would write."""
     with pytest.raises(CompileError, match="closest names are `linear::smooth`"):

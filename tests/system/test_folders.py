@@ -258,3 +258,14 @@ def test_marks_of_derivatives_and_options_reach_other_files(tmp_path: Path) -> N
     rule = {"lookup": ("lookup_fwd", "lookup_rev")}
     f = enzyme(lay_out(tmp_path / "p", files), "f", derivatives=rule, verify="off")
     assert np.allclose(f.grad(2.5), 3.0)
+
+
+def test_a_function_whose_name_a_macro_makes_is_in_the_file_named_after_it(tmp_path: Path) -> None:
+    """No text of the folder defines it."""
+    files = {
+        "solve.h": "#define PREFIX(name) name\nint PREFIX(half)(double *x);\n",
+        "half.c": '#include "solve.h"\nint PREFIX(half)(double *x) { *x = *x / 2; return 0; }\n',
+        "other.c": '#include "solve.h"\nint PREFIX(twice)(double *x) { *x = *x * 2; return 0; }\n',
+        "top.c": '#include "solve.h"\ndouble top(double x) { half(&x); return x * x; }\n',
+    }
+    assert enzyme(lay_out(tmp_path / "p", files), "top").value_and_grad(3.0) == (2.25, 1.5)

@@ -9,9 +9,10 @@ const SOLVER: [&str; 2] = [
     "function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")}, `ffgrad explain custom-derivatives`.",
 ];
 
-/// In what a check says of a gradient that is wrong, and where both modes give the same.
+/// In what a check says of a gradient that is wrong, where both modes give the same, and where they do not.
 const WRONG: &str = "wrong gradient: ";
 const AGREE: &str = "forward and reverse mode agree";
+const GIVES: &str = "reverse mode gives";
 
 /// Of arrays that are too short.
 const SIZES: &str = "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.";
@@ -64,8 +65,9 @@ pub(super) fn advice(
     }
     let advice = general(rejected, !equations.is_empty());
     let is_of_bug = advice.first().is_some_and(|first| *first == SIZES);
-    // A branch for one value has a derivative, in which both modes agree.
-    let is_special = is_special && rejected.iter().any(|line| line.contains(AGREE));
+    // A branch for one value has a derivative, though another one than the function.
+    let has_numbers = |line: &String| line.contains(AGREE) || line.contains(GIVES);
+    let is_special = is_special && rejected.iter().any(has_numbers);
     match (is_of_bug && is_special, is_of_bug && !has_arrays) {
         (true, _) => all.extend(SPECIAL.map(str::to_owned)),
         (false, true) => {
@@ -86,7 +88,7 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
     let wrong: Vec<&String> = rejected.iter().filter(|line| line.contains(WRONG)).collect();
     let all = |words: &str| !wrong.is_empty() && wrong.iter().all(|line| line.contains(words));
     let any = |words: &str| rejected.iter().any(|line| line.contains(words));
-    if any(AGREE) && !any("reverse mode gives") {
+    if any(AGREE) && !any(GIVES) {
         if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
             return vec![
                 "Its derivative by AD is 0 at these arguments: a branch for these values alone (`x == 0`: write it without, by a series or expm1),",
@@ -120,6 +122,25 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pipelines_with_the_same_reason_share_a_line() {
+        let rejected =
+            ["inlined: wrong gradient: it crashed", "o1: wrong gradient: it crashed", "2 more not tried: late"];
+        let text = reasons(&rejected.map(str::to_owned));
+        assert_eq!(text, "inlined, o1: wrong gradient: it crashed\n2 more not tried: late");
+    }
+
+    #[test]
+    fn a_branch_for_one_value_is_not_blamed_for_a_crash() {
+        let crashed = ["o1: wrong gradient: the derivative crashed".to_owned()];
+        assert!(!advice(&crashed, &[], (true, true))[0].contains("equality"));
+        let mixed = [
+            "o1: wrong gradient: forward and reverse mode agree (1.0), finite differences give 2".to_owned(),
+            "o2: wrong gradient: forward mode gives 1, reverse mode gives 2".to_owned(),
+        ];
+        assert!(advice(&mixed, &[], (true, true))[0].contains("equality"));
+    }
 
     #[test]
     fn a_derivative_of_zero_is_told_from_chaos_and_from_a_bug() {

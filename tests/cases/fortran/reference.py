@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -526,3 +528,26 @@ def allocated_objects(x: Array) -> Array:
     even = stiffness * 2 * x * 3 * x + 1.5
     first = np.arange(x.shape[-1]) % 2 == 0
     return np.where(first, odd, even) + np.square(x)
+
+
+def interval_search(t: Array, v: Array, x: Array) -> Array:
+    k = np.clip(np.searchsorted(t, x, side="right") - 1, 0, len(t) - 2)
+    s = (x - t[k]) / (t[k + 1] - t[k])
+    return v[k] * (1 - s) + v[k + 1] * s * s
+
+
+def numeric_inquiry(x: Array) -> Array:
+    def erfc_scaled(z: float) -> float:
+        # DLMF 7.9.3, the continued fraction, where the product overflows.
+        if z < 20:
+            return math.exp(z * z) * math.erfc(z)
+        fraction = z
+        for k in range(40, 0, -1):
+            fraction = z + k / 2 / fraction
+        return 1 / (math.sqrt(math.pi) * fraction)
+
+    fraction, exponent = np.frexp(x)
+    y = fraction * exponent + np.ldexp(fraction, 3) + x / 2
+    y += [erfc_scaled(z) + erfc_scaled(30 * z) for z in x]
+    y[1:] += fraction[1:] * 8 * x[0]
+    return y
