@@ -65,9 +65,9 @@ FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) {
   }
 }
 
-/* A copy without gaps. */
-FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of) {
-  flang_establish(copy, of->type, of->size, of->rank);
+/* A copy without gaps, of elements of a type: the caller knows which descriptor has it as a constant. */
+FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of, const flang_box *typed) {
+  flang_establish(copy, typed->type, typed->size, of->rank);
   copy_shape(copy, of);
   flang_allocate(copy);
   flang_copy(copy, of);
@@ -86,7 +86,7 @@ FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const 
   if (!flang_is_number(to)) ffgrad_flang_refuse();
   if (from->rank > 0 && to->base && may_overlap(to, from)) {
     flang_box apart;
-    copy_apart(&apart, from);
+    copy_apart(&apart, from, to);
     take_shape(to, &apart);
     flang_copy(to, &apart);
     free(apart.base);
@@ -99,7 +99,7 @@ FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const 
 FLANG_RULE void ffgrad_flang_copy_in(flang_box *copy, const flang_box *variable, const char *file, int line) {
   /* What was there is no descriptor yet. */
   if (!flang_is_number(variable)) ffgrad_flang_refuse();
-  copy_apart(copy, variable);
+  copy_apart(copy, variable, variable);
 }
 
 FLANG_RULE void ffgrad_flang_copy_out(flang_box *variable, flang_box *copy, const char *file, int line) {

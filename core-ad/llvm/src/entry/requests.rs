@@ -19,6 +19,11 @@ pub fn all(module: &Module<'_>) -> Vec<Value> {
         .collect()
 }
 
+/// Whether forward mode is requested.
+pub fn is_forward(request: Value) -> bool {
+    request.callee().is_some_and(|name| name.starts_with("__enzyme_fwddiff"))
+}
+
 /// Whether a request has a word.
 pub fn has(request: Value, name: &str) -> bool {
     request.operands().into_iter().filter_map(word).any(|word| word == name)

@@ -58,8 +58,15 @@ pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
 
 /// Guards every choice between numbers, and has Enzyme leave out what a derivative of zero is multiplied with.
 pub fn run(module: &Module<'_>) {
-    requests::all(module).into_iter().for_each(|call| requests::add(module, call, STRONG_ZERO));
+    // In forward mode a tangent that nothing uses does no harm.
+    let reverse = requests::all(module).into_iter().filter(|call| !requests::is_forward(*call));
+    reverse.for_each(|call| requests::add(module, call, STRONG_ZERO));
+    let is_large = ir::all_instructions(module).len() >= LARGE;
     for function in ir::functions(module) {
+        if is_large {
+            zero_powers::run(module, function);
+            continue;
+        }
         let headers = cfg::headers(&ir::blocks(function));
         clamped_arguments::run(module, function);
         // SAFETY: live instructions of the module; what is replaced is erased behind its last use.

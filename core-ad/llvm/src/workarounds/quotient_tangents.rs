@@ -42,6 +42,9 @@ fn rewrite<'ctx>(builder: &Builder<'ctx>, quotient: InstructionValue<'ctx>) -> R
         Op::FMul => (operand(quotient, 0), None),
         _ => return Ok(()),
     };
+    // LLVM has taken the square of a magnitude for that of the number itself.
+    let factors = || [plus, minus].into_iter().flatten().filter_map(product).flat_map(|(one, other)| [one, other]);
+    let b = factors().find(|factor| is_magnitude(*factor, b)).unwrap_or(b);
     builder.position_before(&quotient);
     let marked = |value: FloatValue<'ctx>| {
         if value.as_instruction().is_some() {
@@ -94,6 +97,13 @@ fn added<'ctx>(value: FloatValue<'ctx>) -> Option<InstructionValue<'ctx>> {
 
 fn is_users(instruction: InstructionValue<'_>) -> bool {
     Value(instruction.as_value_ref()).flags().is_none_or(|flags| flags & CONTRACT != 0)
+}
+
+/// Whether a value is the magnitude of a number.
+fn is_magnitude(value: FloatValue<'_>, number: FloatValue<'_>) -> bool {
+    let value = Value(value.as_value_ref());
+    value.callee().is_some_and(|name| name.starts_with("llvm.fabs."))
+        && value.operand(0) == Value(number.as_value_ref())
 }
 
 fn is_zero(value: FloatValue<'_>) -> bool {

@@ -15,3 +15,14 @@ define double @quotients(double %a, double %b, double %"a'", double %"b'") {
   %result = fadd double %more, %user
   ret double %result
 }
+
+; The square of a magnitude is that of the number.
+define double @of_magnitude(double %a, double %b, double %"a'") {
+  %magnitude = call contract double @llvm.fabs.f64(double %b)
+  %left = fmul double %"a'", %magnitude
+  %below = fmul double %b, %b
+  %result = fdiv double %left, %below
+  ret double %result
+}
+
+declare double @llvm.fabs.f64(double)
