@@ -551,3 +551,9 @@ def numeric_inquiry(x: Array) -> Array:
     y += [erfc_scaled(z) + erfc_scaled(30 * z) for z in x]
     y[1:] += fraction[1:] * 8 * x[0]
     return y
+
+
+def integer_components(x: Array) -> Array:
+    y = x * x[0]
+    y[:2] += x[[2, 0]] ** 2
+    return y

@@ -19,3 +19,16 @@ define double @quotients(double %a, double %b, double %"a'", double %"b'") {
   %result = fadd double %more, %user
   ret double %result
 }
+
+define double @of_magnitude(double %a, double %b, double %"a'") {
+  %magnitude = call contract double @llvm.fabs.f64(double %b)
+  %left = fmul double %"a'", %magnitude
+  %below = fmul double %b, %b
+  %1 = fdiv contract double %"a'", %magnitude
+  ret double %1
+}
+
+; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
+declare double @llvm.fabs.f64(double) #0
+
+attributes #0 = { nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none) }
