@@ -66,11 +66,11 @@ FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) {
 }
 
 /* A copy without gaps, of elements of a type: the caller knows which descriptor has it as a constant. */
-FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of, const flang_box *typed) {
-  flang_establish(copy, typed->type, typed->size, of->rank);
+FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of, int8_t type, uint64_t size) {
+  flang_establish(copy, type, size, of->rank);
   copy_shape(copy, of);
   flang_allocate(copy);
-  flang_copy(copy, of);
+  flang_copy_as(copy, of, type, size);
 }
 
 /* An allocatable array becomes one of the shape of what is assigned to it. */
@@ -84,22 +84,25 @@ FLANG_INLINE void take_shape(flang_box *to, const flang_box *from) {
 
 FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const char *file, int line) {
   if (!flang_is_number(to)) ffgrad_flang_refuse();
+  /* Read before anything is written: flang has just stored them. Elements of a type unknown to Enzyme would be of several. */
+  const int8_t type = to->type;
+  const uint64_t size = to->size;
   if (from->rank > 0 && to->base && may_overlap(to, from)) {
     flang_box apart;
-    copy_apart(&apart, from, to);
+    copy_apart(&apart, from, type, size);
     take_shape(to, &apart);
-    flang_copy(to, &apart);
+    flang_copy_as(to, &apart, type, size);
     free(apart.base);
   } else {
     take_shape(to, from);
-    flang_copy(to, from);
+    flang_copy_as(to, from, type, size);
   }
 }
 
 FLANG_RULE void ffgrad_flang_copy_in(flang_box *copy, const flang_box *variable, const char *file, int line) {
   /* What was there is no descriptor yet. */
   if (!flang_is_number(variable)) ffgrad_flang_refuse();
-  copy_apart(copy, variable, variable);
+  copy_apart(copy, variable, variable->type, variable->size);
 }
 
 FLANG_RULE void ffgrad_flang_copy_out(flang_box *variable, flang_box *copy, const char *file, int line) {

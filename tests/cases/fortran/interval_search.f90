@@ -73,10 +73,15 @@ contains
   end subroutine
 end module
 
-subroutine interpolate(t, v, n, x, m, y)
+! The knots are sums of steps.
+subroutine interpolate(d, v, n, x, m, y)
   use knots_module
   integer :: n, m, i, last
-  double precision :: t(n), v(n), x(m), y(m)
+  double precision :: d(n), v(n), x(m), y(m), t(n)
+  t(1) = 0
+  do i = 2, n
+    t(i) = t(i - 1) + d(i)
+  end do
   last = 1
   do i = 1, m
     call line(t, v, x(i), last, y(i))

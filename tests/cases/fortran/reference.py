@@ -530,7 +530,8 @@ def allocated_objects(x: Array) -> Array:
     return np.where(first, odd, even) + np.square(x)
 
 
-def interval_search(t: Array, v: Array, x: Array) -> Array:
+def interval_search(d: Array, v: Array, x: Array) -> Array:
+    t = np.append(0, np.cumsum(d[1:]))
     k = np.clip(np.searchsorted(t, x, side="right") - 1, 0, len(t) - 2)
     s = (x - t[k]) / (t[k + 1] - t[k])
     return v[k] * (1 - s) + v[k + 1] * s * s
@@ -550,10 +551,4 @@ def numeric_inquiry(x: Array) -> Array:
     y = fraction * exponent + np.ldexp(fraction, 3) + x / 2
     y += [erfc_scaled(z) + erfc_scaled(30 * z) for z in x]
     y[1:] += fraction[1:] * 8 * x[0]
-    return y
-
-
-def integer_components(x: Array) -> Array:
-    y = x * x[0]
-    y[:2] += x[[2, 0]] ** 2
     return y

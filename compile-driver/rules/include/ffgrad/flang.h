@@ -138,11 +138,13 @@ FLANG_INLINE void flang_fix(flang_box *copy, const flang_box *box) {
 }
 
 /* All elements of `from` (or its only one, for a scalar) to those of `to`, which is as large and overlaps it nowhere. */
-FLANG_INLINE void flang_copy(const flang_box *target, const flang_box *source) {
+FLANG_INLINE void flang_copy_as(const flang_box *target, const flang_box *source, int8_t type, uint64_t bytes) {
   flang_box fixed[2];
   const flang_box *to = &fixed[0], *from = &fixed[1];
   flang_fix(&fixed[0], target);
   flang_fix(&fixed[1], source);
+  fixed[0].type = type;
+  fixed[0].size = bytes;
   int64_t count = flang_elements(to);
   int64_t size = (int64_t)to->size;
   bool scalar = from->rank == 0;
@@ -152,6 +154,9 @@ FLANG_INLINE void flang_copy(const flang_box *target, const flang_box *source) {
     for (int64_t k = 0; k < count; k++)
       flang_copy_element(to, to->base + flang_offset(to, k), from->base + (scalar ? 0 : flang_offset(from, k)));
   }
+}
+FLANG_INLINE void flang_copy(const flang_box *target, const flang_box *source) {
+  flang_copy_as(target, source, target->type, target->size);
 }
 
 /* Memory for all elements, without gaps. */
