@@ -2,8 +2,8 @@
  * differentiate. (At -O2 flang inlines most others itself: matmul, dot_product, sum, transpose, cshift, ...)
  *
  * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 16.9: 16.9.141 (norm2), 16.9.144 (pack), 16.9.163 (reshape), 16.9.180 (spread),
- * 16.9.184 (sum), 16.9.198 (unpack); 16.9.136 and 16.9.138 (mod, modulo); 16.9.166 (scale), 16.9.85 (fraction), 16.9.171 (set_exponent), 16.9.164 (rrspacing);
- * NIST Digital Library of Mathematical Functions, dlmf.nist.gov, 7.10.2 (the derivative of erfc) and 7.12.1 (erfc of large arguments).
+ * 16.9.184 (sum), 16.9.198 (unpack); 16.9.136 and 16.9.138 (mod, modulo); 16.9.166 (scale); fraction, set_exponent, rrspacing and
+ * erfc_scaled by their names there. NIST Digital Library of Mathematical Functions, dlmf.nist.gov: 7.12.1 (erfc of large arguments).
  */
 #include <ffgrad/derivatives.h>
 #include <ffgrad/flang.h>

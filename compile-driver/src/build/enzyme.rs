@@ -178,6 +178,9 @@ pub const CRASH: &str = "engine-crash";
 /// Code of the refusal where Enzyme exceeded the time limit.
 pub const TIMED_OUT: &str = "engine-timeout";
 
+/// Code of the refusal where Enzyme wrote more than it may.
+pub const TOO_LARGE: &str = "engine-size";
+
 /// Code of the error where Enzyme could not be started.
 const FAILED: &str = "engine-failed";
 
@@ -185,7 +188,7 @@ const FAILED: &str = "engine-failed";
 pub fn has_run(refusal: &Diagnosis) -> bool {
     let known = |m: &Message| m.code == refusal.code;
     // What flang calls, and threads, are refused by Enzyme as any function without a body, under codes of their own.
-    let others = [TIMED_OUT, diagnostics::enzyme::UNKNOWN, "fortran-runtime", diagnostics::callees::THREADS];
+    let others = [TIMED_OUT, TOO_LARGE, diagnostics::enzyme::UNKNOWN, "fortran-runtime", diagnostics::callees::THREADS];
     others.contains(&refusal.code.as_str()) || KNOWN.iter().any(known)
 }
 
@@ -197,7 +200,7 @@ pub fn is_unexplained(refusal: &Diagnosis) -> bool {
 
 /// Whether to run Enzyme once more, on a part of the module, could take as long or as much memory as it did.
 pub fn is_costly(refusal: &Diagnosis) -> bool {
-    [TIMED_OUT, "engine-memory"].contains(&refusal.code.as_str())
+    [TIMED_OUT, TOO_LARGE, "engine-memory"].contains(&refusal.code.as_str())
 }
 
 /// LLVM version of the worker's textual IR: an older `opt` does not read it.
@@ -266,7 +269,7 @@ const PIPELINE: [(&str, u32); 9] = [
 /// reverse sweep needs are cached. On a GPU memory for that cache is scarce, and such kernels are rare.
 ///
 /// Enzyme can also take a loop without anything active in it to have one iteration in the reverse sweep. It then frees what a loop in it has cached in the
-/// first iteration, which that loop may not have run in (`tests/cases/enzyme_bugs/skipped_search.c`).
+/// first iteration, which that loop may not have run in: the search for an interval in bspline-fortran crashed (`tests/cases/fortran/interval_search.f90` is like it).
 const ON_CPU: [(&str, u32); 2] = [("enzyme-rematerialize", 0), ("enzyme-inactive-dynamic", 0)];
 
 /// Option of Enzyme for large modules: derivatives are not optimised inside of Enzyme, where LLVM takes as long for them as Enzyme does, and three
@@ -462,7 +465,7 @@ fn failed(job: &Job<'_>, error: ProcessError) -> Error {
         ProcessError::TooMuch { limit, .. } => {
             let size = size::written(limit as u64);
             let headline = format!("the derivative of `{}` is larger than {size}", job.function);
-            Diagnosis::new(TIMED_OUT, job.function, headline)
+            Diagnosis::new(TOO_LARGE, job.function, headline)
                 .advise("Enzyme writes down each value that it keeps, with the types of all others that the function keeps. Have fewer:")
                 .advise("differentiate a part, register derivatives for functions that are called often (`ffgrad explain custom-derivatives`),")
                 .advise("or mark what no derivative flows through inactive=[...].")

@@ -8,21 +8,30 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Problems that no other preparation can remedy: searching on would only take time.
-const FINAL: [&str; 8] = [
+const FINAL: [&str; 9] = [
     DEPENDS_ON_EARLIER_CALLS,
     "engine-version",
     "missing-derivative",
     core_ad::diagnostics::callees::THREADS,
     "inline-assembly",
     enzyme::TIMED_OUT,
+    enzyme::TOO_LARGE,
     "engine-failed",
     core_ad::diagnostics::worker::TIMED_OUT,
 ];
 
 /// Problems of type analysis, `realloc`, which only the pipeline without them replaces, and crashes of Enzyme, which come again where the
 /// code is much the same. That pipeline, which gives type analysis least to do and differs most from the others, comes next.
-const FOR_APART: [&str; 7] =
-    ["type-conflict", "unknown-type", "bit-arithmetic", "deep-pointers", "realloc", enzyme::CRASH, enzyme::TIMED_OUT];
+const FOR_APART: [&str; 8] = [
+    "type-conflict",
+    "unknown-type",
+    "bit-arithmetic",
+    "deep-pointers",
+    "realloc",
+    enzyme::CRASH,
+    enzyme::TIMED_OUT,
+    enzyme::TOO_LARGE,
+];
 
 /// Pipelines that are tried where a check asks for them only: they differ from others at singular and special values.
 pub(crate) const ON_REQUEST: [Pipeline; 4] =

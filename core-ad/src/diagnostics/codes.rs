@@ -103,6 +103,8 @@ pub const ALL: &[Code] = codes! {
     "Move large constant tables out of the function, or try engine_options=[\"enzyme-max-type-offset=64\"]."
     "engine-refused" "DifferentiationError" "Enzyme refused the function with a message that ffgrad does not know; it is shown whole."
     "The message names a folder with Enzyme's input and output. Simplify the marked line, or move it into a function that is marked inactive."
+    "engine-size" "DifferentiationError" "The derivative is larger than what Enzyme may write, of which most is types of what a function keeps."
+    "Differentiate a part, register derivatives for functions that are called often, or mark what no derivative flows through inactive=[...]."
     "engine-timeout" "DifferentiationError" "Differentiation took longer than the option `timeout` allows. Type analysis may not end on large constant tables."
     "Raise timeout=SECONDS, or engine_options=[\"enzyme-max-type-offset=64\"], or move the table out of the function."
     "engine-version" "DifferentiationError" "The Enzyme plugin was built for an LLVM that cannot read ffgrad's IR."

@@ -68,7 +68,7 @@ impl Index {
         index
     }
 
-    /// A macro may make a function's name (`int PREFIX(lmder1)(..)`): one that no text defines is looked for in the file that is named after it.
+    /// A macro may make a function's name (`int PREFIX(lmder1)(..)`): each is looked for in the file that is named after it, too.
     fn add_file_names(&mut self) {
         for (at, file) in self.files.iter().enumerate().filter(|(at, _)| self.scans[*at].is_none()) {
             if let Some(name) = file.file_stem().and_then(|stem| stem.to_str()) {

@@ -12,6 +12,7 @@ use crate::os::process::clock;
 use core_ad::DerivativeSet;
 use core_ad::diagnostics::Diagnosis;
 use core_ad::diagnostics::callees::THREADS;
+use core_ad::fortran::scan;
 use core_ad::names;
 use core_ad::protocol::Pipeline;
 use std::path::{Path, PathBuf};
@@ -109,31 +110,14 @@ pub(in crate::build) fn advise_what_links(spec: &Spec, refusal: &mut Diagnosis) 
     }
 }
 
-/// The module in the sources given that has a Fortran procedure, which is called as if it were external.
+/// The module in the sources given that has a Fortran procedure, which is called as if it were external. One without a body is external in none of them.
 fn fortran_module_of(spec: &Spec, callee: &str) -> Option<String> {
     let name = callee.strip_suffix('_')?;
     let is_fortran = |path: &&PathBuf| matches!(Language::of(path, &spec.function), Ok(Language::Fortran));
     spec.sources.iter().filter(is_fortran).find_map(|path| {
-        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).to_lowercase();
-        let mut module = None;
-        for line in text.lines().map(str::trim) {
-            let words: Vec<&str> =
-                line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
-            match words.as_slice() {
-                ["module", "procedure", ..] => {}
-                ["module", found, ..] => module = Some((*found).to_owned()),
-                ["end", "module", ..] | ["endmodule", ..] => module = None,
-                ["end", ..] => {}
-                // Behind its prefixes: `pure`, `real(8)`.
-                all => {
-                    let at = all.iter().position(|word| ["subroutine", "function"].contains(word));
-                    if module.is_some() && at.is_some_and(|at| all.get(at + 1) == Some(&name)) {
-                        return module;
-                    }
-                }
-            }
-        }
-        None
+        let scan = scan(&String::from_utf8_lossy(&std::fs::read(path).ok()?));
+        let is_here = scan.procedures.iter().any(|procedure| procedure.eq_ignore_ascii_case(name));
+        is_here.then(|| scan.modules.first().cloned()).flatten()
     })
 }
 

@@ -43,7 +43,7 @@ const NESTED: usize = 4;
 
 const NONE: *const std::ffi::c_char = c"".as_ptr();
 
-/// From so many instructions on a module is guarded in the first pipeline.
+/// From so many instructions on a module is guarded in the first pipeline, and by comparisons with zero alone: guards are further copies of what leads to a choice.
 const LARGE: usize = 4000;
 
 /// Whether the first pipeline guards as well. A large function with powers of which the exponent varies is a solver that chooses its step or its

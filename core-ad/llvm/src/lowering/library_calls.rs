@@ -5,7 +5,7 @@
 //!   do, so it comes from `operator new`. Where the program has a class of resources of its own, all stay as they are.
 //! * `frexp` gives a number divided by a power of two, and the power's exponent, which is a constant. Enzyme does not know LLVM's built-in for it.
 
-use crate::ir::{self, Result, Value, texts};
+use crate::ir::{Result, Value, texts};
 use core_ad::names;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue};
@@ -36,9 +36,10 @@ const EXPONENTS: [(&str, &str); 3] = [
 ///
 /// LLVM's own.
 pub fn replace_exponents(module: &Module<'_>) -> Result<()> {
-    let stands_in = |call: &Value| EXPONENTS.iter().find(|(name, _)| call.callee().as_deref() == Some(*name));
-    let calls: Vec<_> =
-        ir::all_instructions(module).into_iter().filter_map(|call| Some((call, stands_in(&call)?.1))).collect();
+    let used = EXPONENTS.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new)));
+    let calls: Vec<_> = used
+        .flat_map(|(old, new)| Value(old.as_value_ref()).users().into_iter().map(move |call| (call, new)))
+        .collect();
     if calls.is_empty() {
         return Ok(());
     }
