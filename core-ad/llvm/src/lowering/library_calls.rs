@@ -3,13 +3,14 @@
 //! * `pthread_once` and `std::call_once` run a function at the first call. The library keeps what to run in variables of the thread.
 //! * A `std::pmr::memory_resource` gives memory from a pool or a buffer of its own, by a virtual function without a body. For a derivative any memory will
 //!   do, so it comes from `operator new`. Where the program has a class of resources of its own, all stay as they are.
-//! * `frexp` gives a number divided by a power of two, and the power's exponent, which is a constant. Enzyme does not know LLVM's built-in for it.
+//! * `frexp` gives a number divided by a power of two, and the power's exponent, which is a constant. Enzyme does not know LLVM's built-in for it, and its
+//!   derivative of the library's function takes the bits of the number apart, which has no second derivative.
 
-use crate::ir::{Result, Value, texts};
+use crate::ir::{Result, texts};
 use core_ad::names;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::core::{LLVMGetNumOperands, LLVMReplaceAllUsesWith, LLVMSetOperand};
+use llvm_sys::core::LLVMReplaceAllUsesWith;
 
 /// What calls a function once.
 const ONCE: &str = "pthread_once";
@@ -23,8 +24,11 @@ const RESOURCES: [(&str, &str); 2] = [
 /// The end of the name of the virtual function that gives a resource's memory.
 const OF_RESOURCES: &str = "::do_allocate";
 
-/// LLVM's built-ins for `frexp`, and what takes their place.
-const EXPONENTS: [(&str, &str); 3] = [
+/// LLVM's built-ins for `frexp`, the library's functions, and what takes their place.
+const EXPONENTS: [(&str, &str); 6] = [
+    ("frexp", "ffgrad.frexp"),
+    ("frexpf", "ffgrad.frexpf"),
+    ("frexpl", "ffgrad.frexpl"),
     ("llvm.frexp.f64.i32", "ffgrad.frexp.f64"),
     ("llvm.frexp.f32.i32", "ffgrad.frexp.f32"),
     ("llvm.frexp.f80.i32", "ffgrad.frexp.f80"),
@@ -36,23 +40,7 @@ const EXPONENTS: [(&str, &str); 3] = [
 ///
 /// LLVM's own.
 pub fn replace_exponents(module: &Module<'_>) -> Result<()> {
-    let used = EXPONENTS.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new)));
-    let calls: Vec<_> = used
-        .flat_map(|(old, new)| Value(old.as_value_ref()).users().into_iter().map(move |call| (call, new)))
-        .collect();
-    if calls.is_empty() {
-        return Ok(());
-    }
-    texts::link(module, include_str!("exponents.ll"), "frexp")?;
-    for (_, name) in EXPONENTS {
-        module.get_function(name).ok_or("no frexp")?.set_linkage(Linkage::Internal);
-    }
-    for (call, new) in calls {
-        let new = module.get_function(new).ok_or("no frexp")?;
-        // SAFETY: a live call; the callee is its last operand, and both functions have the same type.
-        unsafe { LLVMSetOperand(call.0, LLVMGetNumOperands(call.0) as u32 - 1, new.as_value_ref()) };
-    }
-    Ok(())
+    put_in_place(module, &EXPONENTS, include_str!("exponents.ll"))
 }
 
 /// Replaces those of threads and of memory.
@@ -64,14 +52,25 @@ pub fn replace(module: &Module<'_>) -> Result<()> {
     if module.get_function(ONCE).is_some_and(|f| f.count_basic_blocks() == 0) {
         texts::link(module, include_str!("once.ll"), ONCE)?;
     }
-    let used: Vec<_> = RESOURCES.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new))).collect();
-    if used.is_empty() || has_own_resources(module) {
+    if has_own_resources(module) {
         return Ok(());
     }
-    texts::link(module, include_str!("memory_resources.ll"), "memory resources")?;
+    put_in_place(module, &RESOURCES, include_str!("memory_resources.ll"))
+}
+
+/// Has functions of a text stand where a library's did, if the module has any of these.
+fn put_in_place(module: &Module<'_>, names: &[(&str, &str)], text: &str) -> Result<()> {
+    let used = names.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new)));
+    let used: Vec<_> = used.filter(|(old, _)| old.count_basic_blocks() == 0).collect();
+    if used.is_empty() {
+        return Ok(());
+    }
+    texts::link(module, text, "functions of the library")?;
+    for (_, new) in names {
+        module.get_function(new).ok_or("no function of ours for the library's")?.set_linkage(Linkage::Internal);
+    }
     for (old, new) in used {
-        let new = module.get_function(new).ok_or("no memory resource")?;
-        new.set_linkage(Linkage::Internal);
+        let new = module.get_function(new).ok_or("no function of ours for the library's")?;
         // SAFETY: two functions of the module with the same parameters and result.
         unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
     }
