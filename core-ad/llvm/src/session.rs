@@ -16,6 +16,7 @@ use crate::notes::Notes;
 use crate::pipeline;
 use crate::reduce;
 use crate::rules;
+use crate::workarounds::constant_tables::Tables;
 use crate::workarounds::{copy_types, local_types, variable_types, zero_stores};
 use core_ad::diagnostics::Diagnosis;
 use core_ad::protocol::{CheckpointPlace, Derivative, Entry, OpenMp, Pipeline, Request, Response};
@@ -39,6 +40,8 @@ pub struct Session<'ctx> {
     drivers: Vec<String>,
     /// The same with what they call, where that module does not have them.
     apart: Option<Module<'ctx>>,
+    /// The tables that module only declares.
+    tables: Tables<'ctx>,
     /// What is wrong on the user's side, if the last job failed for that.
     refusal: Option<Box<Diagnosis>>,
     /// What takes the place of OpenMP's runtime.
@@ -59,6 +62,7 @@ impl<'ctx> Session<'ctx> {
             installed: Vec::new(),
             drivers: Vec::new(),
             apart: None,
+            tables: Tables::default(),
             refusal: None,
             openmp: None,
             checkpoints: Vec::new(),
@@ -149,6 +153,7 @@ impl<'ctx> Session<'ctx> {
                 }
                 let (module, notes) = self.derive(&job, &entries)?;
                 entry::declare_reverse_mode(&module);
+                self.tables.take(&module);
                 module.print_to_file(&output).map_err(|e| e.to_string())?;
                 Ok(Response::Written {
                     notes: notes.remarks,
@@ -161,6 +166,7 @@ impl<'ctx> Session<'ctx> {
             }
             Request::Finish { input, entries, codegen, arena, checkpoint, output, ir } => {
                 let module = self.read_ir(&input)?;
+                self.tables.put_back(&module);
                 if let Some(apart) = &self.apart {
                     module.link_in_module(apart.clone()).map_err(|e| e.to_string())?;
                 }

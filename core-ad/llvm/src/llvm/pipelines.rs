@@ -24,9 +24,17 @@ use std::ffi::CStr;
 ///
 /// Nor does it compare the memory of a vectorised loop once, before the loop around it. The adjoint of a stencil adds to several rows of an array: in
 /// one iteration of the outer loop they are apart, in all of them they are the same memory, so the comparison would always fail.
+///
+/// Nor does it duplicate blocks with more than a few phis for the sake of a jump. Where a large function leaves early in many places, as MINPACK's do,
+/// its adjoint has phis for hundreds of values there, and each copy adds a value to each: half of the time of all that is done after Enzyme.
 pub fn set_options() {
-    let arguments =
-        [c"ffgrad-llvm", c"-simplifycfg-sink-common=false", c"-hoist-runtime-checks=false"].map(|text| text.as_ptr());
+    let arguments = [
+        c"ffgrad-llvm",
+        c"-simplifycfg-sink-common=false",
+        c"-hoist-runtime-checks=false",
+        c"-jump-threading-phi-threshold=8",
+    ]
+    .map(|text| text.as_ptr());
     let count = arguments.len() as i32;
     // SAFETY: so many C strings; the overview may be null. Called once, before anything else of LLVM.
     unsafe { llvm_sys::support::LLVMParseCommandLineOptions(count, arguments.as_ptr(), std::ptr::null()) };

@@ -51,8 +51,8 @@ pub fn run(module: &Module<'_>) -> Result<()> {
             continue;
         }
         crash_trace::step("closing loops");
-        // Gives every value that is used behind its loop a phi there.
-        pipelines::on_function(function, c"lcssa")?;
+        // Gives every value that is used behind its loop a phi there: in a block of its own, not at the beginning of the next loop, which would carry it.
+        pipelines::on_function(function, c"loop-simplify,lcssa")?;
         for value in left_behind(function) {
             lagged_phi::replace(module, value).map_err(|e| e.to_string())?;
         }

@@ -4,6 +4,7 @@ pub mod bit_tests;
 pub mod cleared_members;
 pub mod closed_functions;
 pub mod compared_arguments;
+pub mod constant_tables;
 pub mod container_counts;
 pub mod container_headers;
 pub mod copy_types;
