@@ -28,6 +28,8 @@ pub struct Job<'a> {
     pub may_give_up: bool,
     /// Whether memory may lack a type of its own ([`ALIASING`]): such a derivative has to be checked at every call.
     pub may_be_untyped: bool,
+    /// Whether no derivative is differentiated again.
+    pub is_first_order: bool,
     /// Further options, without dashes.
     pub options: &'a [String],
     /// Time limit of this run.
@@ -277,6 +279,11 @@ const ON_CPU: [(&str, u32); 2] = [("enzyme-rematerialize", 0), ("enzyme-inactive
 /// faster code than one: the gradient of a linear stencil has a tape only without the first.
 const UNOPTIMISED: (&str, u32) = ("enzyme-postopt", 0);
 
+/// Option of LLVM for large modules, if no derivative is differentiated again: variables of a derivative stay variables inside of Enzyme. Promoted to
+/// values, those that are kept for the end of a sweep become phis at each merge on the way there, 8,034 in one block for Boost's incomplete beta function,
+/// and LLVM compares each with each. The worker promotes those that are no such case (its `exit_slots.rs`).
+const UNPROMOTED: (&str, u32) = ("sroa-skip-mem2reg", 1);
+
 /// The option by which Enzyme prints what it guessed.
 const REMARKS: &str = "enzyme-print-perf";
 
@@ -285,7 +292,7 @@ const GUESSED_COPY: &str = "failed to deduce type of copy";
 
 /// Enzyme's default options, for keys.
 pub fn defaults() -> String {
-    format!("{PIPELINE:?} {ON_CPU:?} {LARGE} {UNOPTIMISED:?} {GUESSED_COPY}")
+    format!("{PIPELINE:?} {ON_CPU:?} {LARGE} {UNOPTIMISED:?} {UNPROMOTED:?} {GUESSED_COPY}")
 }
 
 /// Enzyme's own options, with one dash. The defaults of Enzyme allow fast arithmetic in derivatives;
@@ -327,6 +334,7 @@ impl Engine for Catalyst {
         let mut ours = ON_CPU.to_vec();
         if input.len() as u64 >= LARGE {
             ours.push(UNOPTIMISED);
+            ours.extend(job.is_first_order.then_some(UNPROMOTED));
         }
         let mut command = Command::new(&self.path);
         command.args(["--tool=llc", "-", "-o", "-"]);

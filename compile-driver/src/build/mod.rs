@@ -37,6 +37,7 @@ use crate::os::progress::Step;
 use crate::os::{interrupt, process};
 use crate::source_text;
 use core_ad::DerivativeSet;
+use core_ad::derivative_set::Order;
 use core_ad::diagnostics::{Diagnosis, Location};
 use core_ad::manifest::{ArtifactRecord, FORMAT, Manifest, Paths};
 use core_ad::passes::{DERIVATIVE_ARITHMETIC, PATH_MAP as PATH_MAP_PASS, PassName};
@@ -308,7 +309,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn job<'j>(&'j self, pipeline: Pipeline, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
+    fn job<'j>(&'j self, order: Order, pipeline: Pipeline, input: &'j Path, output: &'j Path) -> enzyme::Job<'j> {
         let options = &self.context.spec.options;
         enzyme::Job {
             function: &self.context.spec.function,
@@ -318,6 +319,7 @@ impl<'a> Build<'a> {
             options: &options.engine_options,
             loose_types: pipeline == Pipeline::Loose || options.loose_types,
             may_be_untyped: options.verify != Verify::Off,
+            is_first_order: order == Order::First,
             may_give_up: pipeline == Pipeline::Inlined && options.pipeline.is_none(),
             timeout: self.within,
             limit: options.time_limit(),
@@ -341,7 +343,7 @@ impl<'a> Build<'a> {
             self.derive(wanted, pipeline, false, &before)?;
             drop(step);
             let _step = Step::begin("differentiating".to_owned());
-            enzyme::of(tools, &spec.function)?.differentiate(&self.job(pipeline, &before, &after))
+            enzyme::of(tools, &spec.function)?.differentiate(&self.job(wanted.order, pipeline, &before, &after))
         })?;
         self.commands.push(done.command);
         self.diagnostics.extend(done.diagnostics);
@@ -446,7 +448,7 @@ impl<'a> Build<'a> {
             Some(_) => self.name_callees(wanted, pipeline, &*engine, refusal).unwrap_or(before),
             None => before,
         };
-        let job = self.job(pipeline, &before, &after);
+        let job = self.job(wanted.order, pipeline, &before, &after);
         if !costly {
             // The module that was refused had no lines. With them Enzyme says where.
             if let Err(Error::Differentiation(located)) = engine.differentiate(&job)

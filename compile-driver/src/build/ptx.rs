@@ -190,6 +190,7 @@ impl Build<'_> {
             loose_types: self.wanted.pipeline == Pipeline::Loose || spec.options.loose_types,
             may_give_up: false,
             may_be_untyped: false,
+            is_first_order: false,
             timeout: spec.options.time_limit(),
             limit: spec.options.time_limit(),
         });

@@ -67,7 +67,7 @@ impl Build<'_> {
             if self.derive(wanted, pipeline, true, &input).is_err() {
                 break;
             }
-            let job = enzyme::Job { timeout: PATIENCE, ..self.job(pipeline, &input, &output) };
+            let job = enzyme::Job { timeout: PATIENCE, ..self.job(wanted.order, pipeline, &input, &output) };
             let Err(Error::Differentiation(refusal)) = engine.run(&job) else { break };
             let Some(name) = refusal.callee.clone().filter(|n| found.iter().all(|u| u.name != *n)) else { break };
             self.also_inactive.push(name.clone());

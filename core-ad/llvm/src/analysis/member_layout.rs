@@ -6,7 +6,7 @@
 use crate::analysis::virtual_tables::symbol;
 use crate::analysis::{declared_types, type_names};
 use crate::ir::metadata::{attached, number, operands, text};
-use crate::ir::{Block, Op, Value, all_instructions};
+use crate::ir::{Block, Op, Value, all_instructions, callers};
 use inkwell::module::Module;
 use llvm_sys::LLVMTypeKind::*;
 use llvm_sys::core::*;
@@ -225,6 +225,7 @@ impl Layouts {
                 true => (place.operand(0), place.operand(1).constant().and_then(|at| u64::try_from(at).ok())),
                 false => (place, Some(0)),
             };
+            let global = callers::given(global);
             let (false, Some(begin)) = (LLVMIsAGlobalVariable(global.0).is_null(), begin) else { return false };
             let Some(parts) = self.members(LLVMGlobalGetValueType(global.0)) else { return false };
             let of_integers = |ty: LLVMTypeRef| LLVMGetTypeKind(ty) == LLVMIntegerTypeKind;

@@ -1,7 +1,9 @@
 //! What comes to a call of some function, over other functions.
 
-use super::{Block, Value, blocks, functions};
+use super::{Block, Value, blocks, functions, is_argument};
 use inkwell::module::Module;
+use llvm_sys::LLVMLinkage;
+use llvm_sys::core::{LLVMCountParams, LLVMGetLinkage, LLVMGetParam, LLVMGetParamParent};
 use std::collections::HashSet;
 
 /// The names of these functions and of all that call one of them, and the calls.
@@ -28,5 +30,30 @@ pub fn of(module: &Module<'_>, mut names: HashSet<String>) -> (HashSet<String>, 
             let calls = calls.collect();
             return (names, calls);
         }
+    }
+}
+
+/// What all calls of a function give for an argument, if that is one constant, as the address of a global; else the argument itself.
+pub fn given(argument: Value) -> Value {
+    if !is_argument(argument) {
+        return argument;
+    }
+    // SAFETY: the function of a live argument, and its arguments.
+    let (function, number) = unsafe {
+        let function = LLVMGetParamParent(argument.0);
+        (Value(function), (0..LLVMCountParams(function)).find(|i| LLVMGetParam(function, *i) == argument.0))
+    };
+    // SAFETY: a live function.
+    if unsafe { LLVMGetLinkage(function.0) } != LLVMLinkage::LLVMInternalLinkage {
+        return argument;
+    }
+    let given: Option<HashSet<Value>> = function
+        .users()
+        .into_iter()
+        .map(|call| (call.called() == Some(function)).then(|| call.operand(number.unwrap_or_default())))
+        .collect();
+    match given.map(Vec::from_iter).as_deref() {
+        Some([one]) if !one.is_instruction() && !is_argument(*one) => *one,
+        _ => argument,
     }
 }

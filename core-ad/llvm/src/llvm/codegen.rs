@@ -132,13 +132,14 @@ fn keep<'ctx>(module: &Module<'ctx>, globals: &[PointerValue<'ctx>]) -> Result<(
 /// Instructions from which a module counts as large.
 const LARGE: usize = 20_000;
 
-/// Has LLVM leave instructions in the order that they have after register allocation, from here on. Its scheduler takes a third of the time that
-/// code generation takes where functions hand over hundreds of values, as the two halves of a large derivative do; processors that run
-/// instructions out of order have no use for it.
-fn skip_last_scheduling() {
+/// Has LLVM do without two steps of code generation, from here on, that take most of its time where functions hand over hundreds of values, as the two halves of
+/// a large derivative do: it leaves instructions in the order that they have after register allocation (processors that run instructions out of order have no
+/// use for another), and does not merge the orders in which it knows thousands of accesses.
+fn skip_slow_steps() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let arguments = [c"ffgrad-llvm", c"-disable-post-ra"].map(|text| text.as_ptr());
+        let arguments = [c"ffgrad-llvm", c"-disable-post-ra", c"-combiner-tokenfactor-inline-limit=0"];
+        let arguments = arguments.map(|text| text.as_ptr());
         // SAFETY: so many C strings; the overview may be null. LLVM reads the option where it makes its passes, on this thread.
         unsafe {
             llvm_sys::support::LLVMParseCommandLineOptions(
@@ -159,7 +160,7 @@ fn is_large(module: &Module<'_>) -> bool {
 pub fn object(module: &Module<'_>, machine: &TargetMachine, path: &Path) -> Result<()> {
     place_constructors(module)?;
     if is_large(module) {
-        skip_last_scheduling();
+        skip_slow_steps();
     }
     machine.write_to_file(module, FileType::Object, path).map_err(|e| e.to_string())
 }

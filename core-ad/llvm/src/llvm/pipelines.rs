@@ -157,6 +157,11 @@ pub fn clean_up(module: &Module<'_>) -> Result<()> {
     run(module, passes, &codegen::generic_machine()?, scalar_only())
 }
 
+/// Makes values of the variables that Enzyme left.
+pub fn promote(module: &Module<'_>) -> Result<()> {
+    run(module, "function(sroa)", &codegen::generic_machine()?, scalar_only())
+}
+
 /// Inlines what is marked so.
 pub fn inline_marked(module: &Module<'_>) -> Result<()> {
     run(module, "always-inline", &codegen::generic_machine()?, scalar_only())

@@ -40,7 +40,8 @@ const EXPONENTS: [(&str, &str); 6] = [
 ///
 /// LLVM's own.
 pub fn replace_exponents(module: &Module<'_>) -> Result<()> {
-    put_in_place(module, &EXPONENTS, include_str!("exponents.ll"))
+    let is_the_librarys = |f: &FunctionValue<'_>| f.count_basic_blocks() == 0;
+    put_in_place(module, &EXPONENTS, include_str!("exponents.ll"), is_the_librarys)
 }
 
 /// Replaces those of threads and of memory.
@@ -55,13 +56,18 @@ pub fn replace(module: &Module<'_>) -> Result<()> {
     if has_own_resources(module) {
         return Ok(());
     }
-    put_in_place(module, &RESOURCES, include_str!("memory_resources.ll"))
+    put_in_place(module, &RESOURCES, include_str!("memory_resources.ll"), |_| true)
 }
 
 /// Has functions of a text stand where a library's did, if the module has any of these.
-fn put_in_place(module: &Module<'_>, names: &[(&str, &str)], text: &str) -> Result<()> {
-    let used = names.iter().filter_map(|(name, new)| Some((module.get_function(name)?, *new)));
-    let used: Vec<_> = used.filter(|(old, _)| old.count_basic_blocks() == 0).collect();
+fn put_in_place(
+    module: &Module<'_>,
+    names: &[(&str, &str)],
+    text: &str,
+    is_replaced: impl Fn(&FunctionValue<'_>) -> bool,
+) -> Result<()> {
+    let used = names.iter().filter_map(|(name, new)| Some((module.get_function(name).filter(&is_replaced)?, *new)));
+    let used: Vec<_> = used.collect();
     if used.is_empty() {
         return Ok(());
     }

@@ -3,6 +3,7 @@
 pub mod borders;
 pub mod byte_flags;
 pub mod dead_stores;
+pub mod exit_slots;
 pub mod fast_math;
 pub mod fuse_loops;
 pub mod iterations;

@@ -1,0 +1,57 @@
+//! Leaves values in memory that large derivatives keep for their end.
+//!
+//! ```text
+//! %kept = alloca double                          ; one for each value that the reverse sweep needs again
+//! store double %v, ptr %kept  ...  ret:  load double, ptr %kept
+//! ```
+//!
+//! What is needed at the end of a sweep Enzyme stores in a variable of its own. Where a function has many ways to its end (`if (x < 0) return`), LLVM's
+//! promotion of variables to values makes a phi of each at each merge on the way: 8,034 in one block for Boost's incomplete beta function. InstCombine compares each with
+//! each, and code generation has as many live values, which it puts into memory in the end. So where a function has many such variables, those
+//! that are read in one block without a loop around it stay in memory.
+
+use crate::analysis::cfg::LoopNest;
+use crate::ir::{self, Op, Value};
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+use llvm_sys::core::LLVMSetVolatile;
+use std::collections::HashSet;
+
+/// A function with fewer variables is promoted as a whole.
+const MANY: usize = 256;
+
+/// Marks the variables that stay: with volatile accesses LLVM does not promote them. Returns whether there are others to promote.
+pub fn run(module: &Module<'_>) -> bool {
+    let mut are_others = false;
+    for function in ir::functions(module) {
+        let Some(entry) = ir::blocks(function).first().copied() else { continue };
+        let mut variables: Vec<Value> = entry.instructions().into_iter().filter(is_plain).collect();
+        if variables.len() > MANY {
+            keep(function, &mut variables);
+        }
+        are_others |= !variables.is_empty();
+    }
+    are_others
+}
+
+/// Whether it is a variable that is only read and written.
+fn is_plain(variable: &Value) -> bool {
+    let is_access = |a: Value| a.is(Op::LLVMLoad) || a.is(Op::LLVMStore) && a.operand(1) == *variable;
+    variable.is(Op::LLVMAlloca) && variable.users().into_iter().all(is_access)
+}
+
+/// Marks those that are read in one block, without a loop around any access, and takes them from the list.
+fn keep(function: FunctionValue<'_>, variables: &mut Vec<Value>) {
+    let Some(nest) = LoopNest::of(function) else { return };
+    let in_loop = |access: &Value| nest.loops.iter().any(|l| nest.is_in(*access, l));
+    variables.retain(|variable| {
+        let accesses = variable.users();
+        let reads: HashSet<_> = accesses.iter().filter(|a| a.is(Op::LLVMLoad)).map(|a| a.parent().0).collect();
+        let stays = reads.len() <= 1 && !accesses.iter().any(in_loop);
+        if stays {
+            // SAFETY: live loads and stores.
+            accesses.iter().for_each(|access| unsafe { LLVMSetVolatile(access.0, 1) });
+        }
+        !stays
+    });
+}
