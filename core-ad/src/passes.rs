@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 80] = [
+pub const PASSES: [PassInfo; 81] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -617,6 +617,14 @@ pub const PASSES: [PassInfo; 80] = [
         // The last one: Enzyme has to see all accesses of the function marked.
         after: &[PATH_MAP],
         stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "exit-slots",
+        file: "optimize/exit_slots.rs",
+        why: "what a large derivative keeps for its end becomes a phi at each merge on the way there, thousands in a block; leaves it in memory, and promotes the rest",
+        test: "cases/memory/large_tape.c",
+        stage: Stage::AfterEnzyme,
         ..OPTIMIZATION
     },
     PassInfo {

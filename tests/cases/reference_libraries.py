@@ -397,3 +397,18 @@ def parsed_powers(x: Array) -> Array:
 def exponents(x: Array) -> Array:
     fraction, exponent = np.frexp(x)
     return 2 * fraction**2 * exponent + np.ldexp(x, exponent)
+
+
+def series_tables(x: Array) -> Array:
+    def terms(first: int) -> tuple[Array, Array]:
+        i = np.arange(first, first + 64)
+        factors = np.stack([i % 3, i % 4 - 1, 2 - i % 5], axis=1)
+        return 1 / (i + 1), factors @ x + 0.3 * i
+
+    (sines, a), (cosines, b) = terms(0), terms(5)
+    longitude, latitude = (sines * np.sin(a)).sum(), (cosines * np.cos(b)).sum()
+    weights = [[0.5, -0.25], [1, 2, 3, 4, 5], [0, 0, 1], [2]]
+    distance = sum(
+        weight * np.sin((i + 1) * x[0] + j * x[2]) for i, row in enumerate(weights) for j, weight in enumerate(row)
+    )
+    return np.stack([longitude, latitude * longitude, distance])

@@ -112,8 +112,8 @@ pub trait Engine {
         let narrow = [job.options, &[format!("{OFFSET}={FIRST_BYTES}")]].concat();
         let narrow = Job { options: &narrow, ..*job };
         if bytes >= LARGE {
-            let times = u32::try_from(bytes / LARGE).unwrap_or(u32::MAX);
-            let share = job.timeout / 10 * times.min(3);
+            let tenths = u32::try_from(10 * bytes / LARGE).unwrap_or(u32::MAX);
+            let share = job.timeout / 100 * tenths.min(30);
             let limit = if job.may_give_up { share } else { job.limit };
             // A run at full width takes several times as long, and crashes again as a rule: another pipeline does not.
             let is_final = |d: &Diagnosis| {

@@ -8,8 +8,8 @@ use crate::ir::{Result, crash_trace, markers};
 use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
-    borders, byte_flags, dead_stores, fast_math, fuse_loops, iterations, keep_calls, keep_results, large_structs,
-    libmvec, reverse_loop, scatter_to_gather, shared_counts, split_scatters, zero_memory,
+    borders, byte_flags, dead_stores, exit_slots, fast_math, fuse_loops, iterations, keep_calls, keep_results,
+    large_structs, libmvec, reverse_loop, scatter_to_gather, shared_counts, split_scatters, zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -281,6 +281,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
 
 /// First on Enzyme's output.
 pub const AFTER_ENZYME: &[Pass] = &[
+    Pass { name: "exit-slots", run: |m, _| exit_slots::run(m), ..ALWAYS },
     Pass { name: "drop-attributes", run: |m, _| infallible!(drop_attributes::run(m)), ..ALWAYS },
     Pass { name: "large-structs", run: |m, _| infallible!(large_structs::run(m)), ..ALWAYS },
     Pass {

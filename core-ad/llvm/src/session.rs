@@ -13,7 +13,6 @@ use crate::lowering::{
     sweeps, thread_starts,
 };
 use crate::notes::Notes;
-use crate::optimize::exit_slots;
 use crate::pipeline;
 use crate::reduce;
 use crate::rules;
@@ -168,9 +167,6 @@ impl<'ctx> Session<'ctx> {
             Request::Finish { input, entries, codegen, arena, checkpoint, output, ir } => {
                 let module = self.read_ir(&input)?;
                 self.tables.put_back(&module);
-                if exit_slots::run(&module) {
-                    pipelines::promote(&module)?;
-                }
                 if let Some(apart) = &self.apart {
                     module.link_in_module(apart.clone()).map_err(|e| e.to_string())?;
                 }

@@ -11,7 +11,8 @@
 //! that are read in one block without a loop around it stay in memory.
 
 use crate::analysis::cfg::LoopNest;
-use crate::ir::{self, Op, Value};
+use crate::ir::{self, Op, Result, Value};
+use crate::llvm::pipelines;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use llvm_sys::core::LLVMSetVolatile;
@@ -20,8 +21,12 @@ use std::collections::HashSet;
 /// A function with fewer variables is promoted as a whole.
 const MANY: usize = 256;
 
-/// Marks the variables that stay: with volatile accesses LLVM does not promote them. Returns whether there are others to promote.
-pub fn run(module: &Module<'_>) -> bool {
+/// Marks the variables that stay: with volatile accesses LLVM does not promote them. Promotes the others.
+///
+/// # Errors
+///
+/// LLVM's own.
+pub fn run(module: &Module<'_>) -> Result<()> {
     let mut are_others = false;
     for function in ir::functions(module) {
         let Some(entry) = ir::blocks(function).first().copied() else { continue };
@@ -31,7 +36,7 @@ pub fn run(module: &Module<'_>) -> bool {
         }
         are_others |= !variables.is_empty();
     }
-    are_others
+    if are_others { pipelines::promote(module) } else { Ok(()) }
 }
 
 /// Whether it is a variable that is only read and written.
@@ -54,4 +59,45 @@ fn keep(function: FunctionValue<'_>, variables: &mut Vec<Value>) {
         }
         !stays
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// How many accesses are volatile in a function with so many variables that are read at its end, and one that is read in a loop.
+    fn kept(variables: usize) -> usize {
+        let context = Context::create();
+        let all = |line: &dyn Fn(usize) -> String| (0..variables).map(line).collect::<String>();
+        let text = format!(
+            "define double @f(double %x, i1 %c) {{\nentry:\n  %inner = alloca double\n{}{}  br label %loop\n\
+             loop:\n  store double %x, ptr %inner\n  %v = load double, ptr %inner\n  br i1 %c, label %loop, label %end\n\
+             end:\n{}  ret double %r0\n}}\n",
+            all(&|i| format!("  %p{i} = alloca double\n")),
+            all(&|i| format!("  store double %x, ptr %p{i}\n")),
+            all(&|i| format!("  %r{i} = load double, ptr %p{i}\n")),
+        );
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "variables");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        run(&module).expect("a pass of LLVM");
+        let variables = ir::all_instructions(&module).iter().filter(|i| i.is(Op::LLVMAlloca)).count();
+        assert!(variables == 0 || variables == 300, "the variable of the loop is promoted");
+        let is_volatile = |i: &Value| {
+            // SAFETY: asked of live loads and stores.
+            (i.is(Op::LLVMLoad) || i.is(Op::LLVMStore)) && unsafe { llvm_sys::core::LLVMGetVolatile(i.0) } != 0
+        };
+        ir::all_instructions(&module).iter().filter(|i| is_volatile(i)).count()
+    }
+
+    #[test]
+    fn many_variables_that_are_read_at_the_end_stay() {
+        assert_eq!(kept(300), 600);
+    }
+
+    #[test]
+    fn few_are_promoted() {
+        assert_eq!(kept(20), 0);
+    }
 }

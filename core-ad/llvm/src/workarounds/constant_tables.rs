@@ -113,3 +113,44 @@ fn is_data(value: Value) -> bool {
         is_leaf || (is_aggregate && value.operands().into_iter().all(is_data))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// A module with a table of so many integers, and one of as many addresses; both are marked inactive.
+    fn tables(context: &Context, count: usize) -> Module<'_> {
+        let (numbers, addresses) = (vec!["i32 7"; count].join(", "), vec!["ptr @numbers"; count].join(", "));
+        let text = format!(
+            "@numbers = internal constant [{count} x i32] [{numbers}], !enzyme_inactive !0\n\
+             @addresses = internal constant [{count} x ptr] [{addresses}], !enzyme_inactive !0\n\
+             define i32 @f(i64 %i) {{\n\
+               %p = getelementptr i32, ptr @numbers, i64 %i\n  %v = load i32, ptr %p\n  ret i32 %v\n\
+             }}\n!0 = !{{}}\n"
+        );
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "tables");
+        context.create_module_from_ir(buffer).expect("valid IR")
+    }
+
+    #[test]
+    fn a_large_table_of_numbers_comes_back() {
+        let context = Context::create();
+        let (module, mut taken) = (tables(&context, 300), Tables::default());
+        taken.take(&module);
+        let has_initializer = |name: &str| module.get_global(name).expect("a global").get_initializer().is_some();
+        assert!(!has_initializer("numbers") && has_initializer("addresses"));
+        taken.put_back(&module);
+        assert!(has_initializer("numbers"));
+        module.verify().expect("valid IR");
+    }
+
+    #[test]
+    fn a_small_table_stays() {
+        let context = Context::create();
+        let (module, mut taken) = (tables(&context, 10), Tables::default());
+        taken.take(&module);
+        assert!(module.get_global("numbers").expect("a global").get_initializer().is_some());
+    }
+}
