@@ -622,7 +622,7 @@ pub const PASSES: [PassInfo; 81] = [
     PassInfo {
         name: "exit-slots",
         file: "optimize/exit_slots.rs",
-        why: "what a large derivative keeps for its end becomes a phi at each merge on the way there, thousands in a block; leaves it in memory, and promotes the rest",
+        why: "what a large derivative keeps for its end becomes a phi at each merge of the paths there, thousands in a block; leaves it in memory, and promotes the rest",
         test: "cases/memory/large_tape.c",
         stage: Stage::AfterEnzyme,
         ..OPTIMIZATION

@@ -280,7 +280,7 @@ const ON_CPU: [(&str, u32); 2] = [("enzyme-rematerialize", 0), ("enzyme-inactive
 const UNOPTIMISED: (&str, u32) = ("enzyme-postopt", 0);
 
 /// Option of LLVM for large modules, if no derivative is differentiated again: variables of a derivative stay variables inside of Enzyme. Promoted to
-/// values, those that are kept for the end of a sweep become phis at each merge on the way there, 8,034 in one block for Boost's incomplete beta function,
+/// values, those that are kept for the end of a sweep become phis at each merge of the paths there, 8,034 in one block for Boost's incomplete beta function,
 /// and LLVM compares each with each. The worker promotes those that are no such case (its `exit_slots.rs`).
 const UNPROMOTED: (&str, u32) = ("sroa-skip-mem2reg", 1);
 

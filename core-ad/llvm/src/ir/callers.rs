@@ -3,7 +3,7 @@
 use super::{Block, Value, blocks, functions, is_argument};
 use inkwell::module::Module;
 use llvm_sys::LLVMLinkage;
-use llvm_sys::core::{LLVMCountParams, LLVMGetLinkage, LLVMGetParam, LLVMGetParamParent};
+use llvm_sys::core::{LLVMGetLinkage, LLVMGetParam, LLVMGetParamParent};
 use std::collections::HashSet;
 
 /// The names of these functions and of all that call one of them, and the calls.
@@ -38,20 +38,17 @@ pub fn given(argument: Value) -> Value {
     if !is_argument(argument) {
         return argument;
     }
-    // SAFETY: the function of a live argument, and its arguments.
-    let (function, number) = unsafe {
+    // SAFETY: the function of a live argument, and its arguments, of which it is one.
+    let (function, before, is_internal) = unsafe {
         let function = LLVMGetParamParent(argument.0);
-        (Value(function), (0..LLVMCountParams(function)).find(|i| LLVMGetParam(function, *i) == argument.0))
+        let before = (0..).take_while(|i| LLVMGetParam(function, *i) != argument.0).count() as u32;
+        (Value(function), before, LLVMGetLinkage(function) == LLVMLinkage::LLVMInternalLinkage)
     };
-    // SAFETY: a live function.
-    if unsafe { LLVMGetLinkage(function.0) } != LLVMLinkage::LLVMInternalLinkage {
+    if !is_internal {
         return argument;
     }
-    let given: Option<HashSet<Value>> = function
-        .users()
-        .into_iter()
-        .map(|call| (call.called() == Some(function)).then(|| call.operand(number.unwrap_or_default())))
-        .collect();
+    let of_call = |call: Value| (call.called() == Some(function)).then(|| call.operand(before));
+    let given: Option<HashSet<Value>> = function.users().into_iter().map(of_call).collect();
     match given.map(Vec::from_iter).as_deref() {
         Some([one]) if !one.is_instruction() && !is_argument(*one) => *one,
         _ => argument,

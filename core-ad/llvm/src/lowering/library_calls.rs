@@ -53,10 +53,7 @@ pub fn replace(module: &Module<'_>) -> Result<()> {
     if module.get_function(ONCE).is_some_and(|f| f.count_basic_blocks() == 0) {
         texts::link(module, include_str!("once.ll"), ONCE)?;
     }
-    if has_own_resources(module) {
-        return Ok(());
-    }
-    put_in_place(module, &RESOURCES, include_str!("memory_resources.ll"), |_| true)
+    put_in_place(module, &RESOURCES, include_str!("memory_resources.ll"), |_| !has_own_resources(module))
 }
 
 /// Has functions of a text stand where a library's did, if the module has any of these.
@@ -66,19 +63,18 @@ fn put_in_place(
     text: &str,
     is_replaced: impl Fn(&FunctionValue<'_>) -> bool,
 ) -> Result<()> {
-    let used = names.iter().filter_map(|(name, new)| Some((module.get_function(name).filter(&is_replaced)?, *new)));
-    let used: Vec<_> = used.collect();
-    if used.is_empty() {
+    let replaced: Vec<_> = names.iter().map(|(name, _)| module.get_function(name).filter(&is_replaced)).collect();
+    if replaced.iter().all(Option::is_none) {
         return Ok(());
     }
     texts::link(module, text, "functions of the library")?;
-    for (_, new) in names {
-        module.get_function(new).ok_or("no function of ours for the library's")?.set_linkage(Linkage::Internal);
-    }
-    for (old, new) in used {
+    for ((_, new), old) in names.iter().zip(replaced) {
         let new = module.get_function(new).ok_or("no function of ours for the library's")?;
-        // SAFETY: two functions of the module with the same parameters and result.
-        unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+        new.set_linkage(Linkage::Internal);
+        if let Some(old) = old {
+            // SAFETY: two functions of the module with the same parameters and result.
+            unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+        }
     }
     Ok(())
 }

@@ -5,8 +5,8 @@
 //! store double %v, ptr %kept  ...  ret:  load double, ptr %kept
 //! ```
 //!
-//! What is needed at the end of a sweep Enzyme stores in a variable of its own. Where a function has many ways to its end (`if (x < 0) return`), LLVM's
-//! promotion of variables to values makes a phi of each at each merge on the way: 8,034 in one block for Boost's incomplete beta function. InstCombine compares each with
+//! What is needed at the end of a sweep Enzyme stores in a variable of its own. Where a function returns in many places (`if (x < 0) return`), LLVM's
+//! promotion of variables to values makes a phi of each at each merge of these paths: 8,034 in one block for Boost's incomplete beta function. InstCombine compares each with
 //! each, and code generation has as many live values, which it puts into memory in the end. So where a function has many such variables, those
 //! that are read in one block without a loop around it stay in memory.
 
@@ -15,7 +15,8 @@ use crate::ir::{self, Op, Result, Value};
 use crate::llvm::pipelines;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
-use llvm_sys::core::LLVMSetVolatile;
+use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMStructTypeKind};
+use llvm_sys::core::{LLVMGetAllocatedType, LLVMGetTypeKind, LLVMSetVolatile};
 use std::collections::HashSet;
 
 /// A function with fewer variables is promoted as a whole.
@@ -39,20 +40,24 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     if are_others { pipelines::promote(module) } else { Ok(()) }
 }
 
-/// Whether it is a variable that is only read and written.
+/// Whether it is a variable for one number or address that is only read and written. Tapes are [`super::large_structs`]'.
 fn is_plain(variable: &Value) -> bool {
     let is_access = |a: Value| a.is(Op::LLVMLoad) || a.is(Op::LLVMStore) && a.operand(1) == *variable;
-    variable.is(Op::LLVMAlloca) && variable.users().into_iter().all(is_access)
+    // SAFETY: asked of live variables only.
+    let is_scalar = |v: Value| unsafe {
+        !matches!(LLVMGetTypeKind(LLVMGetAllocatedType(v.0)), LLVMStructTypeKind | LLVMArrayTypeKind)
+    };
+    variable.is(Op::LLVMAlloca) && is_scalar(*variable) && variable.users().into_iter().all(is_access)
 }
 
 /// Marks those that are read in one block, without a loop around any access, and takes them from the list.
 fn keep(function: FunctionValue<'_>, variables: &mut Vec<Value>) {
     let Some(nest) = LoopNest::of(function) else { return };
-    let in_loop = |access: &Value| nest.loops.iter().any(|l| nest.is_in(*access, l));
+    let is_in_loop: Vec<bool> = (0..nest.blocks.len()).map(|block| nest.loops.iter().any(|l| l.body[block])).collect();
     variables.retain(|variable| {
         let accesses = variable.users();
         let reads: HashSet<_> = accesses.iter().filter(|a| a.is(Op::LLVMLoad)).map(|a| a.parent().0).collect();
-        let stays = reads.len() <= 1 && !accesses.iter().any(in_loop);
+        let stays = reads.len() == 1 && !accesses.iter().any(|a| is_in_loop[nest.cfg.number(a.parent())]);
         if stays {
             // SAFETY: live loads and stores.
             accesses.iter().for_each(|access| unsafe { LLVMSetVolatile(access.0, 1) });

@@ -1,4 +1,5 @@
-//! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table.
+//! Rewrites around bugs of Enzyme and LLVM, one file each; `pipeline.rs` has them in a table, but for `constant_tables`: `session.rs` keeps what that
+//! takes until Enzyme is done.
 
 pub mod bit_tests;
 pub mod cleared_members;
