@@ -40,8 +40,15 @@ def _solve(dim: Mapping[str, Any], extent: Any, symbols: dict[str, Any]) -> None
         _solve(unknown, extent - other, symbols)
     elif kind == "sub":
         _solve(unknown, extent + other if known[0] is None else other - extent, symbols)
-    elif kind == "mul":
+    elif kind == "mul" and not (isinstance(other, int) and other == 0):
         _solve(unknown, extent // other, symbols)
+
+
+def solve(expressions: Sequence[tuple[Mapping[str, Any], Any]], symbols: dict[str, Any]) -> None:
+    """Learn the symbols that stand nowhere alone from expressions and their extents, until nothing new follows."""
+    for _ in expressions:
+        for dim, extent in expressions:
+            _solve(dim, extent, symbols)
 
 
 class Shapes:
@@ -103,9 +110,7 @@ class Shapes:
             for dim, extent in zip(arg["shape"], shape, strict=True)
             if "sym" not in dim
         ]
-        for _ in expressions:
-            for _, dim, extent in expressions:
-                _solve(dim, extent, self.symbols)
+        solve([(dim, extent) for _, dim, extent in expressions], self.symbols)
         for arg, dim, extent in expressions:
             self._agree(arg, extent_of(dim, self.symbols), extent, "a dimension")
 

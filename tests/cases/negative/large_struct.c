@@ -2,9 +2,10 @@
 struct large {
   double a[60000];
   long b[60000];
+  const char *name;
 };
 
-static const struct large table[4] = {{{1.0, 2.0}, {1, 2}}};
+static const struct large table[4] = {{{1.0, 2.0}, {1, 2}, "first"}};
 
 void look_up(const double* x, int n, double* y) {
   struct large own;

@@ -12,6 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from ffgrad._plan import Plan, extent_of, split_batch
+from ffgrad._shapes import solve
 
 
 def output_shapes(plan: Plan, inputs: Sequence[tf.TensorShape]) -> list[tf.TensorShape]:
@@ -28,6 +29,7 @@ def output_shapes(plan: Plan, inputs: Sequence[tf.TensorShape]) -> list[tf.Tenso
     given = dict(zip(plan.inputs, inputs, strict=False))
     symbols = dict(plan.sizes)
     batch: tf.TensorShape = tf.TensorShape([])
+    expressions: list[tuple[Mapping[str, Any], int]] = []
     for arg, whole in given.items():
         dims, shape = args[arg]["shape"], whole
         if args[arg]["batched"]:
@@ -40,6 +42,9 @@ def output_shapes(plan: Plan, inputs: Sequence[tf.TensorShape]) -> list[tf.Tenso
             for dim, extent in zip(dims, shape, strict=True):
                 if "sym" in dim and extent is not None:
                     symbols.setdefault(dim["sym"], extent)
+                elif extent is not None:
+                    expressions.append((dim, extent))
+    solve(expressions, symbols)
     flat = next((shape for arg, shape in given.items() if args[arg]["flat"]), tf.TensorShape(None))
 
     def output(i: int) -> tf.TensorShape:
