@@ -83,7 +83,7 @@ pub const OUTPUT: [&str; 64] = [
 /// Names that begin so belong to the C++ library's strings, streams, exceptions, clocks, file names, hashes and sizes of tables, or to libraries that format text, keep
 /// logs and hold documents, or order the columns of a sparse matrix by its pattern: with a body or without. A number that is kept in a document and read
 /// again has no derivative; differences see that.
-const TEXT: [&str; 109] = [
+const TEXT: [&str; 112] = [
     "std::__cxx11::basic_string<char",
     "std::__cxx11::basic_string<wchar_t",
     "std::basic_string<char",
@@ -112,6 +112,9 @@ const TEXT: [&str; 109] = [
     "nlohmann::",
     "boost::basic_format<",
     "boost::json::",
+    "rapidjson::",
+    "cereal::JSON",
+    "cereal::XML",
     "boost::program_options::",
     "boost::property_tree::",
     "std::__detail::_Prime_rehash_policy::",

@@ -55,8 +55,7 @@ impl Session<'_> {
             // What stands behind a call without a rule is gone, and its accesses with it; the library's function returns.
             prototype.params.iter_mut().for_each(|parameter| parameter.access = None);
         }
-        let single_precision = text.contains(" fptrunc ") || text.contains(" x float") || text.contains("load float");
-        Ok(Response::Described { prototype, single_precision })
+        Ok(Response::Described { prototype, single_precision: has_single_precision(&text) })
     }
 
     /// The prototype of a function that needs an adapter: its debug information says all of it.
@@ -67,5 +66,26 @@ impl Session<'_> {
         let declaration = found.print_to_string().to_string();
         let prototype = metadata::discover(&declaration, &number, &nodes, symbol, function).ok();
         Ok(prototype.filter(adapter::is_needed))
+    }
+}
+
+/// Whether values are rounded to single precision, or to less, or read in it. `long double` rounded to `double` is another matter (random numbers of
+/// the standard library).
+fn has_single_precision(module: &str) -> bool {
+    let is_rounded = |line: &str| {
+        line.contains(" fptrunc ") && [" to float", " to half", " to bfloat"].iter().any(|to| line.contains(to))
+    };
+    module.contains(" x float") || module.contains("load float") || module.lines().any(is_rounded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_single_precision;
+
+    #[test]
+    fn long_double_rounded_to_double_is_not_single_precision() {
+        assert!(!has_single_precision("  %x = fptrunc x86_fp80 %y to double\n  %z = fpext double %x to x86_fp80"));
+        assert!(has_single_precision("  %x = fptrunc double %y to float, !dbg !7"));
+        assert!(has_single_precision("  %x = fptrunc <2 x double> %y to <2 x float>"));
     }
 }
