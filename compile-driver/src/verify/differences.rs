@@ -14,7 +14,11 @@ const AGREED: f64 = 0.25;
 /// Steps of two differences, and how far they are apart at most, relative to the terms compared, where no rounding to single precision is behind them.
 const SMOOTH: ([f64; 2], f64) = ([1e-4, 1e-5], 1e-5);
 
+/// Steps over many cells of a table, or many steps of a search, largest first.
+const WIDER: [f64; 1] = [1e-2];
+
 /// The estimate of a derivative with one step, and the rounding of the function's values behind it.
+#[derive(Clone)]
 struct Difference {
     step: f64,
     value: f64,
@@ -132,9 +136,17 @@ impl Probe<'_> {
         result
     }
 
-    /// Whether differences with steps so small agree that larger ones step over cells of a table. Rounding may have no part in it.
+    /// Whether differences with steps so small agree that larger ones step over cells of a table. Rounding may have no part in it, and those over many
+    /// cells may not agree on another number: a search that ends with a tolerance has steps of its own, and its derivative is not theirs.
     fn finer_differences(&self, estimate: Along<'_>, by_step: &[Difference], sample: &mut Sample) -> Result<bool> {
-        if contradict(by_step, sample.forward) {
+        let forward = sample.forward;
+        if self.tolerance.finer.is_empty() || contradict(by_step, forward) {
+            return Ok(false);
+        }
+        let coarse = WIDER.iter().map(|h| Ok(Difference { step: *h, value: estimate(*h)?.0 / (2.0 * h), rounding: 0.0 }));
+        let mut wider = coarse.collect::<Result<Vec<_>>>()?;
+        wider.extend(by_step.iter().cloned());
+        if contradict(&wider, forward) {
             return Ok(false);
         }
         for &h in self.tolerance.finer {
