@@ -412,3 +412,18 @@ def series_tables(x: Array) -> Array:
         weight * np.sin((i + 1) * x[0] + j * x[2]) for i, row in enumerate(weights) for j, weight in enumerate(row)
     )
     return np.stack([longitude, latitude * longitude, distance])
+
+
+def model_series(time: Array) -> Array:
+    models = [
+        ([2, 3, 1, 0], [[0.5, -1.25, 2.0], [0.75, 0.1], [-0.3, 1.5]], [1, 2, 3], 0.01),
+        ([1, 4, 2, 0], [[1.5, 0.25], [-0.5, 0.4, 2.2], [0.3, -1.0]], [2, 1, 4], 0.02),
+    ]
+
+    def position(
+        t: Array, orders: list[int], amplitudes: list[list[float]], arguments: list[int], unit: float
+    ) -> Array:
+        terms = zip(arguments, amplitudes, strict=True)
+        return unit * sum(np.polyval(a, t) * np.sin(k * t + orders[k - 1]) for k, a in terms)
+
+    return np.stack([position(t, *models[i % 2]) for i, t in enumerate(time)])
