@@ -1,6 +1,6 @@
 /* flang's runtime functions for assignment, allocation and copies of arguments, written as loops that Enzyme
- * can differentiate. Objects of derived types are allocated and freed; else elements that are no numbers (derived types, characters) are refused in
- * derivatives.
+ * can differentiate. Objects of derived types are allocated, freed and copied by component, a text is assigned; arrays of
+ * characters are refused in derivatives.
  *
  * Source: Fortran 2018 (ISO/IEC 1539-1:2018), 10.2.1.3 (intrinsic assignment; an allocatable variable takes the shape of
  * the expression), 9.7.1 and 9.7.3 (allocate, deallocate), 15.5.2.4 (copies of arguments), 16.9.137
@@ -26,6 +26,8 @@ FFGRAD_REPLACES(_FortranAPointerDeallocate, ffgrad_flang_deallocate)
 FFGRAD_REPLACES(_FortranAAllocatableInitDerivedForAllocate, ffgrad_flang_set_type)
 FFGRAD_REPLACES(_FortranAAllocatableDeallocatePolymorphic, ffgrad_flang_deallocate_object)
 FFGRAD_REPLACES(_FortranAPointerDeallocatePolymorphic, ffgrad_flang_deallocate_object)
+FFGRAD_REPLACES(_FortranAInitialize, ffgrad_flang_initialize)
+FFGRAD_REPLACES(_FortranADestroy, ffgrad_flang_destroy_objects)
 
 
 FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) {
@@ -82,7 +84,84 @@ FLANG_INLINE void take_shape(flang_box *to, const flang_box *from) {
   }
 }
 
+/* An allocatable component of numbers or characters: of its own memory, of the same shape. */
+static FLANG_RULE void copy_component(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank) {
+  if (to == from) return;
+  if (to->base) free(to->base);
+  flang_establish(to, type, type == FLANG_CHARACTER ? from->size : size, rank);
+  FLANG_EACH(d, rank) to->dim[d] = from->dim[d];
+  if (!from->base) return;
+  if (type == FLANG_CHARACTER) {
+    flang_allocate(to);
+    const int64_t bytes = (int64_t)from->size * flang_elements(to);
+    for (int64_t k = 0; k < bytes; k++) to->base[k] = from->base[k];
+    return;
+  }
+  flang_box fixed;
+  flang_establish(&fixed, type, size, rank);
+  fixed.base = from->base;
+  FLANG_EACH(d, rank) fixed.dim[d] = from->dim[d];
+  flang_allocate(to);
+  flang_copy_as(to, &fixed, type, size);
+}
+
+/* Objects one by one, to memory that holds objects of this type. */
+FLANG_INLINE void copy_objects(flang_box *to, const flang_box *from, const void *type) {
+  const int64_t count = flang_elements(to);
+  for (int64_t k = 0; k < count; k++)
+    ffgrad_flang_copy(to->base + flang_offset(to, k), type, 1, from->base + (from->rank == 0 ? 0 : flang_offset(from, k)),
+                      copy_component);
+}
+
+FLANG_INLINE void assign_objects(flang_box *to, const flang_box *from) {
+  const void *type = *flang_type(to);
+  const uint64_t size = to->size;
+  const bool is_resized = to->attribute == FLANG_ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)));
+  if (from->rank > 0 && to->base && may_overlap(to, from)) {
+    flang_box apart;
+    flang_establish(&apart, FLANG_OBJECT, size, from->rank);
+    copy_shape(&apart, from);
+    flang_allocate(&apart);
+    ffgrad_flang_create(apart.base, type, flang_elements(&apart));
+    copy_objects(&apart, from, type);
+    copy_objects(to, &apart, type);
+    ffgrad_flang_destroy(apart.base, type, flang_elements(&apart));
+    free(apart.base);
+    return;
+  }
+  if (is_resized) {
+    if (to->base) {
+      ffgrad_flang_destroy(to->base, type, flang_elements(to));
+      free(to->base);
+    }
+    if (from->rank > 0) copy_shape(to, from);
+    flang_allocate(to);
+    ffgrad_flang_create(to->base, type, flang_elements(to));
+  }
+  copy_objects(to, from, type);
+}
+
+/* An allocatable text, of deferred length, becomes as long as what is assigned to it; another is filled with blanks. */
+FLANG_INLINE void assign_text(flang_box *to, const flang_box *from) {
+  const bool is_resized = to->attribute == FLANG_ALLOCATABLE;
+  const int64_t given = (int64_t)from->size, length = is_resized ? given : (int64_t)to->size;
+  /* Both may be parts of one text. */
+  char *text = malloc(length > 0 ? (size_t)length : 1);
+  for (int64_t k = 0; k < length; k++) text[k] = ' ';
+  for (int64_t k = 0; k < (given < length ? given : length); k++) text[k] = from->base[k];
+  if (is_resized) {
+    if (to->base) free(to->base);
+    to->base = text;
+    to->size = (uint64_t)length;
+  } else {
+    for (int64_t k = 0; k < length; k++) to->base[k] = text[k];
+    free(text);
+  }
+}
+
 FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const char *file, int line) {
+  if (flang_is_object(to)) return assign_objects(to, from);
+  if (flang_is_text(to)) return assign_text(to, from);
   if (!flang_is_number(to)) ffgrad_flang_refuse();
   /* Read before anything is written: flang has just stored them. Elements of a type unknown to Enzyme would be of several. */
   const int8_t type = to->type;
@@ -157,6 +236,13 @@ FLANG_RULE int ffgrad_flang_pointer_allocate(flang_box *box, bool has_stat, cons
 
 FLANG_RULE int ffgrad_flang_allocate_source(flang_box *box, const flang_box *source, bool has_stat,
                                             const flang_box *message, const char *file, int line) {
+  if (flang_is_object(box)) {
+    const void *type = *flang_type((flang_box *)source);
+    flang_allocate(box);
+    ffgrad_flang_create(box->base, type, flang_elements(box));
+    copy_objects(box, source, type);
+    return 0;
+  }
   if (!flang_is_number(box)) ffgrad_flang_refuse();
   flang_allocate(box);
   flang_copy(box, source);
@@ -186,4 +272,15 @@ FLANG_RULE int ffgrad_flang_deallocate_object(flang_box *box, const void *type, 
   int state = ffgrad_flang_deallocate(box, has_stat, message, file, line);
   if (type) *flang_type(box) = type;
   return state;
+}
+
+/* The default values of a local object, and the end of what its components own. */
+FLANG_RULE void ffgrad_flang_initialize(flang_box *box, const char *file, int line) {
+  if (!flang_is_object(box)) ffgrad_flang_refuse();
+  ffgrad_flang_create(box->base, *flang_type(box), flang_elements(box));
+}
+
+FLANG_RULE void ffgrad_flang_destroy_objects(flang_box *box) {
+  if (!flang_is_object(box)) ffgrad_flang_refuse();
+  ffgrad_flang_destroy(box->base, *flang_type(box), flang_elements(box));
 }

@@ -376,6 +376,16 @@ void *ffgrad_arena_join(int64_t team) {
 /* At its end. */
 void ffgrad_arena_leave(void *outer) { own = outer; }
 
+/* --- static objects ----------------------------------------------------------------------------------
+ *
+ * What the first call constructs stays: it comes from malloc, until `ffgrad_arena_leave`.
+ */
+void *ffgrad_arena_pause(void) {
+  Arena *outer = own;
+  own = NULL;
+  return outer;
+}
+
 /* --- tapes -------------------------------------------------------------------------------------------
  *
  * A tape is what the forward sweep keeps for the reverse sweep: an arena of its own, whatever thread either runs on.

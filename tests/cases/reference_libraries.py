@@ -427,3 +427,10 @@ def model_series(time: Array) -> Array:
         return unit * sum(np.polyval(a, t) * np.sin(k * t + orders[k - 1]) for k, a in terms)
 
     return np.stack([position(t, *models[i % 2]) for i, t in enumerate(time)])
+
+
+def static_rule(x: Array) -> Array:
+    t = (np.arange(12) + 0.5) / 12
+    root = np.sqrt(x[:-1, None] + 1j * t)
+    means = np.real(np.log(root + x[1:, None]) / root).mean(axis=1)
+    return (means**2).sum()

@@ -156,7 +156,7 @@ impl Build<'_> {
         let mut command = self.tools.command(&self.tools.clang);
         command.args(&self.tools.clang_flags);
         cuda::common(&mut command, spec, &cuda::headers(self.cache)?, &self.wanted.arch);
-        compiler::user_flags(&mut command, spec);
+        compiler::user_flags(&mut command, spec, Language::Cuda);
         command.args(["-S", "-emit-llvm", "-o"]).arg(&output).arg(unit);
         let (_, left_out) = host_code::compile(spec, &mut command, &self.folder.join("source"))?;
         commands.push(process::command_line(&command));

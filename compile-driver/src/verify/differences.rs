@@ -143,7 +143,8 @@ impl Probe<'_> {
         if self.tolerance.finer.is_empty() || contradict(by_step, forward) {
             return Ok(false);
         }
-        let coarse = WIDER.iter().map(|h| Ok(Difference { step: *h, value: estimate(*h)?.0 / (2.0 * h), rounding: 0.0 }));
+        let coarse =
+            WIDER.iter().map(|h| Ok(Difference { step: *h, value: estimate(*h)?.0 / (2.0 * h), rounding: 0.0 }));
         let mut wider = coarse.collect::<Result<Vec<_>>>()?;
         wider.extend(by_step.iter().cloned());
         if contradict(&wider, forward) {

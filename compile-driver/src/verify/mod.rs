@@ -20,6 +20,7 @@ pub(crate) mod aliased_direction;
 mod clock;
 mod compared;
 mod components;
+mod constant_outputs;
 mod continuity;
 mod differences;
 mod fine_differences;
@@ -260,6 +261,11 @@ impl<'a> Probe<'a> {
             }
             if first.is_right()
                 && let Some(doubt) = fine_differences::check(self, &point)?
+            {
+                first = doubt;
+            }
+            if first.is_right()
+                && let Some(doubt) = constant_outputs::check(self, &point)?
             {
                 first = doubt;
             }

@@ -552,3 +552,11 @@ def numeric_inquiry(x: Array) -> Array:
     y += [erfc_scaled(z) + erfc_scaled(30 * z) for z in x]
     y[1:] += fraction[1:] * 8 * x[0]
     return y
+
+
+def copied_objects(x: Array) -> Array:
+    first = x**2
+    second = np.concatenate([3 * first[:1], first[1:]])
+    conductivity = x[1] * x[0] + x[-1]
+    others = np.concatenate([x[:1], x[:-1]])
+    return 2 * (first * second + conductivity * x + x[0] * x[1] * others) + 14

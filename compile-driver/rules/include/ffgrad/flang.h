@@ -22,17 +22,12 @@
 
 enum { FLANG_OTHER = 0, FLANG_POINTER = 1, FLANG_ALLOCATABLE = 2 };
 enum { FLANG_FLOAT = 27, FLANG_DOUBLE = 28, FLANG_FLOAT_COMPLEX = 34, FLANG_DOUBLE_COMPLEX = 35 };
-enum { FLANG_BOOL = 39, FLANG_INTEGERS = 24, FLANG_OBJECT = 42 };
+enum { FLANG_BOOL = 39, FLANG_CHARACTER = 40, FLANG_INTEGERS = 24, FLANG_OBJECT = 42 };
 enum { FLANG_VERSION = 20240719, FLANG_STAT_UNALLOCATED = 1 };
 
 /* Stands for what these rules leave to the library: elements that are no numbers, and more dimensions than FLANG_RANK. The
  * primal always calls the library; in a derivative none of these calls may be left, or it is refused. */
 __attribute__((noreturn)) void ffgrad_flang_refuse(void);
-
-/* Default initialisation of so many objects of a type at `base`, and the end of what their components own: expanded by the worker (`derived_types.rs`)
- * where the type is a constant, and else refused: calls on two branches stay two. */
-__attribute__((nomerge)) void ffgrad_flang_create(void *base, const void *type, int64_t elements);
-__attribute__((nomerge)) void ffgrad_flang_destroy(void *base, const void *type, int64_t elements);
 
 typedef struct {
   int64_t lower, extent, stride;
@@ -48,6 +43,16 @@ typedef struct {
   uint8_t extra;
   flang_dim dim[15];
 } flang_box;
+
+/* What copies an allocatable component of this rank, of numbers of one type. */
+typedef void flang_component_copy(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank);
+
+/* Default initialisation of so many objects of a type at `base`, the end of what their components own, and copies of their components: expanded by the
+ * worker (`derived_types.rs`) where the type is a constant, and else refused: calls on two branches stay two. */
+__attribute__((nomerge)) void ffgrad_flang_create(void *base, const void *type, int64_t elements);
+__attribute__((nomerge)) void ffgrad_flang_destroy(void *base, const void *type, int64_t elements);
+__attribute__((nomerge)) void ffgrad_flang_copy(void *base, const void *type, int64_t elements, const void *from,
+                                                flang_component_copy *component);
 
 /* The beginning of a description of a derived type (Fortran's `__fortran_type_info`). */
 typedef struct {
@@ -69,6 +74,9 @@ FLANG_INLINE bool flang_is_number(const flang_box *box) {
 
 /* Whether elements are objects of a derived type. */
 FLANG_INLINE bool flang_is_object(const flang_box *box) { return box->type == FLANG_OBJECT && box->rank <= FLANG_RANK; }
+
+/* Whether it is one text, of characters of a byte. */
+FLANG_INLINE bool flang_is_text(const flang_box *box) { return box->type == FLANG_CHARACTER && box->rank == 0; }
 
 /* Where a descriptor names the derived type: behind the dimensions. */
 FLANG_INLINE const void **flang_type(flang_box *box) { return (const void **)&box->dim[box->rank]; }

@@ -11,8 +11,8 @@ use core_ad::diagnostics::{self, Diagnosis};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Folders, macros and flags that the user gave.
-pub fn user_flags(command: &mut Command, spec: &Spec) {
+/// Folders, macros and flags that the user gave, for a source in this language.
+pub fn user_flags(command: &mut Command, spec: &Spec, language: Language) {
     let options = &spec.options;
     command.args(options.include_dirs.iter().map(|d| format!("-I{}", d.display())));
     for (name, value) in &options.defines {
@@ -25,7 +25,11 @@ pub fn user_flags(command: &mut Command, spec: &Spec) {
     let given = options.flags.iter().filter(|flag| *flag != "-O0");
     // C files beside Fortran ones are given the same flags.
     let mixed = language::is_fortran(spec) || options.reach.is_some();
-    command.args(given.filter(|flag| !mixed || !language::is_of_flang_alone(flag)));
+    // So are C files beside C++ ones, and clang refuses the other's standard.
+    let several = mixed || language::mixes(spec);
+    let is_of_others =
+        |flag: &String| mixed && language::is_of_flang_alone(flag) || several && language::is_of_other(flag, language);
+    command.args(given.filter(|flag| !is_of_others(flag)));
 }
 
 /// The folders that are given with an option (`-I`), joined to it or apart, and the other flags.

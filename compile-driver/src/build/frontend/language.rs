@@ -76,6 +76,23 @@ pub fn is_of_clang_alone(flag: &str) -> bool {
     STARTS.iter().any(|start| flag.starts_with(start))
 }
 
+/// Whether a flag means something for sources in the other of C and C++ alone: a standard, or what C lacks.
+pub fn is_of_other(flag: &str, language: Language) -> bool {
+    let starts = |with: &[&str]| with.iter().any(|start| flag.starts_with(start));
+    let is_cpp = starts(&["-std=c++", "-std=gnu++", "-stdlib=", "-fno-rtti"]);
+    match language {
+        Language::C => is_cpp,
+        Language::Cpp => starts(&["-std=c", "-std=gnu"]) && !is_cpp,
+        Language::Fortran | Language::Cuda => false,
+    }
+}
+
+/// Whether some sources are in C, and others in C++.
+pub fn mixes(spec: &Spec) -> bool {
+    let languages: Vec<Language> = spec.sources.iter().filter_map(|s| Language::of(s, &spec.function).ok()).collect();
+    languages.contains(&Language::C) && languages.contains(&Language::Cpp)
+}
+
 /// The language of a header: words and names of headers of C++ tell it from C.
 fn of_header(path: &Path) -> Language {
     let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -93,7 +93,7 @@ impl ClangJob<'_> {
             command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
             command.args(clang::before_eigen(spec, headers).iter().map(|folder| format!("-I{}", folder.display())));
         }
-        compiler::user_flags(&mut command, spec);
+        compiler::user_flags(&mut command, spec, language);
         if language != Language::Cuda {
             command.args(openmp::header_flags(&spec.options, headers));
         }

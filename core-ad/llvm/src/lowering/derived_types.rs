@@ -1,9 +1,10 @@
-//! Expands what flang's runtime library does with an object of derived type when it is allocated and freed: default initialisation, descriptors of
-//! components, and the components' own memory.
+//! Expands what flang's runtime library does with an object of derived type when it is allocated, freed and assigned: default initialisation, descriptors of
+//! components, the components' own memory, and their copies.
 //!
 //! ```text
 //! allocate(s)                 call ffgrad_flang_create(base, @type, elements)
 //! deallocate(s)               call ffgrad_flang_destroy(base, @type, elements)
+//! s = t                       call ffgrad_flang_copy(base, @type, elements, from, copy_component)
 //! ```
 //!
 //! The library goes through a description of the type at run time, a constant of the module (Fortran's `__fortran_type_info`, as flang 22 lays it
@@ -11,17 +12,13 @@
 //! type. The rules (`compile-driver/rules/flang_assign.c`) make the calls; a call whose type is no constant, or that has more than is expanded here, stays and is
 //! refused.
 
+mod building;
+
+use self::building::Building;
 use super::descriptors::VERSION;
 use crate::ir::{Op, Result, Value};
-use inkwell::AddressSpace;
-use inkwell::IntPredicate;
-use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::builder::{Builder, BuilderError};
-use inkwell::context::ContextRef;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{
-    AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
-};
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMTypeRef;
@@ -29,16 +26,19 @@ use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfE
 use std::ffi::CStr;
 
 /// The calls, and what is done with each element.
-const CALLS: [(&str, Action); 2] = [(CREATE, Action::Create), (DESTROY, Action::Destroy)];
+const CALLS: [(&str, Action); 3] = [(CREATE, Action::Create), (DESTROY, Action::Destroy), (COPY, Action::Copy)];
 /// Default initialisation of objects.
 pub const CREATE: &str = "ffgrad_flang_create";
 /// The end of what objects own.
 pub const DESTROY: &str = "ffgrad_flang_destroy";
+/// Copies of the components of objects.
+pub const COPY: &str = "ffgrad_flang_copy";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Create,
     Destroy,
+    Copy,
 }
 
 /// Expands the calls; returns whether there were any.
@@ -114,6 +114,19 @@ enum What {
     Null,
     /// Memory is freed, if there is any.
     Free,
+    /// One number or pointer is copied from the same place of the other object.
+    Copy(Scalar),
+    /// So is an allocatable component, with memory of its own: type code, bytes of an element, rank.
+    CopyComponent([u64; 3]),
+}
+
+/// What is copied at once.
+#[derive(Clone, Copy)]
+enum Scalar {
+    Integer(u64),
+    Float,
+    Double,
+    Pointer,
 }
 
 type Steps = Vec<(u64, What)>;
@@ -123,6 +136,7 @@ const SIZE: u32 = 2;
 const COMPONENTS: u32 = 6;
 const PROCEDURES: u32 = 7;
 const NO_FINALIZATION: u32 = 13;
+const NO_ASSIGNMENT: u32 = 14;
 /// More than this is left to be refused: each is an instruction.
 const MOST_STEPS: usize = 1000;
 
@@ -148,6 +162,7 @@ fn code(category: u64, kind: u64) -> Option<u64> {
 }
 
 const DERIVED: u64 = 6;
+const REAL: u64 = 2;
 const COMPLEX: u64 = 3;
 const CHARACTER: u64 = 4;
 /// A component's genre.
@@ -177,7 +192,8 @@ fn expanded<'ctx>(
 /// Adds what is done with the components of a type; returns its size. `None` where that is not known.
 fn steps_of(module: &Module<'_>, ty: Value, base: u64, action: Action, steps: &mut Steps) -> Option<u64> {
     let description = initial(ty)?;
-    if number(part(description, NO_FINALIZATION)?)? == 0 {
+    let is_simple = |flag| Some(number(part(description, flag)?)? != 0);
+    if !is_simple(NO_FINALIZATION)? || action == Action::Copy && !is_simple(NO_ASSIGNMENT)? {
         return None;
     }
     for component in entries(part(description, COMPONENTS)?)? {
@@ -205,20 +221,74 @@ fn steps_of(module: &Module<'_>, ty: Value, base: u64, action: Action, steps: &m
             (ALLOCATABLE, DERIVED, Action::Destroy) => return None,
             (ALLOCATABLE, _, Action::Destroy) => steps.push((at, What::Free)),
             (DATA | POINTER, _, Action::Destroy) => {}
+            (DATA, _, Action::Copy) => {
+                let count = if rank == 0 { 1 } else { count_of(part(component, 10)?)? };
+                let length = part(component, 7)?;
+                copies(at, [category, kind], count * characters(category, length)?, steps)?;
+            }
+            (POINTER, _, Action::Copy) => copied_descriptor(at, rank, category == DERIVED, steps),
+            (ALLOCATABLE, DERIVED, Action::Copy) => return None,
+            (ALLOCATABLE, _, Action::Copy) => {
+                let bytes = bytes_of(category, kind, inner)?;
+                steps.push((at, What::CopyComponent([code(category, kind)?, bytes, rank])));
+            }
             _ => return None,
         }
         if steps.len() > MOST_STEPS {
             return None;
         }
     }
-    if action == Action::Create {
-        for procedure in entries(part(description, PROCEDURES)?)? {
-            let at = base + number(part(procedure, 1)?)?;
-            let value = part(part(procedure, 2)?, 0)?;
-            steps.push((at, if is_nothing(value) { What::Null } else { What::Store(pointed(value)?) }));
+    for procedure in entries(part(description, PROCEDURES)?)? {
+        let at = base + number(part(procedure, 1)?)?;
+        let value = part(part(procedure, 2)?, 0)?;
+        match action {
+            Action::Create if is_nothing(value) => steps.push((at, What::Null)),
+            Action::Create => steps.push((at, What::Store(pointed(value)?))),
+            Action::Copy => steps.push((at, What::Copy(Scalar::Pointer))),
+            Action::Destroy => {}
         }
     }
     number(part(description, SIZE)?)
+}
+
+/// How many characters an element of a component has, 1 where it has none: a length that is a constant.
+fn characters(category: u64, length: Value) -> Option<u64> {
+    const EXPLICIT: u64 = 2;
+    match category {
+        CHARACTER => number(part(length, 0)?).filter(|genre| *genre == EXPLICIT).and(number(part(length, 2)?)),
+        _ => Some(1),
+    }
+}
+
+/// Copies so many numbers or characters of a category and kind.
+fn copies(at: u64, [category, kind]: [u64; 2], count: u64, steps: &mut Steps) -> Option<()> {
+    let scalar = match (category, kind) {
+        (REAL | COMPLEX, 4) => Scalar::Float,
+        (REAL | COMPLEX, 8) => Scalar::Double,
+        (REAL | COMPLEX, _) => return None,
+        (_, 1 | 2 | 4 | 8) => Scalar::Integer(8 * kind),
+        _ => return None,
+    };
+    let count = if category == COMPLEX { 2 * count } else { count };
+    if count > MOST_STEPS as u64 {
+        return None;
+    }
+    steps.extend((0..count).map(|k| (at + k * kind, What::Copy(scalar))));
+    Some(())
+}
+
+/// Copies the descriptor of a pointer: head, dimensions, and where it is one to objects, their type.
+fn copied_descriptor(at: u64, rank: u64, is_object: bool, steps: &mut Steps) {
+    let mut copy = |place: u64, scalar| steps.push((at + place, What::Copy(scalar)));
+    copy(0, Scalar::Pointer);
+    copy(8, Scalar::Integer(64));
+    copy(16, Scalar::Integer(32));
+    (20..24).for_each(|place| copy(place, Scalar::Integer(8)));
+    (0..3 * rank).for_each(|k| copy(24 + 8 * k, Scalar::Integer(64)));
+    if is_object {
+        copy(24 + 24 * rank, Scalar::Pointer);
+        copy(32 + 24 * rank, Scalar::Integer(64));
+    }
 }
 
 /// Bytes of an element of a component; 0 for characters.
@@ -231,7 +301,7 @@ fn bytes_of(category: u64, kind: u64, inner: Value) -> Option<u64> {
     })
 }
 
-/// Bytes of an element, rank and type code of a component that is a pointer or allocatable, by the LLVM type of the object: flang names it and the
+/// Bytes of an element (0 for characters), rank and type code of a component that is a pointer or allocatable, by the LLVM type of the object: flang names it and the
 /// description of the type alike, and both have the components in order.
 pub fn component(module: &Module<'_>, object: LLVMTypeRef, field: u32) -> Option<[u64; 3]> {
     // SAFETY: the type of a live instruction; where it has no name, there is none to read.
@@ -248,7 +318,7 @@ pub fn component(module: &Module<'_>, object: LLVMTypeRef, field: u32) -> Option
     let is_apart = [POINTER, ALLOCATABLE].contains(&genre?);
     let (category, kind) = (category?, kind?);
     let (bytes, rank, code) = (bytes_of(category, kind, inner)?, rank?, code(category, kind)?);
-    (is_apart && category != CHARACTER).then_some([bytes, rank, code])
+    is_apart.then_some([bytes, rank, code])
 }
 
 /// The descriptor of a pointer or allocatable that is not there: bytes of an element, rank, type code, attribute.
@@ -351,112 +421,4 @@ fn pointed(value: Value) -> Option<Value> {
     let is_address =
         unsafe { !LLVMIsAConstantExpr(value.0).is_null() && LLVMGetConstOpcode(value.0) == Op::LLVMPtrToInt };
     is_address.then(|| value.operand(0))
-}
-
-struct Building<'m, 'ctx> {
-    module: &'m Module<'ctx>,
-    context: ContextRef<'ctx>,
-    builder: Builder<'ctx>,
-}
-
-impl<'m, 'ctx> Building<'m, 'ctx> {
-    fn of(module: &'m Module<'ctx>) -> Self {
-        let context = module.get_context();
-        Building { module, context, builder: context.create_builder() }
-    }
-
-    /// `if (type == A) destroy_A(..); else if ..`.
-    fn choose(
-        &self,
-        function: FunctionValue<'ctx>,
-        each: &[(GlobalValue<'ctx>, FunctionValue<'ctx>)],
-    ) -> std::result::Result<(), BuilderError> {
-        let block = |name| self.context.append_basic_block(function, name);
-        let given: Vec<BasicMetadataValueEnum<'_>> = function.get_param_iter().map(Into::into).collect();
-        self.builder.position_at_end(block("entry"));
-        for (ty, destroy) in each {
-            let (own, next) = (block("own"), block("next"));
-            let held = given[1].into_pointer_value();
-            let is_own = self.builder.build_int_compare(IntPredicate::EQ, held, ty.as_pointer_value(), "")?;
-            self.builder.build_conditional_branch(is_own, own, next)?;
-            self.builder.position_at_end(own);
-            self.builder.build_call(*destroy, &given, "")?;
-            self.builder.build_unconditional_branch(next)?;
-            self.builder.position_at_end(next);
-        }
-        self.builder.build_return(None)?;
-        self.inline(function);
-        Ok(())
-    }
-
-    fn inline(&self, function: FunctionValue<'ctx>) {
-        let inline = Attribute::get_named_enum_kind_id("alwaysinline");
-        function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(inline, 0));
-    }
-
-    /// `for (k = 0; k < elements; k++)` the steps at `base + k * size`.
-    fn for_each(
-        &self,
-        function: FunctionValue<'ctx>,
-        size: u64,
-        steps: &Steps,
-    ) -> std::result::Result<(), BuilderError> {
-        let block = |name| self.context.append_basic_block(function, name);
-        let (entry, head, body, done) = (block("entry"), block("head"), block("body"), block("done"));
-        let long = self.context.i64_type();
-        let parameter = |i| function.get_nth_param(i).unwrap_or_else(|| long.const_zero().into());
-        let (base, elements) = (parameter(0).into_pointer_value(), parameter(2).into_int_value());
-        self.builder.position_at_end(entry);
-        self.builder.build_unconditional_branch(head)?;
-        self.builder.position_at_end(head);
-        let phi = self.builder.build_phi(long, "k")?;
-        let k = phi.as_basic_value().into_int_value();
-        let more = self.builder.build_int_compare(IntPredicate::SLT, k, elements, "")?;
-        self.builder.build_conditional_branch(more, body, done)?;
-        self.builder.position_at_end(body);
-        let offset = self.builder.build_int_mul(k, long.const_int(size, false), "")?;
-        let element = self.at(base, offset)?;
-        for (place, what) in steps {
-            self.step(self.at(element, long.const_int(*place, false))?, what)?;
-        }
-        let next = self.builder.build_int_add(k, long.const_int(1, false), "")?;
-        self.builder.build_unconditional_branch(head)?;
-        phi.add_incoming(&[(&long.const_zero(), entry), (&next, body)]);
-        self.builder.position_at_end(done);
-        self.builder.build_return(None)?;
-        self.inline(function);
-        Ok(())
-    }
-
-    fn at(
-        &self,
-        base: PointerValue<'ctx>,
-        offset: IntValue<'ctx>,
-    ) -> std::result::Result<PointerValue<'ctx>, BuilderError> {
-        // SAFETY: inside the object that the caller has made of this size.
-        unsafe { self.builder.build_gep(self.context.i8_type(), base, &[offset], "") }
-    }
-
-    fn step(&self, place: PointerValue<'ctx>, what: &What) -> std::result::Result<(), BuilderError> {
-        let pointer = self.context.ptr_type(AddressSpace::default());
-        let value: BasicValueEnum<'_> = match what {
-            // SAFETY: a live constant that is no function's or aggregate's own type.
-            What::Store(value) => unsafe { BasicValueEnum::new(value.0) },
-            What::Byte(value) => self.context.i8_type().const_int(*value, false).into(),
-            What::Int(value) => self.context.i32_type().const_int(*value, false).into(),
-            What::Long(value) => self.context.i64_type().const_int(*value, false).into(),
-            What::Null => pointer.const_null().into(),
-            What::Free => {
-                let held = self.builder.build_load(pointer, place, "")?;
-                let free = self.module.get_function("free").unwrap_or_else(|| {
-                    let ty = self.context.void_type().fn_type(&[pointer.into()], false);
-                    self.module.add_function("free", ty, None)
-                });
-                self.builder.build_call(free, &[held.into()], "")?;
-                return Ok(());
-            }
-        };
-        self.builder.build_store(place, value)?;
-        Ok(())
-    }
 }

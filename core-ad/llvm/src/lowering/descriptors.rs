@@ -23,6 +23,8 @@ const NUMBERS: [i64; 5] = [27, 28, 34, 35, 39];
 const LAST_INTEGER: i64 = 24;
 /// The type code of objects of derived types.
 const OBJECT: i64 = 42;
+/// That of characters.
+const TEXT: i64 = 40;
 
 /// Stores them.
 pub fn run(module: &Module<'_>) {
@@ -113,7 +115,8 @@ fn fixed_component(module: &Module<'_>, address: Value) -> Option<Fixed> {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let (long, byte) = (LLVMInt64TypeInContext(context), LLVMInt8TypeInContext(context));
         let constant = |ty, value| Some(LLVMConstInt(ty, value, 0));
-        let bytes = if code == OBJECT as u64 { None } else { constant(long, bytes) };
+        let is_sized = ![OBJECT, TEXT].contains(&(code as i64));
+        let bytes = constant(long, bytes).filter(|_| is_sized);
         let ty = LLVMStructGetTypeAtIndex(object, field);
         Some(Fixed { ty, fixed: [bytes, constant(byte, rank), constant(byte, code)] })
     }
@@ -164,13 +167,13 @@ fn fixed(value: Value) -> Option<Fixed> {
     }
     let number = |field: u32| member(value, field).and_then(Value::constant);
     let is_number = |ty: i64| NUMBERS.contains(&ty) || (1..=LAST_INTEGER).contains(&ty);
-    let is_object = number(TYPE) == Some(OBJECT);
-    if number(VERSION.0) != Some(VERSION.1) || !(is_object || number(TYPE).is_some_and(is_number)) {
+    // A polymorphic variable's objects are of several sizes, and so is a text of deferred length.
+    let is_unsized = number(TYPE).is_some_and(|ty| [OBJECT, TEXT].contains(&ty));
+    if number(VERSION.0) != Some(VERSION.1) || !(is_unsized || number(TYPE).is_some_and(is_number)) {
         return None;
     }
     let [size, rank, ty] = FIXED.map(|field| member(value, field).filter(|m| m.constant().is_some()));
-    // A polymorphic variable's objects are of several sizes.
-    let size = if is_object { None } else { Some(size?.0) };
+    let size = if is_unsized { None } else { Some(size?.0) };
     // SAFETY: as above.
     Some(Fixed { ty: unsafe { LLVMTypeOf(value.0) }, fixed: [size, Some(rank?.0), Some(ty?.0)] })
 }

@@ -11,9 +11,43 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, FunctionValue};
 
-/// Functions of the C library that only put something out, format it, read a number from text, return the time, seed random numbers, wait, lock, or set
+/// Functions of the C library that only put something out, format it, search or copy text, read a number from text or a file, return the time, seed random numbers, wait, lock, or set
 /// how floating-point operations round and report.
-pub const OUTPUT: [&str; 64] = [
+pub const OUTPUT: [&str; 98] = [
+    "strtok",
+    "strtok_r",
+    "strdup",
+    "strndup",
+    "strerror",
+    "strpbrk",
+    "strspn",
+    "strcspn",
+    "strstr",
+    "strchr",
+    "strrchr",
+    "strcasecmp",
+    "strncasecmp",
+    "sscanf",
+    "fscanf",
+    "__isoc99_sscanf",
+    "__isoc99_fscanf",
+    "__isoc23_sscanf",
+    "__isoc23_fscanf",
+    "fgets",
+    "fgetc",
+    "getc",
+    "ungetc",
+    "fread",
+    "fseek",
+    "ftell",
+    "rewind",
+    "feof",
+    "ferror",
+    "fdopen",
+    "tmpfile",
+    "mkstemp",
+    "remove",
+    "rename",
     "nanosleep",
     "pthread_mutex_destroy",
     "pthread_mutex_init",

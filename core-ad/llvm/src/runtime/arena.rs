@@ -4,6 +4,8 @@
 //! redirected to it and each entry point runs inside it. This happens after the optimiser has removed the allocations it
 //! could: it knows `malloc`, not the arena.
 
+use crate::analysis::constant_objects;
+use crate::analysis::reachable::STATIC_LOCAL;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, Value};
 use crate::rules::inactive;
@@ -13,7 +15,7 @@ use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
+use inkwell::values::{AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
@@ -45,8 +47,16 @@ const BOUND: [(&str, &str); 24] = [
     ("_ZdaPvmSt11align_val_t", "ffgrad_delete_aligned"),
 ];
 
-/// Functions of the C and C++ libraries that neither store a pointer nor return memory to be freed.
-const HARMLESS: [&str; 37] = [
+/// Functions of the C and C++ libraries that store no pointer beyond the call (`strtok` has one to the text it is given), and return no memory to be
+/// freed but their own, which the arena's `free` tells from a block of its own (`strdup`).
+const HARMLESS: [&str; 44] = [
+    "strcpy",
+    "strcat",
+    "strncat",
+    "strncmp",
+    "stpcpy",
+    "memchr",
+    "freopen",
     "qsort",
     "bsearch",
     "memcpy",
@@ -131,7 +141,7 @@ pub fn obstacle(module: &Module<'_>, harmless: &[String]) -> Option<String> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0 && f.get_intrinsic_id() == 0) {
         let name = function.get_name().to_string_lossy().into_owned();
         let known = is_known(&name) || harmless.contains(&name) || inactive::is_named(function);
-        if !known && touches_pointers(function) && !runs_at_load_only(function, NESTED) {
+        if !known && touches_pointers(function) && !runs_once_only(function, NESTED) {
             return Some(format!("`{}` may keep memory", names::short(&name)));
         }
     }
@@ -146,9 +156,10 @@ const AT_LOAD: &str = "_GLOBAL__sub_I_";
 /// Calls between such a function and what it comes to.
 const NESTED: usize = 8;
 
-/// Whether a function is called when the library is loaded, and never later: what it keeps does not come from the arena.
-fn runs_at_load_only(function: FunctionValue<'_>, nested: usize) -> bool {
-    if function.get_name().to_bytes().starts_with(AT_LOAD.as_bytes()) {
+/// Whether a function is called when the library is loaded, or where a static object is constructed, and never else: what it keeps does not come from
+/// the arena.
+fn runs_once_only(function: FunctionValue<'_>, nested: usize) -> bool {
+    if function.get_name().to_bytes().starts_with(AT_LOAD.as_bytes()) || is_initialisation(function) {
         return true;
     }
     let users = Value(function.as_value_ref()).users();
@@ -156,14 +167,35 @@ fn runs_at_load_only(function: FunctionValue<'_>, nested: usize) -> bool {
         // SAFETY: the function of a live instruction.
         let around =
             user.is_instruction().then(|| unsafe { FunctionValue::new(LLVMGetBasicBlockParent(user.parent().0)) });
-        around.flatten().is_some_and(|around| nested > 0 && runs_at_load_only(around, nested - 1))
+        around.flatten().is_some_and(|around| nested > 0 && runs_once_only(around, nested - 1))
     };
     !users.is_empty() && users.iter().all(in_constructor)
 }
 
-/// A static local variable that is initialised at its first use, and has room for an address.
+/// Whether a function is the initialisation of a static local object (`static_locals.rs`), where the arena pauses.
+fn is_initialisation(function: FunctionValue<'_>) -> bool {
+    function.get_name().to_bytes().starts_with(STATIC_LOCAL.as_bytes())
+}
+
+/// The function that a live instruction stands in.
+fn around(instruction: Value) -> Option<FunctionValue<'static>> {
+    // SAFETY: see above.
+    unsafe { FunctionValue::new(LLVMGetBasicBlockParent(instruction.parent().0)) }
+}
+
+/// Whether a static local object is declared `const`, and constructed where the arena pauses: it never gets memory of a call.
+fn is_constructed_apart(module: &Module<'_>, variable: &str, acquire: Value) -> bool {
+    let Some(object) = module.get_global(variable) else { return false };
+    let Some(guard) = module.get_global(&variable.replacen("_Z", "_ZGV", 1)) else { return false };
+    let acquires = acquire.users().into_iter().filter(|user| user.is_instruction());
+    let mut own = acquires.filter(|call| call.operands().contains(&Value(guard.as_value_ref())));
+    constant_objects::is_one(Value(object.as_value_ref()))
+        && own.all(|call| around(call).is_some_and(is_initialisation))
+}
+
+/// A static local variable that is initialised at its first use, and has room for an address of a call.
 fn static_with_pointers(module: &Module<'_>) -> Option<String> {
-    module.get_function("__cxa_guard_acquire")?;
+    let acquire = Value(module.get_function("__cxa_guard_acquire")?.as_value_ref());
     let guards = module.get_globals().map(|g| g.get_name().to_string_lossy().into_owned());
     let variables = guards.filter_map(|name| Some(format!("_Z{}", name.strip_prefix("_ZGV")?)));
     let has_pointer = |name: &String| {
@@ -171,7 +203,7 @@ fn static_with_pointers(module: &Module<'_>) -> Option<String> {
         // SAFETY: a type of this module.
         variable.is_some_and(|v| holds_pointer(unsafe { BasicTypeEnum::new(LLVMGlobalGetValueType(v.as_value_ref())) }))
     };
-    variables.into_iter().find(has_pointer)
+    variables.into_iter().find(|name| has_pointer(name) && !is_constructed_apart(module, name, acquire))
 }
 
 /// Whether a type has room for an address.
@@ -250,7 +282,11 @@ fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
                     continue;
                 };
                 let object = underlying(target);
-                if !LLVMIsAGlobalVariable(object).is_null() {
+                let is_constructed = || {
+                    let in_constructor = around(Value(raw)).is_some_and(|f| runs_once_only(f, NESTED));
+                    in_constructor && constant_objects::is_one(Value(object))
+                };
+                if !LLVMIsAGlobalVariable(object).is_null() && !is_constructed() {
                     let mut length = 0;
                     let name = LLVMGetValueName2(object, &mut length);
                     let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
@@ -275,6 +311,24 @@ unsafe fn underlying(mut value: LLVMValueRef) -> LLVMValueRef {
             value = LLVMGetOperand(value, 0);
         }
     }
+}
+
+/// Lets the arena pause in a function.
+fn pause(module: &Module<'_>, function: FunctionValue<'_>) -> Result<()> {
+    let of_arena = |name| module.get_function(name).ok_or_else(|| format!("the arena has no `{name}`"));
+    let (pause, leave) = (of_arena("ffgrad_arena_pause")?, of_arena("ffgrad_arena_leave")?);
+    let builder = module.get_context().create_builder();
+    let text = |e: inkwell::builder::BuilderError| e.to_string();
+    let first = function.get_first_basic_block().and_then(|block| block.get_first_instruction());
+    builder.position_before(&first.ok_or("an empty initialisation")?);
+    let outer = builder.build_call(pause, &[], "outer").map_err(text)?;
+    let outer = outer.try_as_basic_value().basic().ok_or("the arena's pause returns nothing")?;
+    let ends = function.get_basic_blocks().into_iter().filter_map(|block| block.get_terminator());
+    for end in ends.filter(|end| matches!(end.get_opcode(), InstructionOpcode::Return | InstructionOpcode::Resume)) {
+        builder.position_before(&end);
+        builder.build_call(leave, &[outer.into()], "").map_err(text)?;
+    }
+    Ok(())
 }
 
 /// So many calls are inlined. The short path of an allocation has forty instructions: inlined at each of the two thousand calls in the
@@ -307,6 +361,8 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
     for fork in crate::lowering::openmp::forks(module) {
         share_out(module, fork)?;
     }
+    let initialisations = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && is_initialisation(*f));
+    initialisations.collect::<Vec<_>>().into_iter().try_for_each(|function| pause(module, function))?;
     for &(entry, slots) in entries {
         let run = match entry {
             Entry::Augmented => "ffgrad_onto_tape",
