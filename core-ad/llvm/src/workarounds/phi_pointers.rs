@@ -25,6 +25,7 @@
 use crate::analysis::memory_objects::origins;
 use crate::ir::markers::capture_marker;
 use crate::ir::{self, Block, Op, Value, metadata};
+use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -155,7 +156,14 @@ fn is_merge(value: Value) -> bool {
 }
 
 fn is_allocation(origin: Value) -> bool {
-    origin.is(Op::LLVMAlloca) || origin.is(Op::LLVMCall) || origin.is(Op::LLVMInvoke)
+    origin.is(Op::LLVMAlloca) || (origin.is(Op::LLVMCall) || origin.is(Op::LLVMInvoke)) && !is_inactive(origin)
+}
+
+/// Whether a call is of a function that Enzyme takes for inactive: what that returns (`strtok`) has no shadow.
+fn is_inactive(call: Value) -> bool {
+    // SAFETY: the function that a live call names, if there is one.
+    let callee = call.called().and_then(|callee| unsafe { FunctionValue::new(callee.0) });
+    callee.is_some_and(|f| f.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some())
 }
 
 /// Whether floating-point numbers may be written through a pointer or one derived from it.

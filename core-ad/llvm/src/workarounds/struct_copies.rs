@@ -55,11 +55,14 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     }
     let structures = mixed_structures(&all);
     let mut loops: HashMap<(u64, [u64; 2], Vec<Member>), String> = HashMap::new();
-    for copy in copies {
+    for mut copy in copies {
         let members = match noted_members(copy.call) {
             Some(noted) => noted,
-            None => match only_fitting(&structures, copy.size) {
-                Some(members) => members.clone(),
+            None => match fitting(&structures, copy.size) {
+                Some((size, members)) => {
+                    copy.size = size;
+                    members.clone()
+                }
                 None => continue,
             },
         };
@@ -75,6 +78,12 @@ pub fn run(module: &Module<'_>) -> Result<()> {
         replace(module, &loops[&kind], &copy);
     }
     Ok(())
+}
+
+/// The structure of this size, or of a half or quarter of it, and its own: `room = 2 * room` gives a length of so many pairs.
+fn fitting(structures: &BTreeSet<Vec<Member>>, size: u64) -> Option<(u64, &Vec<Member>)> {
+    let sizes = [size, size / 2, size / 4].into_iter().filter(|part| *part > 8 && size % part == 0);
+    sizes.filter_map(|part| Some((part, only_fitting(structures, part)?))).next()
 }
 
 /// The structure whose last member begins in the last eight bytes of so many: the only one, or of several with numbers and pointers at the
