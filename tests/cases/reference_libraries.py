@@ -434,3 +434,9 @@ def static_rule(x: Array) -> Array:
     root = np.sqrt(x[:-1, None] + 1j * t)
     means = np.real(np.log(root + x[1:, None]) / root).mean(axis=1)
     return (means**2).sum()
+
+
+def growing_table(x: Array, t: Array) -> Array:
+    speed = np.array([0.5059, 0.5236, 0.2625, 0.2434, 0.4964])
+    weights = np.array([2, 1, 1, 1, 1])
+    return (weights * x[0::2] * np.cos(speed * t[:, None] - x[1::2])).sum(axis=1)

@@ -78,6 +78,7 @@ pub fn run(module: &Module<'_>) {
             let noted = noted(copy);
             let noted = if noted.is_empty() { stored(copy).to_owned() } else { noted };
             let noted = if noted.is_empty() { struct_copies::uniform_number(copy) } else { noted };
+            let noted = if noted.is_empty() { allocated_as(&sides) } else { noted };
             let marker = match noted.as_str() {
                 "double" => type_marker(module, DType::F64),
                 "float" => type_marker(module, DType::F32),
@@ -135,6 +136,11 @@ pub fn element_behind(reallocation: Value) -> &'static str {
 pub fn note(module: &Module<'_>) {
     for function in ir::functions(module) {
         let name = function.get_name().to_string_lossy();
+        if let Some(element) = allocated_by(&name) {
+            let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
+            let allocations = all.filter(|i| i.callee().is_some_and(|callee| callee.starts_with("_Znwm")));
+            allocations.for_each(|allocation| note_one(module, allocation, element));
+        }
         let by_name = copied_by(&name);
         let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions());
         for copy in all.filter(|i| is_copy(*i) || is_set(*i)) {
@@ -144,6 +150,17 @@ pub fn note(module: &Module<'_>) {
             let Some(element) = by_name.or(by_pointer) else { continue };
             note_one(module, copy, element);
         }
+    }
+}
+
+/// The numbers that a function of the C++ library allocates memory for: a vector of so many zeros is cleared by a `memset` without a type.
+fn allocated_by(symbol: &str) -> Option<&'static str> {
+    const ALLOCATE: [&str; 2] = ["_ZNSt15__new_allocatorI", "_ZN9__gnu_cxx13new_allocatorI"];
+    let element = ALLOCATE.iter().find_map(|start| symbol.strip_prefix(start)?.split_once("E8allocateE"));
+    match element?.0 {
+        "d" => Some("double"),
+        "f" => Some("float"),
+        _ => None,
     }
 }
 
@@ -164,7 +181,20 @@ pub fn note_characters(module: &Module<'_>) {
     all.into_iter().filter(|i| copies_characters(*i)).for_each(|copy| note_one(module, copy, "integer"));
 }
 
-/// What was noted for a copy or a `memset`; empty where nothing was.
+/// What the memory of an address was allocated as, as was noted before LLVM's pipeline; empty where nothing was.
+fn allocated_as(sides: &[Value]) -> String {
+    let base = |mut address: Value| {
+        while address.is(Op::LLVMGetElementPtr) {
+            address = address.operand(0);
+        }
+        address
+    };
+    let is_call = |value: &Value| value.is(Op::LLVMCall) || value.is(Op::LLVMInvoke);
+    let all = sides.iter().map(|side| base(*side)).filter(is_call);
+    all.map(noted).find(|element| !element.is_empty()).unwrap_or_default()
+}
+
+/// What was noted for a copy, a `memset` or an allocation; empty where nothing was.
 fn noted(copy: Value) -> String {
     operands(attached(copy, ELEMENT)).first().map_or_else(String::new, |name| text(*name))
 }
@@ -236,7 +266,8 @@ fn is_aligned(copy: Value) -> bool {
 
 /// Whether the type of what is cleared is known: by a note, or because all that reads it takes it for numbers.
 pub fn is_known(set: Value) -> bool {
-    !stored(set).is_empty() || !noted(set).is_empty() || element(&[set.operand(0)]).is_some()
+    let is_noted = !noted(set).is_empty() || !allocated_as(&[set.operand(0)]).is_empty();
+    is_noted || !stored(set).is_empty() || element(&[set.operand(0)]).is_some()
 }
 
 /// What the loads and stores were that LLVM has made a copy or a `memset` of: it keeps their type for TBAA. Empty where that is no type of numbers.

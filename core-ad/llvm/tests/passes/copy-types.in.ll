@@ -36,5 +36,17 @@ define void @padding(ptr %to) {
   ret void
 }
 
+; std::vector<double> of five zeros: std::allocator<double> has asked for the memory.
+declare ptr @_Znwm(i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define void @five_zeros(ptr %vector) {
+  %new = call ptr @_Znwm(i64 40), !ffgrad.copy_element !2
+  store ptr %new, ptr %vector
+  call void @llvm.memset.p0.i64(ptr align 8 %new, i8 0, i64 40, i1 false)
+  ret void
+}
+
 !0 = !{i64 24, i64 0, i64 8, !"integer", i64 8, i64 8, !"pointer", i64 16, i64 8, !"pointer"}
 !1 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}
+!2 = !{!"double"}

@@ -38,14 +38,28 @@ define void @padding(ptr %to) {
   ret void
 }
 
+declare ptr @_Znwm(i64)
+
+; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: write)
+declare void @llvm.memset.p0.i64(ptr writeonly captures(none), i8, i64, i1 immarg) #1
+
+define void @five_zeros(ptr %vector) {
+  %new = call ptr @_Znwm(i64 40), !ffgrad.copy_element !11
+  store ptr %new, ptr %vector, align 8
+  call void @__enzyme_double(ptr %new)
+  call void @llvm.memset.p0.i64(ptr align 8 %new, i8 0, i64 40, i1 false)
+  ret void
+}
+
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
 
 ; Function Attrs: nofree nounwind willreturn memory(inaccessiblemem: readwrite)
-declare void @__enzyme_double(ptr) #1
+declare void @__enzyme_double(ptr) #2
 
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
-attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) }
+attributes #1 = { nocallback nofree nounwind willreturn memory(argmem: write) }
+attributes #2 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) }
 
 !0 = !{i64 0, i64 8, !1}
 !1 = !{!2, !2, i64 0}
@@ -58,3 +72,4 @@ attributes #1 = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) 
 !8 = !{!"double", !3, i64 0}
 !9 = !{i64 16, i64 0, i64 8, !"double", i64 8, i64 8, !"double"}
 !10 = !{i64 0, i64 1, !1}
+!11 = !{!"double"}
