@@ -387,17 +387,33 @@ def test_a_type_with_a_finalizer_is_refused(compile_source: Compile) -> None:
     assert caught.value.code == "fortran-runtime"
 
 
-def test_an_assignment_of_a_type_with_allocatable_parts_is_refused_with_its_line(compile_source: Compile) -> None:
-    """The parts would be shared, or lost."""
+def test_an_assignment_of_a_type_copies_its_allocatable_parts(compile_source: Compile) -> None:
+    """They are not shared, also where a shorter one was there before."""
     f = compile_source(
         "subroutine f(x, y)\n  type cell\n    real(8), allocatable :: v(:)\n  end type\n  real(8), intent(in) :: x(:)\n"
-        "  real(8), intent(out) :: y\n  type(cell) :: a, b\n  a%v = x**2\n  b = a\n  y = sum(b%v)\nend subroutine\n",
+        "  real(8), intent(out) :: y\n  type(cell) :: a, b\n  a%v = x**2\n  b%v = x(1:1)\n  b = a\n  a%v(1) = 0\n"
+        "  y = sum(b%v)\nend subroutine\n",
+        "f",
+        name="f.f90",
+    )
+    x = torch.linspace(1, 2, 3, dtype=torch.float64, requires_grad=True)
+    y = f(x)
+    y.backward()
+    assert torch.allclose(y, (x**2).sum()) and x.grad is not None and torch.allclose(x.grad, 2 * x)
+
+
+def test_an_assignment_of_a_type_with_allocatable_objects_is_refused_with_its_line(compile_source: Compile) -> None:
+    """The objects would be shared, or lost."""
+    f = compile_source(
+        "subroutine f(x, y)\n  type part\n    real(8) :: v\n  end type\n  type cell\n    type(part), allocatable :: p(:)\n  end type\n"
+        "  real(8), intent(in) :: x(:)\n  real(8), intent(out) :: y\n  type(cell) :: a, b\n  allocate(a%p(2))\n"
+        "  a%p(1)%v = x(1)\n  a%p(2)%v = x(2)**2\n  b = a\n  y = b%p(1)%v * b%p(2)%v\nend subroutine\n",
         "f",
         name="f.f90",
     )
     with pytest.raises(DifferentiationError, match="derived type") as caught:
         f(torch.ones(3, dtype=torch.float64, requires_grad=True))
-    assert caught.value.code == "fortran-runtime" and caught.value.line == 9
+    assert caught.value.code == "fortran-runtime" and caught.value.line == 14
 
 
 def test_a_growing_array_has_a_gradient(compile_source: Compile) -> None:

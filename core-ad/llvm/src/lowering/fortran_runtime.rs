@@ -26,7 +26,7 @@ pub fn is_rule(name: &str) -> bool {
 }
 
 /// What no call may be left of: what a rule does not do, and objects of a type that [`derived_types`] could not expand.
-const REFUSED: [&str; 4] = ["ffgrad_flang_refuse", derived_types::CREATE, derived_types::DESTROY, derived_types::COPY];
+const REFUSED: [&str; 4] = ["ffgrad_flang_refuse", derived_types::COPY, derived_types::CREATE, derived_types::DESTROY];
 
 fn first_use(module: &Module<'_>, name: &str) -> Option<LLVMValueRef> {
     let function = module.get_function(name)?;
