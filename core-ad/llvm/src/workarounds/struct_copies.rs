@@ -82,8 +82,8 @@ pub fn run(module: &Module<'_>) -> Result<()> {
 
 /// The structure of this size, or of a half or quarter of it, and its own: `room = 2 * room` gives a length of so many pairs.
 fn fitting(structures: &BTreeSet<Vec<Member>>, size: u64) -> Option<(u64, &Vec<Member>)> {
-    let sizes = [size, size / 2, size / 4].into_iter().filter(|part| *part > 8 && size % part == 0);
-    sizes.filter_map(|part| Some((part, only_fitting(structures, part)?))).next()
+    let mut sizes = [size, size / 2, size / 4].into_iter().filter(|part| *part > 8 && size.is_multiple_of(*part));
+    sizes.find_map(|part| Some((part, only_fitting(structures, part)?)))
 }
 
 /// The structure whose last member begins in the last eight bytes of so many: the only one, or of several with numbers and pointers at the
