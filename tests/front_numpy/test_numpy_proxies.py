@@ -30,6 +30,19 @@ def test_a_header_is_a_source(tmp_path: Path, name: str, code: str) -> None:
     assert value == 10 and gradient.tolist() == [5, 0, 2]
 
 
+def test_flags_for_one_language_are_kept_from_sources_in_the_other(tmp_path: Path) -> None:
+    """Clang refuses C++'s standard for a C file."""
+    (tmp_path / "twice.c").write_text("double twice(double x) { return 2 * x; }\n")
+    (tmp_path / "f.cpp").write_text(
+        '#include <span>\nextern "C" double twice(double);\n'
+        "double f(const double *x, int n) { std::span<const double> all(x, n); return twice(all.front()) * all.back(); }\n"
+    )
+    sources = [tmp_path / "f.cpp", tmp_path / "twice.c"]
+    f = enzyme(sources, "f", "x[n] -> return", flags=["-std=c++20", "-std=gnu11", "-O2"])
+    value, gradient = f.value_and_grad(np.array([2.0, 3.0, 5.0]))
+    assert value == 20 and gradient.tolist() == [10, 0, 4]
+
+
 CUBE = """
 void smooth(const double *e, int nx, double *out) {
   for (int i = 0; i < nx * nx * nx; i++) out[i] = e[i] * e[i] * nx;

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.optimize
-from ffgrad.errors import DifferentiationError
+from ffgrad.errors import DifferentiationError, GradientWarning
 from ffgrad.numpy import Enzyme, enzyme
 
 FIT = """\
@@ -123,3 +123,31 @@ def test_a_kink_is_no_excuse(tmp_path: Path) -> None:
     f = enzyme(tmp_path / "kink.c", "f", "x[n] -> return", derivatives={"bent": ("bent_fwd", "bent_rev")})
     with pytest.raises(DifferentiationError, match="bent"):
         f.grad(np.ones(3))
+
+
+COMPASS = """
+#include <math.h>
+static double cost(double u, double a, double b) { return cosh(u - a) + b * u * u; }
+void search(double a, double b, double *at, double *least) {
+  double u = 0, step = 0.5;
+  while (step > 2e-5) {
+    double here = cost(u, a, b);
+    if (cost(u + step, a, b) < here) u += step;
+    else if (cost(u - step, a, b) < here) u -= step;
+    else step /= 2;
+  }
+  *at = u;
+  *least = cost(u, a, b);
+}
+"""
+
+
+def test_the_solution_of_a_search_by_comparisons_beside_its_value_is_doubtful(tmp_path: Path) -> None:
+    """Its derivative by AD is 0, which small steps confirm; the value has one."""
+    (tmp_path / "search.c").write_text(COMPASS)
+    f = enzyme(tmp_path / "search.c", "search", "a, b -> at, least")
+    with pytest.warns(GradientWarning, match="for `at`"):
+        (at, least), pullback = f.vjp(0.83, 0.41)
+        gradient = pullback((0.0, 1.0))
+    assert np.allclose(gradient, [-np.sinh(at - 0.83), at**2], rtol=1e-12)
+    assert np.isclose(least, np.cosh(at - 0.83) + 0.41 * at**2)
