@@ -237,7 +237,10 @@ FLANG_RULE int ffgrad_flang_pointer_allocate(flang_box *box, bool has_stat, cons
 FLANG_RULE int ffgrad_flang_allocate_source(flang_box *box, const flang_box *source, bool has_stat,
                                             const flang_box *message, const char *file, int line) {
   if (flang_is_object(box)) {
+    /* A polymorphic variable gets the type of the source. */
     const void *type = *flang_type((flang_box *)source);
+    box->size = source->size;
+    *flang_type(box) = type;
     flang_allocate(box);
     ffgrad_flang_create(box->base, type, flang_elements(box));
     copy_objects(box, source, type);

@@ -9,15 +9,12 @@
 //! derivative are compared by themselves, with steps as wide as those of the caller's own use: where two of them agree on a slope, the zero is doubtful.
 
 use crate::error::{Error, Result};
-use crate::verify::differences::central;
+use crate::verify::differences::{AGREED, central};
 use crate::verify::sample::{Numbers, Point};
-use crate::verify::{Moved, Outcome, Place, Probe, Sample, disagreement_text};
+use crate::verify::{Moved, Outcome, Probe, Sample, disagreement_text};
 
 /// The two steps, relative to the size of each array.
 const STEPS: [f64; 2] = [1e-2, 1e-3];
-
-/// The slopes agree where they differ by no more than this part of themselves.
-const AGREED: f64 = 0.25;
 
 /// How many times as large as what rounding makes of it a slope has to be.
 const CLEAR: f64 = 1e3;
@@ -31,18 +28,20 @@ pub(super) fn check(probe: &mut Probe<'_>, point: &Point) -> Result<Option<Outco
     if probe.artifact.ranks.is_some() || probe.allowed.moved != Moved::Anywhere {
         return Ok(None);
     }
-    let tangent = probe.random_tangent(point);
     let mut cotangent = probe.random_cotangent();
-    let tangents = probe.jvp(point, &tangent)?;
-    let is_constant: Vec<bool> = tangents.iter().map(|all| all.iter().all(|t| *t == 0.0)).collect();
     let outputs: Vec<usize> = (0..cotangent.len()).filter(|arg| !cotangent[*arg].is_empty()).collect();
-    let constant: Vec<usize> = outputs.iter().copied().filter(|arg| is_constant[*arg]).collect();
-    if constant.is_empty() || constant.len() == outputs.len() {
+    if outputs.len() < 2 {
         return Ok(None);
     }
-    let others = outputs.iter().filter(|arg| !is_constant[**arg]);
-    others.for_each(|arg| cotangent[*arg].iter_mut().for_each(|weight| *weight = 0.0));
-    match probe.at(Place::Moved, |probe| slope(probe, point, &cotangent, &tangent)) {
+    let tangent = probe.random_tangent(point);
+    let tangents = probe.jvp(point, &tangent)?;
+    let (constant, others): (Vec<usize>, Vec<usize>) =
+        outputs.into_iter().partition(|arg| tangents[*arg].iter().all(|t| *t == 0.0));
+    if constant.is_empty() || others.is_empty() {
+        return Ok(None);
+    }
+    others.into_iter().for_each(|arg| cotangent[arg].fill(0.0));
+    match probe.at_moved(|| slope(probe, point, &cotangent, &tangent)) {
         Ok(Some(slope)) => {
             let names: Vec<String> =
                 constant.iter().map(|arg| format!("`{}`", probe.call.plan.args[*arg].name)).collect();

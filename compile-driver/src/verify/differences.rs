@@ -9,16 +9,16 @@ use core_ad::DType;
 pub(super) type Along<'f> = &'f dyn Fn(f64) -> Result<(f64, f64)>;
 
 /// Steps whose estimates are apart by no more than this part of themselves, and of their gap to the derivative, agree on another number.
-const AGREED: f64 = 0.25;
+pub(super) const AGREED: f64 = 0.25;
 
 /// Steps of two differences, and how far they are apart at most, relative to the terms compared, where no rounding to single precision is behind them.
 const SMOOTH: ([f64; 2], f64) = ([1e-4, 1e-5], 1e-5);
 
-/// Steps over many cells of a table, or many steps of a search, largest first.
-const WIDER: [f64; 1] = [1e-2];
+/// A step over many cells of a table, or many steps of a search: wider than the usual ones.
+const WIDER: f64 = 1e-2;
 
 /// The estimate of a derivative with one step, and the rounding of the function's values behind it.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Difference {
     step: f64,
     value: f64,
@@ -143,11 +143,9 @@ impl Probe<'_> {
         if self.tolerance.finer.is_empty() || contradict(by_step, forward) {
             return Ok(false);
         }
-        let coarse =
-            WIDER.iter().map(|h| Ok(Difference { step: *h, value: estimate(*h)?.0 / (2.0 * h), rounding: 0.0 }));
-        let mut wider = coarse.collect::<Result<Vec<_>>>()?;
-        wider.extend(by_step.iter().cloned());
-        if contradict(&wider, forward) {
+        let wider = Difference { step: WIDER, value: estimate(WIDER)?.0 / (2.0 * WIDER), rounding: 0.0 };
+        let largest: Vec<Difference> = std::iter::once(wider).chain(by_step.iter().copied().take(2)).collect();
+        if contradict(&largest, forward) {
             return Ok(false);
         }
         for &h in self.tolerance.finer {

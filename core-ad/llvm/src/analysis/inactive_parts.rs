@@ -29,8 +29,7 @@ pub fn all<'ctx>(module: &Module<'ctx>) -> HashSet<FunctionValue<'ctx>> {
 }
 
 fn is_inactive(function: FunctionValue<'_>) -> bool {
-    let is_marked = function.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some();
-    is_marked && function.get_string_attribute(AttributeLoc::Function, INACTIVE_BY_NAME).is_none()
+    ir::is_inactive(function) && function.get_string_attribute(AttributeLoc::Function, INACTIVE_BY_NAME).is_none()
 }
 
 /// Whether it is called, and only from these.

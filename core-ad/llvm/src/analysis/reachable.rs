@@ -29,8 +29,8 @@ pub unsafe fn reachable(roots: &[FunctionValue<'_>]) -> HashSet<LLVMValueRef> {
     found
 }
 
-/// Whether a function initialises a static local variable.
-fn is_static_local(function: LLVMValueRef) -> bool {
+/// Whether a function initialises a static local variable (`static_locals.rs`).
+pub fn is_static_local(function: LLVMValueRef) -> bool {
     let mut length = 0;
     // SAFETY: a live function's name, of this length.
     let name = unsafe {

@@ -21,6 +21,11 @@ pub fn set_string_attribute(module: &Module<'_>, function: FunctionValue<'_>, ke
     function.add_attribute(AttributeLoc::Function, attribute);
 }
 
+/// Whether Enzyme takes a function for inactive.
+pub fn is_inactive(function: FunctionValue<'_>) -> bool {
+    function.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some()
+}
+
 /// The alignment that a call states for an argument; 0 where it states none.
 pub fn stated_alignment(call: Value, argument: u32) -> u64 {
     let kind = Attribute::get_named_enum_kind_id("align");

@@ -15,7 +15,7 @@ mod bodies;
 mod result;
 mod value;
 
-pub use attributes::{allow_inlining, set_string_attribute, stated_alignment};
+pub use attributes::{allow_inlining, is_inactive, set_string_attribute, stated_alignment};
 pub use bodies::move_body;
 pub use result::Result;
 pub use value::{Block, CONTRACT, Op, REASSOCIATE, Value, all_instructions, arguments, blocks, functions, is_argument};

@@ -112,7 +112,7 @@ enum What {
     Long(u64),
     /// A pointer is null.
     Null,
-    /// Memory is freed, if there is any.
+    /// Memory is freed, if there is any, and its address forgotten: an `intent(out)` argument is used again.
     Free,
     /// One number or pointer is copied from the same place of the other object.
     Copy(Scalar),

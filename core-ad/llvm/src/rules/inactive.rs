@@ -11,8 +11,8 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, FunctionValue};
 
-/// Functions of the C library that only put something out, format it, search or copy text, read text from a file or a number from text, return the time, seed random numbers, wait, lock, or set
-/// how floating-point operations round and report.
+/// Functions of the C library that only put something out, format it, search or copy text, read text from a file or a number from text, return the
+/// time, seed random numbers, wait, lock, or set how floating-point operations round and report.
 pub const OUTPUT: [&str; 97] = [
     "strcpy",
     "strncpy",

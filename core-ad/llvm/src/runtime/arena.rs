@@ -5,7 +5,7 @@
 //! could: it knows `malloc`, not the arena.
 
 use crate::analysis::constant_objects;
-use crate::analysis::reachable::STATIC_LOCAL;
+use crate::analysis::reachable::is_static_local;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, Value};
 use crate::rules::inactive;
@@ -153,22 +153,15 @@ const NESTED: usize = 8;
 /// Whether a function is called when the library is loaded, or where a static object is constructed, and never else: what it keeps does not come from
 /// the arena.
 fn runs_once_only(function: FunctionValue<'_>, nested: usize) -> bool {
-    if function.get_name().to_bytes().starts_with(AT_LOAD.as_bytes()) || is_initialisation(function) {
+    if function.get_name().to_bytes().starts_with(AT_LOAD.as_bytes()) || is_static_local(function.as_value_ref()) {
         return true;
     }
     let users = Value(function.as_value_ref()).users();
     let in_constructor = |user: &Value| {
-        // SAFETY: the function of a live instruction.
-        let around =
-            user.is_instruction().then(|| unsafe { FunctionValue::new(LLVMGetBasicBlockParent(user.parent().0)) });
-        around.flatten().is_some_and(|around| nested > 0 && runs_once_only(around, nested - 1))
+        let around = if user.is_instruction() { around(*user) } else { None };
+        around.is_some_and(|around| nested > 0 && runs_once_only(around, nested - 1))
     };
     !users.is_empty() && users.iter().all(in_constructor)
-}
-
-/// Whether a function is the initialisation of a static local object (`static_locals.rs`), where the arena pauses.
-fn is_initialisation(function: FunctionValue<'_>) -> bool {
-    function.get_name().to_bytes().starts_with(STATIC_LOCAL.as_bytes())
 }
 
 /// The function that a live instruction stands in.
@@ -184,7 +177,7 @@ fn is_constructed_apart(module: &Module<'_>, variable: &str, acquire: Value) -> 
     let acquires = acquire.users().into_iter().filter(|user| user.is_instruction());
     let mut own = acquires.filter(|call| call.operands().contains(&Value(guard.as_value_ref())));
     constant_objects::is_one(Value(object.as_value_ref()))
-        && own.all(|call| around(call).is_some_and(is_initialisation))
+        && own.all(|call| around(call).is_some_and(|f| is_static_local(f.as_value_ref())))
 }
 
 /// A static local variable that is initialised at its first use, and has room for an address of a call.
@@ -355,7 +348,8 @@ pub fn bind<'ctx>(module: &Module<'ctx>, arena: Module<'ctx>, entries: &[(Entry,
     for fork in crate::lowering::openmp::forks(module) {
         share_out(module, fork)?;
     }
-    let initialisations = module.get_functions().filter(|f| f.count_basic_blocks() > 0 && is_initialisation(*f));
+    let initialisations =
+        module.get_functions().filter(|f| f.count_basic_blocks() > 0 && is_static_local(f.as_value_ref()));
     initialisations.collect::<Vec<_>>().into_iter().try_for_each(|function| pause(module, function))?;
     for &(entry, slots) in entries {
         let run = match entry {

@@ -25,7 +25,6 @@
 use crate::analysis::memory_objects::origins;
 use crate::ir::markers::capture_marker;
 use crate::ir::{self, Block, Op, Value, metadata};
-use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
@@ -163,7 +162,7 @@ fn is_allocation(origin: Value) -> bool {
 fn is_inactive(call: Value) -> bool {
     // SAFETY: the function that a live call names, if there is one.
     let callee = call.called().and_then(|callee| unsafe { FunctionValue::new(callee.0) });
-    callee.is_some_and(|f| f.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some())
+    callee.is_some_and(ir::is_inactive)
 }
 
 /// Whether floating-point numbers may be written through a pointer or one derived from it.

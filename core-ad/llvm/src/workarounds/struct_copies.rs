@@ -55,14 +55,11 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     }
     let structures = mixed_structures(&all);
     let mut loops: HashMap<(u64, [u64; 2], Vec<Member>), String> = HashMap::new();
-    for mut copy in copies {
+    for copy in copies {
         let members = match noted_members(copy.call) {
             Some(noted) => noted,
-            None => match fitting(&structures, copy.size) {
-                Some((size, members)) => {
-                    copy.size = size;
-                    members.clone()
-                }
+            None => match only_fitting(&structures, copy.size) {
+                Some(members) => members.clone(),
                 None => continue,
             },
         };
@@ -78,12 +75,6 @@ pub fn run(module: &Module<'_>) -> Result<()> {
         replace(module, &loops[&kind], &copy);
     }
     Ok(())
-}
-
-/// The structure of this size, or of a half or quarter of it, and its own: `room = 2 * room` gives a length of so many pairs.
-fn fitting(structures: &BTreeSet<Vec<Member>>, size: u64) -> Option<(u64, &Vec<Member>)> {
-    let mut sizes = [size, size / 2, size / 4].into_iter().filter(|part| *part > 8 && size.is_multiple_of(*part));
-    sizes.find_map(|part| Some((part, only_fitting(structures, part)?)))
 }
 
 /// The structure whose last member begins in the last eight bytes of so many: the only one, or of several with numbers and pointers at the
@@ -129,13 +120,25 @@ fn note(call: Value, size: u64, members: &[Part]) {
     }
 }
 
-/// The size of the structures that a call of `realloc` moves, if it does.
+/// The size of the structures that a call of `realloc` moves, if it does: what their number is multiplied by. The number may have a divisor of its own
+/// (`room = 2 * room`).
 fn reallocated(call: Value) -> Option<u64> {
     if call.callee()? != "realloc" || call.operand(1).constant().is_some() {
         return None;
     }
-    let size = divisor(call.operand(1), &mut HashSet::new());
+    let bytes = call.operand(1);
+    let size = multiplier(bytes).unwrap_or_else(|| divisor(bytes, &mut HashSet::new()));
     (size > 8 && size <= LARGEST).then_some(size)
+}
+
+/// The constant that a product ends with.
+fn multiplier(product: Value) -> Option<u64> {
+    let constant = |i: u32| product.operand(i).constant();
+    match product.op()? {
+        Op::LLVMMul => constant(1).or_else(|| constant(0)).map(i64::unsigned_abs),
+        Op::LLVMShl => constant(1).filter(|by| (0..=12).contains(by)).map(|by| 1 << by),
+        _ => None,
+    }
 }
 
 /// Whether it was noted that a call moves structures.

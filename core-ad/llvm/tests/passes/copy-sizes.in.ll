@@ -10,3 +10,13 @@ define void @erase(ptr %v, i64 %n) {
   call void @llvm.memmove.p0.p0.i64(ptr align 8 %v, ptr align 8 %second, i64 48, i1 false)
   ret void
 }
+
+; A table that doubles its room: the size is that of one structure.
+declare ptr @realloc(ptr, i64)
+
+define ptr @doubled(ptr %old, i64 %room) {
+  %twice = shl i64 %room, 1
+  %bytes = mul i64 %twice, 24
+  %new = call ptr @realloc(ptr %old, i64 %bytes)
+  ret ptr %new
+}

@@ -11,6 +11,15 @@ define void @erase(ptr %v, i64 %n) {
   ret void
 }
 
+declare ptr @realloc(ptr, i64)
+
+define ptr @doubled(ptr %old, i64 %room) {
+  %twice = shl i64 %room, 1
+  %bytes = mul i64 %twice, 24
+  %new = call ptr @realloc(ptr %old, i64 %bytes), !ffgrad.copy_size !0
+  ret ptr %new
+}
+
 attributes #0 = { nocallback nofree nounwind willreturn memory(argmem: readwrite) }
 
 !0 = !{i64 24}

@@ -20,13 +20,6 @@ define void @numbers(ptr %v, i64 %n) {
   ret void
 }
 
-; A table that doubles its room: the length is a multiple of two structures.
-define void @doubled(ptr %new, ptr %old, i64 %room) {
-  %bytes = mul i64 %room, 48
-  call void @llvm.memmove.p0.p0.i64(ptr align 8 %new, ptr align 8 %old, i64 %bytes, i1 false)
-  ret void
-}
-
 ; An element of a heap, whose type shows where its address is computed.
 %"struct.Stop" = type { i64, ptr, i64 }
 

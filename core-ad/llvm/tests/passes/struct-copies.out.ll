@@ -22,12 +22,6 @@ define void @numbers(ptr %v, i64 %n) {
   ret void
 }
 
-define void @doubled(ptr %new, ptr %old, i64 %room) {
-  %bytes = mul i64 %room, 48
-  call void @ffgrad.structs.24.0(ptr %new, ptr %old, i64 %bytes)
-  ret void
-}
-
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: readwrite)
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly captures(none), ptr noalias readonly captures(none), i64, i1 immarg) #0
 

@@ -142,8 +142,7 @@ fn inline_into_wrapper(module: &Module<'_>, others: &[String]) {
     }
     let context = module.get_context();
     for (_, function, _) in all.iter().filter(|(name, _, _)| name != WRAPPER && chosen.contains(name)) {
-        let is_inactive = function.get_string_attribute(AttributeLoc::Function, "enzyme_inactive").is_some();
-        if is_inactive {
+        if crate::ir::is_inactive(*function) {
             continue;
         }
         for name in ["noinline", "optnone"] {

@@ -80,11 +80,7 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
         for (place, what) in steps {
             let place = long.const_int(*place, false);
             let (own, other) = (self.at(element, place)?, self.at(other, place)?);
-            match what {
-                What::Copy(scalar) => self.copy(own, other, *scalar)?,
-                What::CopyComponent(of) => self.copy_component(function, own, other, *of)?,
-                _ => self.step(own, what)?,
-            }
+            self.step(function, own, other, what)?;
         }
         let next = self.builder.build_int_add(k, long.const_int(1, false), "")?;
         self.builder.build_unconditional_branch(head)?;
@@ -104,12 +100,11 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
         unsafe { self.builder.build_gep(self.context.i8_type(), base, &[offset], "") }
     }
 
-    fn copy(
+    fn read(
         &self,
-        to: PointerValue<'ctx>,
         from: PointerValue<'ctx>,
         scalar: Scalar,
-    ) -> std::result::Result<(), BuilderError> {
+    ) -> std::result::Result<BasicValueEnum<'ctx>, BuilderError> {
         let ty: BasicTypeEnum<'_> = match scalar {
             Scalar::Integer(8) => self.context.i8_type().into(),
             Scalar::Integer(16) => self.context.i16_type().into(),
@@ -119,9 +114,7 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
             Scalar::Double => self.context.f64_type().into(),
             Scalar::Pointer => self.context.ptr_type(AddressSpace::default()).into(),
         };
-        let value = self.builder.build_load(ty, from, "")?;
-        self.builder.build_store(to, value)?;
-        Ok(())
+        self.builder.build_load(ty, from, "")
     }
 
     /// Calls what the rules copy allocatable components with: the last parameter.
@@ -148,7 +141,14 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
         Ok(())
     }
 
-    fn step(&self, place: PointerValue<'ctx>, what: &What) -> std::result::Result<(), BuilderError> {
+    /// One step at a place of an object, and at the same place of the other one where it is copied.
+    fn step(
+        &self,
+        function: FunctionValue<'ctx>,
+        place: PointerValue<'ctx>,
+        other: PointerValue<'ctx>,
+        what: &What,
+    ) -> std::result::Result<(), BuilderError> {
         let pointer = self.context.ptr_type(AddressSpace::default());
         let value: BasicValueEnum<'_> = match what {
             // SAFETY: a live constant that is no function's or aggregate's own type.
@@ -157,7 +157,8 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
             What::Int(value) => self.context.i32_type().const_int(*value, false).into(),
             What::Long(value) => self.context.i64_type().const_int(*value, false).into(),
             What::Null => pointer.const_null().into(),
-            What::Copy(_) | What::CopyComponent(_) => return Ok(()),
+            What::Copy(scalar) => self.read(other, *scalar)?,
+            What::CopyComponent(of) => return self.copy_component(function, place, other, *of),
             What::Free => {
                 let held = self.builder.build_load(pointer, place, "")?;
                 let free = self.module.get_function("free").unwrap_or_else(|| {
@@ -165,7 +166,7 @@ impl<'m, 'ctx> Building<'m, 'ctx> {
                     self.module.add_function("free", ty, None)
                 });
                 self.builder.build_call(free, &[held.into()], "")?;
-                return Ok(());
+                pointer.const_null().into()
             }
         };
         self.builder.build_store(place, value)?;
