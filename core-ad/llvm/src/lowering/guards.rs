@@ -15,7 +15,7 @@ use crate::analysis::cfg;
 use crate::entry::requests::{self, STRONG_ZERO};
 use crate::ir::markers::{hide, load_opaque_zero};
 use crate::ir::{self, Block, Op, Value};
-use crate::lowering::{clamped_arguments, zero_powers};
+use crate::lowering::{clamped_arguments, zero_norms, zero_powers};
 use core_ad::protocol::Pipeline;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -63,6 +63,7 @@ pub fn run(module: &Module<'_>) {
     reverse.for_each(|call| requests::add(module, call, STRONG_ZERO));
     let is_large = ir::all_instructions(module).len() >= LARGE;
     for function in ir::functions(module) {
+        zero_norms::run(module, function);
         if is_large {
             zero_powers::run(module, function);
             continue;

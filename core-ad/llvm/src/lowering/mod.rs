@@ -28,4 +28,5 @@ pub mod sweeps;
 pub mod thread_starts;
 pub mod trampolines;
 pub mod unsolved;
+pub mod zero_norms;
 pub mod zero_powers;
