@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 81] = [
+pub const PASSES: [PassInfo; 82] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -360,6 +360,13 @@ pub const PASSES: [PassInfo; 81] = [
         file: "workarounds/reallocations.rs",
         why: "in the pipeline `apart`: Enzyme refuses `realloc` of a block whose address comes from memory; allocates, copies and releases",
         test: "real/programs/eigen_groundwater.cpp",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "mixed-words",
+        file: "workarounds/mixed_words.rs",
+        why: "in the pipeline `apart`: Enzyme has one type for a word of memory that holds a number, then an address; hides the addresses of its numbers",
+        test: "cases/enzyme_bugs/tagged_values.cpp",
         ..WORKAROUND
     },
     PassInfo {

@@ -17,7 +17,7 @@ use crate::workarounds::{
     bit_tests, cleared_members, closed_functions, compared_arguments, container_counts, container_headers, copy_types,
     cross_iteration, distant_exits, distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals,
     integer_arithmetic, keep_loops, keep_rolled, lagged_phi, large_arrays, loop_carried, member_copies, merged_values,
-    mixed_activity, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
+    mixed_activity, mixed_words, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
     stack_array_cache, struct_copies, text_functions, three_predecessors, tree_erase, two_entries, undefined_phis,
@@ -200,6 +200,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         run: |m, _| reallocations::run(m),
         ..ALWAYS
     },
+    Pass { name: "mixed-words", when: apart, run: |m, _| infallible!(mixed_words::run(m)), ..ALWAYS },
     Pass { name: "opaque-addresses", when: apart, run: |m, _| infallible!(opaque_addresses::run(m)), ..ALWAYS },
     Pass {
         name: "opaque-objects",

@@ -27,6 +27,7 @@ pub mod loop_dependence;
 pub mod member_copies;
 pub mod merged_values;
 pub mod mixed_activity;
+pub mod mixed_words;
 pub mod nan_roots;
 pub mod no_gathers;
 pub mod opaque_addresses;
