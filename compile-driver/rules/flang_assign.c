@@ -217,9 +217,11 @@ FLANG_RULE void ffgrad_flang_apply_mold(flang_box *box, const flang_box *mold, i
 
 /* Numbers, or objects with their default values. */
 FLANG_INLINE void allocate_elements(flang_box *box) {
-  if (!flang_is_number(box) && !flang_is_object(box)) ffgrad_flang_refuse();
+  /* Asked before: malloc may change a descriptor of a module for all that LLVM knows. */
+  const bool is_object = flang_is_object(box);
+  if (!flang_is_number(box) && !is_object) ffgrad_flang_refuse();
   flang_allocate(box);
-  if (flang_is_object(box)) ffgrad_flang_create(box->base, *flang_type(box), flang_elements(box));
+  if (is_object) ffgrad_flang_create(box->base, *flang_type(box), flang_elements(box));
 }
 
 FLANG_RULE int ffgrad_flang_allocatable_allocate(flang_box *box, int64_t *stream, bool has_stat,

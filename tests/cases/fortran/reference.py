@@ -560,3 +560,11 @@ def copied_objects(x: Array) -> Array:
     conductivity = x[1] * x[0] + x[-1]
     others = np.concatenate([x[:1], x[:-1]])
     return 2 * (first * second + conductivity * x + x[0] * x[1] * others) + 14
+
+
+def saved_tables(x: Array) -> Array:
+    def scaled(x: Array) -> Array:
+        i = np.arange(1, len(x) + 1)
+        return x * (2 * np.sqrt(i) + np.sqrt(2 * i)) + np.sin(x) * np.sqrt(i)
+
+    return (scaled(x) ** 2).sum() + scaled(x / 2)[0]
