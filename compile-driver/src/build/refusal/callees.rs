@@ -5,6 +5,7 @@
 
 use crate::build::enzyme::Engine;
 use crate::build::frontend::language::Language;
+use crate::build::rules::is_blas;
 use crate::build::{Build, enzyme};
 use crate::error::Error;
 use crate::options::Spec;
@@ -48,8 +49,16 @@ impl Build<'_> {
         let of_threads = found.iter().position(|u| u.refusal.code == THREADS);
         let main = of_threads.or_else(|| found.iter().position(|u| u.takes_numbers)).unwrap_or(0);
         let Unknown { refusal: first, input, .. } = (!found.is_empty()).then(|| found.remove(main))?;
-        let others: Vec<String> = found.iter().map(|u| format!("`{}`", u.name)).collect();
+        let mut others: Vec<String> = found.iter().map(|u| u.name.clone()).collect();
         *refusal = first;
+        if self.context.spec.options.libraries.is_empty()
+            && let Some(main) = refusal.callee.as_ref().filter(|callee| is_fortran_symbol(callee))
+        {
+            others.extend(of_no_source(&input).into_iter().filter(|name| name != main));
+            others.sort();
+            others.dedup();
+        }
+        let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
         // What threads call beside themselves goes with them.
         if !others.is_empty() && refusal.code != THREADS {
             let text = format!("These have none either: {}.", others.join(", "));
@@ -77,6 +86,25 @@ impl Build<'_> {
     }
 }
 
+/// The external procedures of Fortran that a module calls and no source has, nor the system or BLAS: those that only print are no reason for Enzyme to
+/// refuse, but for the linker.
+fn of_no_source(module: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(module).unwrap_or_default();
+    let declared = text.lines().filter_map(|line| line.strip_prefix("declare "));
+    let symbols = declared.filter_map(|rest| rest.split_once('@')?.1.split('(').next());
+    symbols.filter(|s| is_fortran_symbol(s) && !is_blas(s) && !is_of_system(s)).map(str::to_owned).collect()
+}
+
+/// Whether a symbol is one that flang gives to an external procedure.
+fn is_fortran_symbol(symbol: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let of_runtime = ["mpi_", "omp_"].iter().any(|start| symbol.starts_with(start));
+    !of_runtime
+        && symbol.ends_with('_')
+        && symbol.starts_with(|c: char| c.is_ascii_lowercase())
+        && symbol.chars().all(plain)
+}
+
 /// Whether a function that a module declares has floating-point numbers among parameters and result.
 fn takes_numbers(module: &Path, name: &str) -> bool {
     let text = std::fs::read_to_string(module).unwrap_or_default();
@@ -96,9 +124,11 @@ pub(in crate::build) fn advise_what_links(spec: &Spec, refusal: &mut Diagnosis) 
     };
     if let Some(module) = fortran_module_of(spec, callee) {
         let name = callee.trim_end_matches('_');
-        refusal.advice = vec![format!(
-            "`{name}` is a procedure of the module `{module}` in the sources given: write `use {module}` where it is called."
-        )];
+        let remedy = match is_used(spec, &module) {
+            true => ", which is used and keeps it private: declare it `public` there.".to_owned(),
+            false => format!(" in the sources given: write `use {module}` where it is called."),
+        };
+        refusal.advice = vec![format!("`{name}` is a procedure of the module `{module}`{remedy}")];
         return;
     }
     let is_foreign = spec.options.libraries.is_empty() && spec.options.flags.iter().all(|flag| !flag.starts_with("-l"));
@@ -118,6 +148,16 @@ fn fortran_module_of(spec: &Spec, callee: &str) -> Option<String> {
         let scan = scan(&String::from_utf8_lossy(&std::fs::read(path).ok()?));
         let is_here = scan.procedures.iter().any(|procedure| procedure.eq_ignore_ascii_case(name));
         is_here.then(|| scan.modules.first().cloned()).flatten()
+    })
+}
+
+/// Whether the first source, which has the function, uses a module.
+fn is_used(spec: &Spec, module: &str) -> bool {
+    let text = spec.sources.first().and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().any(|line| {
+        let mut words = line.split([' ', ',', ':']).filter(|word| !word.is_empty());
+        words.next().is_some_and(|word| word.eq_ignore_ascii_case("use"))
+            && words.next().is_some_and(|word| word.eq_ignore_ascii_case(module))
     })
 }
 

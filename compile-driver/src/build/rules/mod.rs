@@ -140,7 +140,7 @@ pub fn prepare(
 const OWN_BLAS: [&str; 6] = ["blas", "lapack", "mkl", "blis", "armpl", "flexi"];
 
 /// Whether a name looks like one of BLAS or LAPACK.
-fn is_blas(name: &str) -> bool {
+pub(in crate::build) fn is_blas(name: &str) -> bool {
     let typed = |n: &str| n.starts_with(['s', 'd', 'c', 'z', 'i']) && (4..=8).contains(&n.len()) && !n.contains('_');
     name.starts_with("cblas_") || name.starts_with("LAPACKE_") || name.strip_suffix('_').is_some_and(typed)
 }
