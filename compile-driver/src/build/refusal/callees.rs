@@ -89,10 +89,16 @@ impl Build<'_> {
 /// The external procedures of Fortran that a module calls and no source has, nor the system or BLAS: those that only print are no reason for Enzyme to
 /// refuse, but for the linker.
 fn of_no_source(module: &Path) -> Vec<String> {
+    let symbols = declarations(module).into_iter().map(|(symbol, _)| symbol);
+    symbols.filter(|s| is_fortran_symbol(s) && !is_blas(s) && !is_of_system(s)).collect()
+}
+
+/// The functions that a module declares: symbol and declaration.
+fn declarations(module: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(module).unwrap_or_default();
-    let declared = text.lines().filter_map(|line| line.strip_prefix("declare "));
-    let symbols = declared.filter_map(|rest| rest.split_once('@')?.1.split('(').next());
-    symbols.filter(|s| is_fortran_symbol(s) && !is_blas(s) && !is_of_system(s)).map(str::to_owned).collect()
+    let all = text.lines().filter_map(|line| line.strip_prefix("declare "));
+    let symbol = |rest: &str| rest.split_once('@')?.1.split('(').next().map(|s| s.trim_matches('"').to_owned());
+    all.filter_map(|rest| Some((symbol(rest)?, rest.to_owned()))).collect()
 }
 
 /// Whether a symbol is one that flang gives to an external procedure.
@@ -107,10 +113,8 @@ fn is_fortran_symbol(symbol: &str) -> bool {
 
 /// Whether a function that a module declares has floating-point numbers among parameters and result.
 fn takes_numbers(module: &Path, name: &str) -> bool {
-    let text = std::fs::read_to_string(module).unwrap_or_default();
-    text.lines().filter_map(|line| line.strip_prefix("declare ")).any(|declaration| {
-        let symbol = declaration.split_once('@').and_then(|(_, rest)| rest.split('(').next()).unwrap_or("");
-        names::short(symbol.trim_matches('"')) == name && ["double", "float"].iter().any(|t| declaration.contains(t))
+    declarations(module).into_iter().any(|(symbol, declaration)| {
+        names::short(&symbol) == name && ["double", "float"].iter().any(|t| declaration.contains(t))
     })
 }
 
@@ -154,11 +158,7 @@ fn fortran_module_of(spec: &Spec, callee: &str) -> Option<String> {
 /// Whether the first source, which has the function, uses a module.
 fn is_used(spec: &Spec, module: &str) -> bool {
     let text = spec.sources.first().and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().any(|line| {
-        let mut words = line.split([' ', ',', ':']).filter(|word| !word.is_empty());
-        words.next().is_some_and(|word| word.eq_ignore_ascii_case("use"))
-            && words.next().is_some_and(|word| word.eq_ignore_ascii_case(module))
-    })
+    scan(&String::from_utf8_lossy(&text)).uses.iter().any(|used| used.eq_ignore_ascii_case(module))
 }
 
 /// Whether this process has the function, as it has all of the C library's.

@@ -10,8 +10,8 @@
 //! the adjoint of a number where the memory has a number, and the shadow's address where it has an address. So numbers of such words are accessed by
 //! an address that type analysis does not know; integers by another one.
 //!
-//! Which words those are shows in two ways: a member of a union has clang's tag for any type (`omnipotent char`), and one function accesses
-//! a word at the same distance from the same address by several types.
+//! A word is one of these where clang's tag of an access is that of any type (`omnipotent char`), as for members of a union, or where one function accesses
+//! it at the same distance from the same address by several types.
 
 use crate::ir::metadata::{attached, operands, text};
 use crate::ir::{self, Op, Value, markers};
