@@ -399,7 +399,7 @@ impl<'ctx> Session<'ctx> {
         pipelines::before_differentiation(&module, job.pipeline)?;
         zero_stores::unmark(&module);
         if job.pipeline.is_guarded() || lowering::guards::comes_first(&module, job.pipeline) {
-            lowering::guards::run(&module);
+            lowering::guards::run(&module, pipeline::second_order(&module, &around));
         }
         notes.tests_equality |= around.counts_paths && equality_tests::any(&module);
         let by_values = notes.add_paths(value_paths::record(&module));

@@ -57,13 +57,17 @@ pub fn comes_first(module: &Module<'_>, pipeline: Pipeline) -> bool {
 }
 
 /// Guards every choice between numbers, and has Enzyme leave out what a derivative of zero is multiplied with.
-pub fn run(module: &Module<'_>) {
+///
+/// Lengths of zero in first order only: a Hessian there need not be zero, and no path would tell.
+pub fn run(module: &Module<'_>, second_order: bool) {
     // In forward mode a tangent that nothing uses does no harm.
     let reverse = requests::all(module).into_iter().filter(|call| !requests::is_forward(*call));
     reverse.for_each(|call| requests::add(module, call, STRONG_ZERO));
     let is_large = ir::all_instructions(module).len() >= LARGE;
     for function in ir::functions(module) {
-        zero_norms::run(module, function);
+        if !second_order {
+            zero_norms::run(module, function);
+        }
         if is_large {
             zero_powers::run(module, function);
             continue;
