@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 82] = [
+pub const PASSES: [PassInfo; 83] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -249,6 +249,14 @@ pub const PASSES: [PassInfo; 82] = [
         file: "optimize/keep_calls.rs",
         why: "keeps small functions that call exp and its like as calls: Enzyme caches their results instead of recomputing",
         when: "pipeline `inlined`",
+        stage: Stage::Prepare,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "sole-calls",
+        file: "optimize/sole_calls.rs",
+        why: "has a large function inlined where its only call is: as a function of its own it hands thousands of values to the reverse sweep in one structure",
+        when: "the call is in no loop",
         stage: Stage::Prepare,
         ..OPTIMIZATION
     },

@@ -9,7 +9,7 @@ use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
     borders, byte_flags, dead_stores, exit_slots, fast_math, fuse_loops, iterations, keep_calls, keep_results,
-    large_structs, libmvec, reverse_loop, scatter_to_gather, shared_counts, split_scatters, zero_memory,
+    large_structs, libmvec, reverse_loop, scatter_to_gather, shared_counts, sole_calls, split_scatters, zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -159,6 +159,7 @@ pub const PREPARE: &[Pass] = &[
         undo: Some(keep_calls::undo),
         ..ALWAYS
     },
+    Pass { name: "sole-calls", run: |m, _| sole_calls::run(m), ..ALWAYS },
 ];
 
 /// Between that pipeline and Enzyme.

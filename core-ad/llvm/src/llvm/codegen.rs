@@ -132,13 +132,19 @@ fn keep<'ctx>(module: &Module<'ctx>, globals: &[PointerValue<'ctx>]) -> Result<(
 /// Instructions from which a module counts as large.
 const LARGE: usize = 20_000;
 
-/// Has LLVM do without two steps of code generation, from here on, that take most of its time where functions hand over hundreds of values, as the two halves of
+/// Has LLVM do without three steps of code generation, from here on, that take most of its time where functions hand over hundreds of values, as the two halves of
 /// a large derivative do: it leaves instructions in the order that they have after register allocation (processors that run instructions out of order have no
-/// use for another), and does not merge the orders in which it knows thousands of accesses.
+/// use for another), does not merge the orders in which it knows thousands of accesses, and splits the live range of a value in regions of ten steps at most,
+/// not of ten thousand (a quarter of code generation for RADAU5's derivative).
 fn skip_slow_steps() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let arguments = [c"ffgrad-llvm", c"-disable-post-ra", c"-combiner-tokenfactor-inline-limit=0"];
+        let arguments = [
+            c"ffgrad-llvm",
+            c"-disable-post-ra",
+            c"-combiner-tokenfactor-inline-limit=0",
+            c"-grow-region-complexity-budget=10",
+        ];
         let arguments = arguments.map(|text| text.as_ptr());
         // SAFETY: so many C strings; the overview may be null. LLVM reads the option where it makes its passes, on this thread.
         unsafe {

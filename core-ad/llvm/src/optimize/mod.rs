@@ -14,6 +14,7 @@ pub mod libmvec;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
 pub mod shared_counts;
+pub mod sole_calls;
 pub mod split_scatters;
 pub mod zero_memory;
 
