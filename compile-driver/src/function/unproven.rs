@@ -14,6 +14,15 @@ const WRONG: &str = "wrong gradient: ";
 const AGREE: &str = "forward and reverse mode agree";
 const GIVES: &str = "reverse mode gives";
 
+/// Of modes that differ by little, though by more than rounding.
+const AMPLIFIED: [&str; 2] = [
+    "Both modes are derivatives of the same code and differ by little: the code divides by differences that are rounding alone, as an iteration does that",
+    "goes on behind its accuracy, or one that takes differences with tiny steps. End it earlier (a larger tolerance).",
+];
+
+/// How far such modes are apart, relative to the larger.
+const NEARLY: f64 = 1e-3;
+
 /// Of arrays that are too short.
 const SIZES: &str = "First look at the sizes: is a dimension of this call too small for what the function reads? Then it reads beyond an array.";
 
@@ -103,6 +112,9 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         let or = "Or Enzyme is wrong in both modes alike: where the function is smooth, please report it.";
         let solver: &[&str] = if has_implicit { &[] } else { &SOLVER };
         either.into_iter().chain(solver.iter().copied()).chain([or]).collect()
+    } else if any(GIVES) && rejected.iter().filter(|line| line.contains(GIVES)).all(|line| differ_by_rounding(line)) {
+        let solver: &[&str] = if has_implicit { &[] } else { &SOLVER };
+        AMPLIFIED.into_iter().chain(solver.iter().copied()).collect()
     } else if all("are finite, those of the other are not") {
         vec![
             "A part of the function has no finite derivative at these arguments, though the result may not use its value:",
@@ -119,6 +131,18 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
     }
 }
 
+/// Whether the two modes of a check's text differ by little.
+fn differ_by_rounding(text: &str) -> bool {
+    let number_behind = |words: &str| -> Option<f64> {
+        let (_, rest) = text.split_once(words)?;
+        rest.trim_start().split(',').next()?.parse().ok()
+    };
+    match (number_behind(GIVES), number_behind(", forward mode")) {
+        (Some(reverse), Some(forward)) => (reverse - forward).abs() <= NEARLY * reverse.abs().max(forward.abs()),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +153,18 @@ mod tests {
             ["inlined: wrong gradient: it crashed", "o1: wrong gradient: it crashed", "2 more not tried: late"];
         let text = reasons(&rejected.map(str::to_owned));
         assert_eq!(text, "inlined, o1: wrong gradient: it crashed\n2 more not tried: late");
+    }
+
+    #[test]
+    fn modes_that_are_close_are_told_apart_from_wrong_ones() {
+        let line = |forward: f64| {
+            format!(
+                "o1: wrong gradient: reverse mode gives 1.000000e0, forward mode {forward:.6e}, finite differences 1.1e0 for the same number"
+            )
+        };
+        let close = advice(&[line(1.0002)], &[], (true, false));
+        assert!(close[0].starts_with("Both modes") && close.iter().any(|l| l.contains("implicit")), "{close:?}");
+        assert!(advice(&[line(1.0002), line(2.0)], &[], (true, false))[0].contains("sizes"));
     }
 
     #[test]
