@@ -279,13 +279,13 @@ FLANG_RULE int ffgrad_flang_deallocate_object(flang_box *box, const void *type, 
   return state;
 }
 
-/* The default values of a local object, and the end of what its components own. */
+/* The default values of a local object, and the end of what its components own. Called for objects only; nothing else is known of a polymorphic argument. */
 FLANG_RULE void ffgrad_flang_initialize(flang_box *box, const char *file, int line) {
-  if (!flang_is_object(box)) ffgrad_flang_refuse();
+  if (box->rank > FLANG_RANK) __builtin_trap();
   ffgrad_flang_create(box->base, *flang_type(box), flang_elements(box));
 }
 
 FLANG_RULE void ffgrad_flang_destroy_objects(flang_box *box) {
-  if (!flang_is_object(box)) ffgrad_flang_refuse();
+  if (box->rank > FLANG_RANK) __builtin_trap();
   ffgrad_flang_destroy(box->base, *flang_type(box), flang_elements(box));
 }

@@ -9,8 +9,8 @@
 //!
 //! The library goes through a description of the type at run time, a constant of the module (Fortran's `__fortran_type_info`, as flang 22 lays it
 //! out). Enzyme cannot follow that: it copies bytes of which nothing says what they are. Here each component is one store of its own
-//! type. The rules (`compile-driver/rules/flang_assign.c`) make the calls; a call whose type is no constant, or that has more than is expanded here, stays and is
-//! refused.
+//! type. The rules (`compile-driver/rules/flang_assign.c`) make the calls. Of a polymorphic object the type at that time chooses; a call that has more than is
+//! expanded here stays and is refused.
 
 mod building;
 
@@ -24,6 +24,9 @@ use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMTypeRef;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement};
 use std::ffi::CStr;
+
+/// What the names have in common that flang gives to descriptions of types.
+const DESCRIPTION: &str = "E.dt.";
 
 /// The calls, and what is done with each element.
 const CALLS: [(&str, Action); 3] = [(CREATE, Action::Create), (DESTROY, Action::Destroy), (COPY, Action::Copy)];
@@ -48,15 +51,14 @@ enum Action {
 /// Where LLVM refuses to build something.
 pub fn run(module: &Module<'_>) -> Result<bool> {
     let mut any = false;
-    let created = created(module);
+    let types = types_of_objects(module);
     for (name, action) in CALLS {
         let Some(function) = module.get_function(name) else { continue };
         for call in Value(function.as_value_ref()).users() {
             any = true;
             let expanded = match global(module, call.operand(1)) {
                 Some(ty) => expanded(module, function, ty, action)?,
-                None if action == Action::Destroy => for_any(module, function, &created)?,
-                None => None,
+                None => for_any(module, function, &types, action)?,
             };
             if let Some(expanded) = expanded {
                 // SAFETY: a live call, whose callee stands last; both functions have the same parameters.
@@ -67,30 +69,30 @@ pub fn run(module: &Module<'_>) -> Result<bool> {
     Ok(any)
 }
 
-/// The types of which objects are made.
-fn created<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
-    let calls = module.get_function(CREATE).map_or_else(Vec::new, |f| Value(f.as_value_ref()).users());
-    let mut types: Vec<GlobalValue<'_>> = calls.iter().filter_map(|call| global(module, call.operand(1))).collect();
-    types.dedup();
-    types
+/// The types that an object may have when it runs: those that code writes to descriptors, and of which objects are made.
+fn types_of_objects<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
+    let in_code = |ty: &GlobalValue<'ctx>| Value(ty.as_value_ref()).users().into_iter().any(Value::is_instruction);
+    let is_type = |global: &GlobalValue<'ctx>| global.get_name().to_string_lossy().contains(DESCRIPTION);
+    module.get_globals().filter(|global| is_type(global) && in_code(global)).collect()
 }
 
-/// What destroys an object of any of these types, by the type that a polymorphic variable has at that time.
+/// The same for an object of any of these types, by the type that a polymorphic variable has at that time.
 fn for_any<'ctx>(
     module: &Module<'ctx>,
     like: FunctionValue<'ctx>,
     types: &[GlobalValue<'ctx>],
+    action: Action,
 ) -> Result<Option<FunctionValue<'ctx>>> {
-    const NAME: &str = "ffgrad.Destroy";
-    if let Some(made) = module.get_function(NAME) {
+    let name = format!("ffgrad.{action:?}");
+    if let Some(made) = module.get_function(&name) {
         return Ok(Some(made));
     }
     let mut each = Vec::new();
     for ty in types {
-        let Some(function) = expanded(module, like, *ty, Action::Destroy)? else { return Ok(None) };
+        let Some(function) = expanded(module, like, *ty, action)? else { return Ok(None) };
         each.push((*ty, function));
     }
-    let function = module.add_function(NAME, like.get_type(), Some(Linkage::Internal));
+    let function = module.add_function(&name, like.get_type(), Some(Linkage::Internal));
     Building::of(module).choose(function, &each).map_err(|e| e.to_string())?;
     Ok(Some(function))
 }

@@ -49,7 +49,8 @@ const BOUND: [(&str, &str); 24] = [
 
 /// Functions of the C and C++ libraries that store no pointer beyond the call (`strtok` has one to the text it is given), and return no memory to be
 /// freed but their own, which the arena's `free` tells from a block of its own (`strdup`).
-const HARMLESS: [&str; 38] = [
+const HARMLESS: [&str; 39] = [
+    "__errno_location",
     "strncmp",
     "freopen",
     "qsort",
