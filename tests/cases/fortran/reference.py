@@ -568,3 +568,10 @@ def saved_tables(x: Array) -> Array:
         return x * (2 * np.sqrt(i) + np.sqrt(2 * i)) + np.sin(x) * np.sqrt(i)
 
     return (scaled(x) ** 2).sum() + scaled(x / 2)[0]
+
+
+def chosen_solver(p: Array) -> Array:
+    x = np.ones_like(p)
+    for _ in range(40):
+        x = x - (x - 0.4 * np.sin(x) - p) / (1 - 0.4 * np.cos(x))
+    return x

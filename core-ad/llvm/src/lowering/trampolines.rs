@@ -21,8 +21,8 @@ use llvm_sys::prelude::{LLVMBuilderRef, LLVMValueRef};
 use std::collections::HashMap;
 use std::ffi::CString;
 
-/// How the variables' names begin.
-const HOST: &str = "trampoline.host.";
+/// How the variables' names begin. What is kept in one is the address of the host's own variables, set before each use.
+pub const HOST: &str = "trampoline.host.";
 
 /// Replaces them.
 pub fn run(module: &Module<'_>) {

@@ -8,6 +8,7 @@ use crate::analysis::constant_objects;
 use crate::analysis::reachable::is_static_local;
 use crate::ir::markers::BLOCK_SIZE;
 use crate::ir::{Result, Value};
+use crate::lowering::trampolines;
 use crate::rules::inactive;
 use core_ad::names;
 use core_ad::protocol::Entry;
@@ -277,8 +278,11 @@ fn pointer_kept_in_global(module: &Module<'_>) -> Option<String> {
                 if !LLVMIsAGlobalVariable(object).is_null() && !is_constructed() {
                     let mut length = 0;
                     let name = LLVMGetValueName2(object, &mut length);
-                    let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
-                    return Some(String::from_utf8_lossy(bytes).into_owned());
+                    let name = String::from_utf8_lossy(std::slice::from_raw_parts(name.cast::<u8>(), length));
+                    if name.starts_with(trampolines::HOST) {
+                        continue;
+                    }
+                    return Some(name.into_owned());
                 }
             }
         }

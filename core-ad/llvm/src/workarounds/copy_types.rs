@@ -36,7 +36,9 @@ use inkwell::attributes::Attribute;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::LLVMTypeKind::{LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
+use llvm_sys::LLVMTypeKind::{
+    LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMStructTypeKind,
+};
 use llvm_sys::core::*;
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -225,13 +227,37 @@ fn note_one(module: &Module<'_>, copy: Value, element: &str) {
 pub fn copies_characters(copy: Value) -> bool {
     let moves = copy.callee().is_some_and(|name| name.starts_with("llvm.memmove."));
     let may_be_object = || copy.operand(2).constant().is_some_and(|bytes| bytes % 4 == 0);
-    let of_text = || (0..2).any(|i| is_character_variable(copy.operand(i)));
+    let of_text =
+        || (0..2).map(|i| copy.operand(i)).any(|side| is_character_variable(side) || is_character_member(side));
     moves && !is_aligned(copy) && (!may_be_object() || of_text())
 }
 
 /// Whether a local variable of bytes is at that address that need not be aligned: a local object with numbers in it is.
 fn is_character_variable(address: Value) -> bool {
     array_of_integers(address).is_some_and(|(bits, alignment)| bits == 8 && alignment == 1)
+}
+
+/// Whether an address is that of a structure's member that is characters: flang's own addresses name the structure.
+fn is_character_member(address: Value) -> bool {
+    if !address.is(Op::LLVMGetElementPtr) {
+        return false;
+    }
+    // SAFETY: types of a live value; each question is asked of the kind of type that it is for.
+    unsafe {
+        let mut member = LLVMGetGEPSourceElementType(address.0);
+        for index in address.operands().into_iter().skip(2) {
+            member = match (LLVMGetTypeKind(member), index.constant()) {
+                (LLVMStructTypeKind, Some(number)) => LLVMStructGetTypeAtIndex(member, number as u32),
+                (LLVMArrayTypeKind, _) => LLVMGetElementType(member),
+                _ => return false,
+            };
+        }
+        let is_array = LLVMGetTypeKind(member) == LLVMArrayTypeKind;
+        while LLVMGetTypeKind(member) == LLVMArrayTypeKind {
+            member = LLVMGetElementType(member);
+        }
+        is_array && LLVMGetTypeKind(member) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(member) == 8
+    }
 }
 
 /// Whether a local array of characters or of integers is at that address.

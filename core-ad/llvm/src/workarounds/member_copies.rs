@@ -39,6 +39,9 @@ pub fn run(module: &Module<'_>, all: bool) {
         if is_copy(copy, all) {
             by_members(&builder, &layouts, copy, |parts| all || is_mixed(parts) || holds_addresses_beside(parts));
         }
+        if let Some(parts) = descriptor(copy).filter(|_| all) {
+            replace(&builder, copy, &runs_of(&parts));
+        }
     }
 }
 
@@ -83,6 +86,44 @@ fn is_copy(call: Value, all: bool) -> bool {
     let copies = name.starts_with("llvm.memcpy.p0.p0.i64") || name.starts_with("llvm.memmove.p0.p0.i64");
     let least = if all { 0 } else { 8 };
     copies && call.operand(2).constant().is_some_and(|size| size > least) && call.operand(3).constant() == Some(0)
+}
+
+/// The fields of a Fortran descriptor that flang copies: it has 32 bits for the length of such a copy, and 64 for that of any other.
+fn descriptor(copy: Value) -> Option<Vec<Part>> {
+    // Bytes of an element, version, rank, type, attribute, extra.
+    const FIXED: [u64; 6] = [8, 4, 1, 1, 1, 1];
+    const HEAD: u64 = 24;
+    const DIMENSION: u64 = 24;
+    // Of an object: the address of what describes its type, and a word.
+    const ADDENDUM: u64 = 16;
+    if !copy.callee()?.starts_with("llvm.memcpy.p0.p0.i32") {
+        return None;
+    }
+    let size = u64::try_from(copy.operand(2).constant()?).ok().filter(|size| *size >= HEAD)?;
+    let dimensions = match (size - HEAD) % DIMENSION {
+        0 => size,
+        ADDENDUM => size - ADDENDUM,
+        _ => return None,
+    };
+    // SAFETY: types of the context of a live instruction.
+    let (pointer, integer) = unsafe {
+        let context = LLVMGetValueContext(copy.0);
+        (LLVMPointerTypeInContext(context, 0), move |bytes: u64| LLVMIntTypeInContext(context, 8 * bytes as u32))
+    };
+    let mut parts = vec![Part { offset: 0, size: 8, ty: Some(pointer), tag: None }];
+    let words = (HEAD..dimensions).step_by(8).map(|_| 8);
+    for bytes in FIXED.into_iter().chain(words) {
+        parts.push(Part { offset: end_of(&parts), size: bytes, ty: Some(integer(bytes)), tag: None });
+    }
+    if dimensions < size {
+        parts.push(Part { offset: dimensions, size: 8, ty: Some(pointer), tag: None });
+        parts.push(Part { offset: dimensions + 8, size: 8, ty: Some(integer(8)), tag: None });
+    }
+    Some(parts)
+}
+
+fn end_of(parts: &[Part]) -> u64 {
+    parts.last().map_or(0, |part| part.offset + part.size)
 }
 
 /// Members in a row that have one type and no gap between them.
