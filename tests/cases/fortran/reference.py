@@ -575,3 +575,7 @@ def chosen_solver(p: Array) -> Array:
     for _ in range(40):
         x = x - (x - 0.4 * np.sin(x) - p) / (1 - 0.4 * np.cos(x))
     return x
+
+
+def named_schemes(x: Array) -> Array:
+    return x[0] * (1 - (x / (2 + x[1])) ** 2) ** 3 + x[0] / (1 + x)

@@ -86,6 +86,7 @@ pub fn run(module: &Module<'_>, one_thread: bool) -> Result<()> {
     let inside = unsafe { reachable(&[root]) };
     let functions: Vec<FunctionValue<'_>> =
         module.get_functions().filter(|f| f.count_basic_blocks() > 0 && inside.contains(&f.as_value_ref())).collect();
+    functions.iter().for_each(|function| store_addresses_apart(module, *function));
     let locals = find(module, &functions, &inside, one_thread);
     use_integers_directly(module, &locals.globals);
     keep_what_stays(root, &locals.globals);
@@ -108,6 +109,33 @@ fn behind_rules<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
     // SAFETY: live functions of the module.
     let inside = unsafe { reachable(&roots) };
     all.into_iter().filter(|f| inside.contains(&f.as_value_ref())).collect()
+}
+
+/// Stores the members of constant structures one by one: flang stores a whole descriptor with the address of a global in it, which has no instruction to use it.
+fn store_addresses_apart(module: &Module<'_>, function: FunctionValue<'_>) {
+    let is_whole = |i: &Value| i.is(Op::LLVMStore) && !i.is_special() && holds_address(i.operand(0));
+    let stores: Vec<Value> = blocks(function).into_iter().flat_map(|b| b.instructions()).filter(is_whole).collect();
+    // SAFETY: live stores of the module; the new ones go before them, where their operands are defined.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+        for store in stores {
+            let (whole, place) = (store.operand(0), store.operand(1));
+            LLVMPositionBuilderBefore(builder, store.0);
+            for (i, member) in (0..).zip(whole.operands()) {
+                let at = LLVMBuildStructGEP2(builder, whole.ty(), place.0, i, c"".as_ptr());
+                LLVMBuildStore(builder, member.0, at);
+            }
+            store.erase();
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Whether a value is a constant structure with an address of a global variable among its members.
+fn holds_address(value: Value) -> bool {
+    // SAFETY: asked of live values.
+    let is_global = |member: Value| unsafe { !LLVMIsAGlobalVariable(uses::base(member).0).is_null() };
+    unsafe { !LLVMIsAConstantStruct(value.0).is_null() && value.operands().into_iter().any(is_global) }
 }
 
 /// Leaves objects that stay global as they are: only variables of a call are destroyed at its end.

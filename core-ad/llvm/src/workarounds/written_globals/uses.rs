@@ -106,7 +106,17 @@ pub fn arguments(call: Value) -> Vec<Value> {
 
 /// Whether a global is used by instructions only, directly or as the base of an address.
 pub fn are_plain(address: Value) -> bool {
-    address.users().into_iter().all(|user| user.is_instruction() || is_offset(user) && are_plain(user))
+    let is_plain = |user: Value| user.is_instruction() || is_offset(user) && are_plain(user) || is_left_over(user);
+    address.users().into_iter().all(is_plain)
+}
+
+/// Whether a constant is of no instruction and no variable any more: LLVM keeps it.
+fn is_left_over(constant: Value) -> bool {
+    let is_constant = |user: &Value| {
+        // SAFETY: asked of live values.
+        unsafe { LLVMIsAConstant(user.0) == user.0 && LLVMIsAGlobalValue(user.0).is_null() }
+    };
+    is_constant(&constant) && constant.users().into_iter().all(is_left_over)
 }
 
 /// Whether it is a constant address inside an object.
