@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 83] = [
+pub const PASSES: [PassInfo; 84] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -631,6 +631,15 @@ pub const PASSES: [PassInfo; 83] = [
         when: "pipeline `inlined`, reverse and forward mode; not for kernels, MPI, and parallel regions that threads share",
         // The last one: Enzyme has to see all accesses of the function marked.
         after: &[PATH_MAP],
+        stage: Stage::BeforeEnzyme,
+        ..OPTIMIZATION
+    },
+    PassInfo {
+        name: "path-slots",
+        file: "optimize/path_slots.rs",
+        why: "has the markers of paths be volatile stores for Enzyme, which spends up to half of its time on calls that may write memory",
+        when: "where values decide paths",
+        after: &[PATH_MAP, "iterations"],
         stage: Stage::BeforeEnzyme,
         ..OPTIMIZATION
     },

@@ -19,10 +19,12 @@ from ffgrad.torch import Enzyme, enzyme
 
 IMPROVEMENTS = (
     "defer-inlining",
+    "sole-calls",
     "keep-results",
     "borders",
     "sweeps",
     "iterations",
+    "path-slots",
     "large-structs",
     "derivative-arithmetic",
     "sums",

@@ -9,7 +9,8 @@ use crate::llvm::{codegen as target, pipelines};
 use crate::lowering::{call_objects, caught, dead_ends, openmp, path_map, static_locals, sweeps};
 use crate::optimize::{
     borders, byte_flags, dead_stores, exit_slots, fast_math, fuse_loops, iterations, keep_calls, keep_results,
-    large_structs, libmvec, reverse_loop, scatter_to_gather, shared_counts, sole_calls, split_scatters, zero_memory,
+    large_structs, libmvec, path_slots, reverse_loop, scatter_to_gather, shared_counts, sole_calls, split_scatters,
+    zero_memory,
 };
 use crate::rules::lifetimes;
 use crate::runtime::arena;
@@ -279,6 +280,13 @@ pub const BEFORE_ENZYME: &[Pass] = &[
         ..ALWAYS
     },
     Pass { name: "iterations", when: reverses_once, run: run_iterations, ..ALWAYS },
+    Pass {
+        name: "path-slots",
+        when: |_, job| job.counts_paths,
+        run: |m, _| infallible!(path_slots::run(m)),
+        undo: Some(path_slots::undo),
+        ..ALWAYS
+    },
 ];
 
 /// First on Enzyme's output.

@@ -16,9 +16,17 @@ pub const CHOICE: &str = "ffgrad.choice";
 /// The same for a branch to code that does not return, which is left out: edge 1 leads there.
 pub const CHECK: &str = "ffgrad.check";
 
-/// Whether a function is one of the markers of this file.
+/// The markers of this file.
+pub const MARKERS: [&str; 5] = [PATH, CHOICE, CHECK, FLAG, TRIP];
+
+/// Whether a function is one of them.
 pub fn is_one(name: &str) -> bool {
-    [PATH, CHOICE, CHECK, FLAG, TRIP].contains(&name)
+    MARKERS.contains(&name)
+}
+
+/// The function of one of them.
+pub fn marker<'ctx>(module: &Module<'ctx>, name: &str) -> FunctionValue<'ctx> {
+    counter(module, name)
 }
 
 /// The function of the name [`PATH`].

@@ -11,6 +11,7 @@ pub mod keep_calls;
 pub mod keep_results;
 pub mod large_structs;
 pub mod libmvec;
+pub mod path_slots;
 pub mod reverse_loop;
 pub mod scatter_to_gather;
 pub mod shared_counts;
