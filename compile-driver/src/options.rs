@@ -244,9 +244,25 @@ fn expected(error: &str) -> Vec<&str> {
     after.split('`').skip(1).step_by(2).collect()
 }
 
+/// Options of other tools, and what is meant.
+const OF_OTHERS: [(&str, &str); 10] = [
+    ("compile_args", "flags"),
+    ("extra_compile_args", "flags"),
+    ("compiler_flags", "flags"),
+    ("compile_flags", "flags"),
+    ("extra_cflags", "flags"),
+    ("cflags", "flags"),
+    ("fflags", "flags"),
+    ("include_paths", "include_dirs"),
+    ("extra_include_paths", "include_dirs"),
+    ("includes", "include_dirs"),
+];
+
 fn unknown(name: &str, error: &str) -> String {
     let known = expected(error);
-    let closest = core_ad::names::closest(name, known.iter().copied());
+    let of_another = OF_OTHERS.iter().find(|(other, _)| *other == name).map(|(_, meant)| *meant);
+    let closest =
+        of_another.map_or_else(|| core_ad::names::closest(name, known.iter().copied()), |meant| vec![meant.to_owned()]);
     let meant = closest.first().map(|closest| format!(": did you mean `{closest}`?")).unwrap_or_default();
     let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     format!("there is no option `{name}`{meant}\n  The options are {}.", all.join(", "))

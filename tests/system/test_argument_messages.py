@@ -39,6 +39,7 @@ CPP = "template <class T, int N> T power(T x) { T y = 1; for (int i = 0; i < N; 
         ({"timeout": 1j}, "`timeout` is 1j; it takes a whole number of seconds"),
         ({"nonesuch": object()}, "`nonesuch` is <object"),
         ({"verfy": "off"}, "there is no option `verfy`: did you mean `verify`?"),
+        ({"extra_compile_args": ["-O2"]}, "there is no option `extra_compile_args`: did you mean `flags`?"),
     ],
 )
 @pytest.mark.parametrize("front", ["numpy", "torch"])

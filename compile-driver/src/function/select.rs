@@ -284,6 +284,9 @@ impl Selection<'_> {
     fn explained(&self, search: &Search, wanted: DerivativeSet) -> Result<Option<Box<Diagnosis>>> {
         let Some((pipeline, mut diagnosis)) = search.refusal.clone() else { return Ok(None) };
         build::explain(&self.opened.context()?, &self.opened.manifest, wanted, pipeline, &mut diagnosis);
+        if self.opened.spec.options.loose_types {
+            unproven::leave_out_guesses(&mut diagnosis.advice);
+        }
         // Time that is over says so by itself.
         if search.untried > 0 && diagnosis.code != enzyme::TIMED_OUT {
             let seconds = 4 * self.opened.spec.options.timeout.max(1);

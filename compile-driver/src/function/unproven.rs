@@ -33,6 +33,16 @@ const SPECIAL: [&str; 3] = [
     "(expm1, log1p); or give a value a little beside it. verify=\"off\" returns the branch's derivative without a check.",
 ];
 
+/// Takes out the advice to allow guesses, for who has allowed them.
+pub(super) fn leave_out_guesses(advice: &mut Vec<String>) {
+    advice.retain(|line| !line.contains("loose_types=True"));
+    if let Some(last) = advice.last_mut()
+        && let Some(begun) = last.strip_suffix(',')
+    {
+        *last = format!("{begun}.");
+    }
+}
+
 /// Whether a check says that both modes give zero where finite differences do not.
 pub(crate) fn is_zero(text: &str) -> bool {
     ZERO.iter().any(|zero| text.contains(zero))
@@ -153,6 +163,14 @@ mod tests {
             ["inlined: wrong gradient: it crashed", "o1: wrong gradient: it crashed", "2 more not tried: late"];
         let text = reasons(&rejected.map(str::to_owned));
         assert_eq!(text, "inlined, o1: wrong gradient: it crashed\n2 more not tried: late");
+    }
+
+    #[test]
+    fn guesses_are_not_advised_twice() {
+        let mut advice =
+            ["Copy in a loop,", "or allow a guess with loose_types=True: it is checked."].map(str::to_owned).to_vec();
+        leave_out_guesses(&mut advice);
+        assert_eq!(advice, ["Copy in a loop."]);
     }
 
     #[test]
