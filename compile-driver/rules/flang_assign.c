@@ -238,7 +238,8 @@ FLANG_RULE int ffgrad_flang_pointer_allocate(flang_box *box, bool has_stat, cons
 
 FLANG_RULE int ffgrad_flang_allocate_source(flang_box *box, const flang_box *source, bool has_stat,
                                             const flang_box *message, const char *file, int line) {
-  if (flang_is_object(box)) {
+  /* A variable that an argument stands for is not known here, but what it is made from may be. */
+  if (flang_is_object(source) || flang_is_object(box)) {
     /* A polymorphic variable gets the type of the source. */
     const void *type = *flang_type((flang_box *)source);
     box->size = source->size;
@@ -264,7 +265,7 @@ FLANG_RULE int ffgrad_flang_deallocate(flang_box *box, bool has_stat, const flan
   return 0;
 }
 
-/* A polymorphic variable gets the type that it is allocated with, and its own type again at the end. */
+/* A polymorphic variable gets the type that it is allocated with, and its own type again at the end. It holds objects, whatever is known of it. */
 FLANG_RULE void ffgrad_flang_set_type(flang_box *box, const void *type, int rank, int corank) {
   const flang_object_type *of = type;
   flang_establish(box, FLANG_OBJECT, of->size, (uint8_t)rank);
@@ -274,9 +275,15 @@ FLANG_RULE void ffgrad_flang_set_type(flang_box *box, const void *type, int rank
 
 FLANG_RULE int ffgrad_flang_deallocate_object(flang_box *box, const void *type, bool has_stat,
                                               const flang_box *message, const char *file, int line) {
-  int state = ffgrad_flang_deallocate(box, has_stat, message, file, line);
+  if (box->rank > FLANG_RANK) __builtin_trap();
+  const bool was_allocated = box->base != NULL;
+  if (was_allocated) {
+    ffgrad_flang_destroy(box->base, *flang_type(box), flang_elements(box));
+    free(box->base);
+    box->base = NULL;
+  }
   if (type) *flang_type(box) = type;
-  return state;
+  return was_allocated ? 0 : FLANG_STAT_UNALLOCATED;
 }
 
 /* The default values of a local object, and the end of what its components own. Called for objects only; nothing else is known of a polymorphic argument. */

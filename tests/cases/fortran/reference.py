@@ -579,3 +579,8 @@ def chosen_solver(p: Array) -> Array:
 
 def named_schemes(x: Array) -> Array:
     return x[0] * (1 - (x / (2 + x[1])) ** 2) ** 3 + x[0] / (1 + x)
+
+
+def copied_shapes(x: Array) -> Array:
+    polygon, circle = (x * x[0]) ** 2, 3 * x[0] * x**2
+    return 3 * np.where(np.arange(1, len(x) + 1) % 2 == 0, circle, polygon)

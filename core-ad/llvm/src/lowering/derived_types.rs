@@ -26,7 +26,7 @@ use llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfE
 use std::ffi::CStr;
 
 /// What the names have in common that flang gives to descriptions of types.
-const DESCRIPTION: &str = "E.dt.";
+const DESCRIPTION: &str = "EXdtX";
 
 /// The calls, and what is done with each element.
 const CALLS: [(&str, Action); 3] = [(CREATE, Action::Create), (DESTROY, Action::Destroy), (COPY, Action::Copy)];
@@ -86,6 +86,9 @@ fn for_any<'ctx>(
     let name = format!("ffgrad.{action:?}");
     if let Some(made) = module.get_function(&name) {
         return Ok(Some(made));
+    }
+    if types.is_empty() {
+        return Ok(None);
     }
     let mut each = Vec::new();
     for ty in types {
