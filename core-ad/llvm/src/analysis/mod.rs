@@ -6,6 +6,7 @@ pub mod affine;
 pub mod affine_iv;
 pub mod barriers;
 pub mod cfg;
+pub mod characters;
 pub mod constant_objects;
 pub mod counted_loop;
 pub mod declared_types;

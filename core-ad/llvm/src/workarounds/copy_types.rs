@@ -25,6 +25,7 @@
 
 use super::local_types::uniform_float;
 use super::struct_copies;
+use crate::analysis::characters::{is_character_member, is_character_variable, is_integer_variable};
 use crate::analysis::declared_types;
 use crate::analysis::member_layout::Layouts;
 use crate::analysis::type_names::Kind;
@@ -36,9 +37,7 @@ use inkwell::attributes::Attribute;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{AsValueRef, FunctionValue};
-use llvm_sys::LLVMTypeKind::{
-    LLVMArrayTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMStructTypeKind,
-};
+use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind};
 use llvm_sys::core::*;
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -230,58 +229,6 @@ pub fn copies_characters(copy: Value) -> bool {
     let of_text =
         || (0..2).map(|i| copy.operand(i)).any(|side| is_character_variable(side) || is_character_member(side));
     moves && !is_aligned(copy) && (!may_be_object() || of_text())
-}
-
-/// Whether a local variable of bytes is at that address that need not be aligned: a local object with numbers in it is.
-fn is_character_variable(address: Value) -> bool {
-    array_of_integers(address).is_some_and(|(bits, alignment)| bits == 8 && alignment == 1)
-}
-
-/// Whether an address is that of a structure's member that is characters: flang's own addresses name the structure.
-fn is_character_member(address: Value) -> bool {
-    if !address.is(Op::LLVMGetElementPtr) {
-        return false;
-    }
-    // SAFETY: types of a live value; each question is asked of the kind of type that it is for.
-    unsafe {
-        let mut member = LLVMGetGEPSourceElementType(address.0);
-        for index in address.operands().into_iter().skip(2) {
-            member = match (LLVMGetTypeKind(member), index.constant()) {
-                (LLVMStructTypeKind, Some(number)) => LLVMStructGetTypeAtIndex(member, number as u32),
-                (LLVMArrayTypeKind, _) => LLVMGetElementType(member),
-                _ => return false,
-            };
-        }
-        let is_array = LLVMGetTypeKind(member) == LLVMArrayTypeKind;
-        while LLVMGetTypeKind(member) == LLVMArrayTypeKind {
-            member = LLVMGetElementType(member);
-        }
-        is_array && LLVMGetTypeKind(member) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(member) == 8
-    }
-}
-
-/// Whether a local array of characters or of integers is at that address.
-fn is_integer_variable(address: Value) -> bool {
-    is_character_variable(address) || array_of_integers(address).is_some_and(|(bits, _)| matches!(bits, 16 | 32))
-}
-
-/// The width of the elements and the alignment of the local array of integers at that address.
-fn array_of_integers(mut address: Value) -> Option<(u32, u32)> {
-    while address.is(Op::LLVMGetElementPtr) {
-        address = address.operand(0);
-    }
-    if !address.is(Op::LLVMAlloca) {
-        return None;
-    }
-    // SAFETY: each question is asked of the kind of value, and of type, that it is for.
-    unsafe {
-        let (array, mut member) = (LLVMGetAllocatedType(address.0), LLVMGetAllocatedType(address.0));
-        while LLVMGetTypeKind(member) == LLVMArrayTypeKind {
-            member = LLVMGetElementType(member);
-        }
-        let of_integers = member != array && LLVMGetTypeKind(member) == LLVMIntegerTypeKind;
-        of_integers.then(|| (LLVMGetIntTypeWidth(member), LLVMGetAlignment(address.0)))
-    }
 }
 
 fn is_aligned(copy: Value) -> bool {

@@ -135,7 +135,9 @@ fn store_addresses_apart(module: &Module<'_>, function: FunctionValue<'_>) {
 fn holds_address(value: Value) -> bool {
     // SAFETY: asked of live values.
     let is_global = |member: Value| unsafe { !LLVMIsAGlobalVariable(uses::base(member).0).is_null() };
-    unsafe { !LLVMIsAConstantStruct(value.0).is_null() && value.operands().into_iter().any(is_global) }
+    // SAFETY: as above.
+    let is_structure = unsafe { !LLVMIsAConstantStruct(value.0).is_null() };
+    is_structure && value.operands().into_iter().any(is_global)
 }
 
 /// Leaves objects that stay global as they are: only variables of a call are destroyed at its end.
