@@ -71,9 +71,17 @@ pub fn run(module: &Module<'_>) -> Result<bool> {
 
 /// The types that an object may have when it runs: those that code writes to descriptors, and of which objects are made.
 fn types_of_objects<'ctx>(module: &Module<'ctx>) -> Vec<GlobalValue<'ctx>> {
-    let in_code = |ty: &GlobalValue<'ctx>| Value(ty.as_value_ref()).users().into_iter().any(Value::is_instruction);
+    let in_code = |ty: &GlobalValue<'ctx>| is_in_code(Value(ty.as_value_ref()));
     let is_type = |global: &GlobalValue<'ctx>| global.get_name().to_string_lossy().contains(DESCRIPTION);
     module.get_globals().filter(|global| is_type(global) && in_code(global)).collect()
+}
+
+/// Whether an instruction uses a constant, or one that it is part of: flang stores descriptors whole. The descriptions of other types are variables.
+fn is_in_code(constant: Value) -> bool {
+    // SAFETY: asked of live values.
+    let is_variable = |user: Value| unsafe { !LLVMIsAGlobalVariable(user.0).is_null() };
+    let uses_it = |user: Value| user.is_instruction() || !is_variable(user) && is_in_code(user);
+    constant.users().into_iter().any(uses_it)
 }
 
 /// The same for an object of any of these types, by the type that a polymorphic variable has at that time.

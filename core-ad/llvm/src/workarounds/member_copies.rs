@@ -39,7 +39,7 @@ pub fn run(module: &Module<'_>, all: bool) {
         if is_copy(copy, all) {
             by_members(&builder, &layouts, copy, |parts| all || is_mixed(parts) || holds_addresses_beside(parts));
         }
-        if let Some(parts) = descriptor(copy).filter(|_| all) {
+        if all && let Some(parts) = descriptor(copy) {
             replace(&builder, copy, &runs_of(&parts));
         }
     }
