@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 84] = [
+pub const PASSES: [PassInfo; 85] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -754,6 +754,15 @@ pub const PASSES: [PassInfo; 84] = [
         why: "LLVM 22 reorders vector gathers with stores, and gathers from poison; forbids them",
         test: "cases/enzyme_bugs/stores_below_gather_generated.c",
         when: "x86-64; needed with AVX-512",
+        stage: Stage::Target,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "thread-addresses",
+        file: "workarounds/thread_addresses.rs",
+        why: "LLVM 22 believes that the address of a thread-local variable is found without the vector registers 16 to 31; finds it in a function of its own",
+        test: "cases/enzyme_bugs/first_use_of_thread_local.c",
+        when: "with AVX-512",
         stage: Stage::Target,
         ..WORKAROUND
     },

@@ -452,3 +452,22 @@ def softened_energy(x: Array, y: Array, charge: Array) -> Array:
 def tagged_values(x: Array) -> Array:
     power = np.sqrt(x[0] * x[0] + 1)
     return 2.5 * x / (1 + (power * np.roll(x, -1)) ** 2)
+
+
+def first_use_of_thread_local(x: Array) -> Array:
+    degree = (3, 0, 9, 31, 0, 12)
+    picks = ((0, 2), (3, 17), (5, -11), (2, 1), (3, 30), (5, -4))
+    weights = (1.0, 0.5, 0.25, 0.8, 0.7, 0.3)
+    scale = (x - 2.0) / 3.7
+    rows = {}
+    for mode, count in enumerate(degree):
+        down, up = np.sin(scale * (mode + 1) + 0.1), np.cos(scale * (mode + 1) + 0.1)
+        ratio = down * up
+        for k in range(count):
+            rows[mode, k] = (down, up)
+            down, up = ratio * down - 0.1 * up, ratio * up + 0.1 * down
+    total = 0.0
+    for weight, (mode, k) in zip(weights, picks, strict=True):
+        falling, rising = rows[mode, abs(k)]
+        total = total + weight * scale * (-falling if k < 0 else falling + rising * scale)
+    return total * scale

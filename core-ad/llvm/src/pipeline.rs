@@ -21,8 +21,8 @@ use crate::workarounds::{
     mixed_activity, mixed_words, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
-    stack_array_cache, struct_copies, text_functions, three_predecessors, tree_erase, two_entries, undefined_phis,
-    union_members, variable_types, wide_counters, written_globals, zero_stores,
+    stack_array_cache, struct_copies, text_functions, thread_addresses, three_predecessors, tree_erase, two_entries,
+    undefined_phis, union_members, variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -326,7 +326,12 @@ pub const OPTIMIZE: &[Pass] = &[
 pub const TARGET: &[Pass] = &[
     Pass { name: "vector-math", when: not_strict, run: attach_vector_math, undo: Some(libmvec::undo), ..ALWAYS },
     Pass { name: "no-gathers", run: |m, _| infallible!(no_gathers::run(m)), ..ALWAYS },
+    THREAD_ADDRESSES,
 ];
+
+/// Also once more, when the arena's own variables are there.
+pub const THREAD_ADDRESSES: Pass =
+    Pass { name: "thread-addresses", run: |m, _| infallible!(thread_addresses::run(m)), ..ALWAYS };
 
 /// The tables, in the order of running.
 pub const STAGES: [&[Pass]; 5] = [PREPARE, BEFORE_ENZYME, AFTER_ENZYME, OPTIMIZE, TARGET];

@@ -64,7 +64,7 @@ impl<'ctx> Session<'ctx> {
         if let Some(path) = arena {
             match arena::obstacle(module, &rules::targets(&self.installed)) {
                 Some(reason) => notes.push(format!("allocations stay on malloc: {reason}")),
-                None => self.bind_arena(module, path, entries, &machine)?,
+                None => self.bind_arena(module, path, entries, (codegen, &machine))?,
             }
         }
         if self.openmp.is_some() {
@@ -90,13 +90,14 @@ impl<'ctx> Session<'ctx> {
         module: &Module<'ctx>,
         path: &Path,
         entries: &[(Entry, usize)],
-        machine: &inkwell::targets::TargetMachine,
+        (codegen, machine): (&CodeGen, &inkwell::targets::TargetMachine),
     ) -> Result<()> {
         let runtime = Module::parse_bitcode_from_path(path, self.context).map_err(|e| e.to_string())?;
         let is_inlined = arena::bind(module, runtime, entries)?;
         let names: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
         linkage::keep_only(module, &names);
         codegen::retarget(module, machine);
+        pipeline::run(&[pipeline::THREAD_ADDRESSES], module, &pipeline::Job::after_enzyme(codegen))?;
         match is_inlined {
             true => pipelines::after_arena(module, machine),
             false => pipelines::drop_unused(module),

@@ -50,6 +50,7 @@ pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod struct_copies;
 pub mod text_functions;
+pub mod thread_addresses;
 pub mod three_predecessors;
 pub mod tree_erase;
 pub mod two_entries;

@@ -32,7 +32,7 @@ use crate::analysis::memory_objects::{contains_floats, holds_numbers_only};
 use crate::analysis::reachable::reachable;
 use crate::ir::markers::{END_OF_CALL, state_marker};
 use crate::ir::{Op, Result, Value, blocks};
-use crate::workarounds::closed_functions;
+use crate::workarounds::{closed_functions, thread_addresses};
 use inkwell::AddressSpace;
 use inkwell::module::Module;
 use inkwell::types::{AsTypeRef, FunctionType};
@@ -48,9 +48,6 @@ const ROOT: &str = "ffgrad.wrap";
 
 /// How the names of functions with rules begin, and of what their rules run.
 const RULES: [&[u8]; 4] = [b"ffgrad.primal.", b"ffgrad.forward.", b"ffgrad.reverse.", b"ffgrad.save."];
-
-/// The intrinsic that gives the address of a thread-local variable.
-const THREAD_ADDRESS: &str = "llvm.threadlocal.address";
 
 /// Streams of the C and C++ libraries.
 const STREAMS: [&str; 8] =
@@ -160,7 +157,7 @@ fn use_integers_directly(module: &Module<'_>, local: &[Value]) {
 /// The address of a thread-local variable is asked for by an intrinsic, which takes no other.
 fn use_directly(global: Value) {
     for user in global.users() {
-        if user.callee().is_some_and(|name| name.starts_with(THREAD_ADDRESS)) {
+        if user.callee().is_some_and(|name| name.starts_with(thread_addresses::INTRINSIC)) {
             // SAFETY: a live call of the variable's address, which is replaced.
             unsafe { LLVMReplaceAllUsesWith(user.0, global.0) };
             user.erase();
@@ -219,7 +216,8 @@ fn has_numbers_only(global: Value) -> bool {
 fn is_used_by_thread(global: Value) -> bool {
     // SAFETY: a live global.
     let is_thread_local = unsafe { LLVMIsThreadLocal(global.0) != 0 && LLVMIsDeclaration(global.0) == 0 };
-    is_thread_local && global.users().iter().any(|u| u.callee().is_some_and(|name| name.starts_with(THREAD_ADDRESS)))
+    is_thread_local
+        && global.users().iter().any(|u| u.callee().is_some_and(|name| name.starts_with(thread_addresses::INTRINSIC)))
 }
 
 /// Whether it is one of the library's streams, from which what is written there does not come back, or describes a class.
