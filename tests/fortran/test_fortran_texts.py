@@ -132,3 +132,62 @@ def test_joined_characters_are_no_numbers(write: Write) -> None:
         text=True,
     )
     assert shown.returncode == 0, shown.stderr
+
+
+def test_what_is_read_has_no_derivative(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Tables from a file, and a number from characters in the place of one that had a derivative. Nothing is printed once more."""
+    text = """
+    module tables
+      real(8) :: factors(3), last(2)
+      logical :: have = .false.
+    contains
+      subroutine load()
+        integer i, n, io
+        character(40) line
+        if (have) return
+        open (unit=11, file='factors.txt', status='old', iostat=io)
+        if (io /= 0) then
+          write (*, *) 'no factors'
+          return
+        end if
+        read (11, *) n
+        do i = 1, n
+          read (11, *) factors(i)
+        end do
+        read (11, *) last
+        read (11, '(a)') line
+        read (line, *) last(2)
+        close (11)
+        have = .true.
+      end subroutine
+    end module
+    subroutine scaled(x, k, r)
+      use tables
+      real(8), intent(in) :: x
+      integer, intent(in) :: k
+      real(8), intent(out) :: r
+      real(8) y
+      character(8) digits
+      if (k > 1) write (*, *) 'a large power', k
+      call load()
+      y = x*x
+      r = x**k*factors(2)*y + x*last(2)
+      if (k < 0) then
+        y = x**3
+        write (digits, '(f6.2)') 7.5d0
+        read (digits, *) y
+        r = r + y*x
+      end if
+    end subroutine
+    """
+    (tmp_path / "factors.txt").write_text("3\n1.0\n5.0\n2.0\n7.0 8.0\n 9.5\n")
+    monkeypatch.chdir(tmp_path)
+    f = enzyme(write(text, "scaled.f90"), "scaled", "x, k -> r")
+    x = 1.3
+    assert f(x, 2) == pytest.approx(5 * x**4 + 9.5 * x, rel=1e-14)
+    capfd.readouterr()
+    assert f.grad(x, 2) == pytest.approx(20 * x**3 + 9.5, rel=1e-13)
+    assert f.grad(x, -3) == pytest.approx(-5 / x**2 + 9.5 + 7.5, rel=1e-13)
+    assert f.jvp((x, -3), (1.0, None))[1] == pytest.approx(-5 / x**2 + 17, rel=1e-13)

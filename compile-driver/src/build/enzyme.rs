@@ -337,6 +337,7 @@ impl Engine for Catalyst {
             ours.extend(job.is_first_order.then_some(UNPROMOTED));
         }
         let mut command = Command::new(&self.path);
+        process::memory::reuse_small_blocks(&mut command);
         command.args(["--tool=llc", "-", "-o", "-"]);
         command.args(enzyme_options(job, &ours).iter().map(|o| format!("-{o}")));
         let output = execute(job, command, Some(&input)).map_err(|error| self.or_damaged(error))?;

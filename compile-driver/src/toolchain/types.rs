@@ -1,5 +1,6 @@
 //! Data types for the tools of a build: programs, versions, and which of their properties are part of a cache key.
 
+use crate::os::process;
 use crate::toolchain::search_path::joined;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -116,6 +117,7 @@ impl Tools {
     pub fn worker_command(&self) -> Command {
         let mut command = Command::new(&self.worker.path);
         with_libraries(&mut command, &self.llvm_lib_dirs);
+        process::memory::reuse_small_blocks(&mut command);
         command
     }
 }

@@ -5,7 +5,7 @@
 //! systems cannot set it for a process that has started, or do not enforce it.
 
 use crate::os::size::{self, BadVariable};
-use std::process::Child;
+use std::process::{Child, Command};
 
 /// Values for no limit.
 const NONE: [&str; 3] = ["none", "unlimited", "0"];
@@ -123,5 +123,20 @@ mod tests {
     fn the_default_leaves_some_for_others() {
         let bytes = default().unwrap();
         assert!(bytes >= LEAST, "{bytes}");
+    }
+}
+/// Where glibc reads how its allocator is to work.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+
+/// How many freed blocks of a size its allocator keeps for the next ones (the usual number is 7).
+const KEPT_BLOCKS: &str = "glibc.malloc.tcache_count=60000";
+
+/// Lets a program reuse small blocks of memory at once. Enzyme builds tables of forty names for each call that it looks at, which is a fifth of its
+/// time otherwise. Other C libraries ignore it; what the user has set stays.
+pub fn reuse_small_blocks(command: &mut Command) {
+    let known = std::env::var(TUNABLES).unwrap_or_default();
+    let separator = if known.is_empty() { "" } else { ":" };
+    if !known.contains("tcache") {
+        command.env(TUNABLES, format!("{known}{separator}{KEPT_BLOCKS}"));
     }
 }

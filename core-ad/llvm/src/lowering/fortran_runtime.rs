@@ -2,14 +2,15 @@
 
 use super::derived_types;
 use super::openmp::location;
+use crate::ir::markers::hide;
 use crate::ir::{Op, Result, Value};
 use crate::rules::inactive;
 use core_ad::diagnostics::Diagnosis;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{AsTypeRef, BasicTypeEnum};
 use inkwell::values::{AsValueRef, BasicValue, FunctionValue};
-use llvm_sys::core::{LLVMGetNumOperands, LLVMSetOperand};
+use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMValueRef;
 
 /// Start of the names of rules for flang's runtime (`compile-driver/rules/flang_*.c`).
@@ -43,8 +44,7 @@ pub fn refuses(module: &Module<'_>) -> bool {
 pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
     let user = REFUSED.iter().find_map(|name| first_use(module, name));
     // SAFETY: a live value of `module`; only instructions have a place.
-    let at =
-        user.and_then(|u| unsafe { if llvm_sys::core::LLVMIsAInstruction(u).is_null() { None } else { location(u) } });
+    let at = user.and_then(|u| unsafe { if LLVMIsAInstruction(u).is_null() { None } else { location(u) } });
     let function = function.trim_end_matches('_');
     let headline = format!(
         "`{function}` assigns, allocates or copies whole arrays of derived type or of characters, or an array of which the \
@@ -58,6 +58,8 @@ pub fn refusal(module: &Module<'_>, function: &str) -> Box<Diagnosis> {
 
 /// Start of the names of flang's runtime for input and output.
 const IO: &str = "_FortranAio";
+/// How the names continue of what begins a statement that prints.
+const EXTERNAL: &str = "BeginExternal";
 /// What statements that only print call.
 const PRINTING: [&str; 4] =
     ["BeginExternalListOutput", "BeginExternalFormattedOutput", "EndIoStatement", "EnableHandlers"];
@@ -70,25 +72,34 @@ const INTERNAL: [&str; 4] = [
     "BeginInternalArrayFormattedOutput",
 ];
 
+/// Fortran's units of standard error and standard output.
+const STANDARD: [i64; 2] = [0, 6];
+
 /// Takes what is printed out of a derivative: the primal has printed it already, and printing changes no value.
-/// Only where the module does nothing else with files; then a statement's calls have no effect but to print.
-/// What is written to characters stays, as the program may go by it, and carries no derivative.
+/// Where the module reads files too, only what goes to the standard units, which no statement reads back; all other statements are executed once more,
+/// and what they read has no derivative. What is written to characters stays, as the program may go by it, and carries no derivative either.
 pub fn silence(module: &Module<'_>) -> Result<()> {
     let calls: Vec<FunctionValue<'_>> =
         module.get_functions().filter(|f| f.get_name().to_bytes().starts_with(IO.as_bytes())).collect();
     let is_internal = |f: &FunctionValue<'_>| INTERNAL.contains(&rest(f).as_str());
     let prints = |f: &FunctionValue<'_>| rest(f).starts_with("Output") || PRINTING.contains(&rest(f).as_str());
     let internal = calls.iter().any(is_internal);
-    if !calls.iter().all(|f| prints(f) || is_internal(f)) {
-        return Ok(());
-    }
+    let only_prints = calls.iter().all(|f| prints(f) || is_internal(f));
     for function in calls.into_iter().filter(|f| f.count_basic_blocks() == 0) {
-        if !internal {
+        if only_prints && !internal {
             silence_one(module, function)?;
             continue;
         }
+        let mut printed = printing_calls(function);
+        if !only_prints {
+            printed.retain(|call| is_standard(*call) || is_standard(call.operand(0)));
+        }
         inactive::mark_runtime(module, function);
-        let printed = printing_calls(function);
+        for (name, count) in NUMBERS {
+            if rest(&function) == name {
+                forget_derivatives(module, function, count);
+            }
+        }
         if !printed.is_empty() {
             let name = format!("ffgrad.silent.{}", rest(&function));
             let silent = module.add_function(&name, function.get_type(), None);
@@ -103,6 +114,43 @@ pub fn silence(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
+/// What reads floating-point numbers, and how many.
+const NUMBERS: [(&str, u64); 4] =
+    [("InputReal64", 1), ("InputReal32", 1), ("InputComplex64", 2), ("InputComplex32", 2)];
+
+/// Stores each number that a function reads once more, as one without a derivative: Enzyme takes the function for one that writes nothing.
+fn forget_derivatives(module: &Module<'_>, function: FunctionValue<'_>, count: u64) {
+    let context = module.get_context();
+    let number = if rest(&function).ends_with("64") { context.f64_type() } else { context.f32_type() };
+    for call in Value(function.as_value_ref()).users().into_iter().filter(|user| user.is(Op::LLVMCall)) {
+        // SAFETY: new instructions behind a call of the module, which stands before another instruction; its second argument is the number's address.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
+            LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(call.0));
+            for i in 0..count {
+                let mut place = LLVMConstInt(context.i64_type().as_type_ref(), i, 0);
+                let name = c"".as_ptr();
+                let at = LLVMBuildGEP2(builder, number.as_type_ref(), call.operand(1).0, &mut place, 1, name);
+                let read = LLVMBuildLoad2(builder, number.as_type_ref(), at, name);
+                if let Some(constant) = hide(module, builder, read) {
+                    LLVMBuildStore(builder, constant, at);
+                }
+            }
+            LLVMDisposeBuilder(builder);
+        }
+    }
+}
+
+/// Whether a call begins a statement that prints to a standard unit.
+fn is_standard(call: Value) -> bool {
+    begins_printing(call) && call.operand(0).constant().is_some_and(|unit| STANDARD.contains(&unit))
+}
+
+/// Whether a call begins a statement that prints, by its name or by that of what has replaced it.
+fn begins_printing(call: Value) -> bool {
+    call.callee().is_some_and(|name| name.contains(EXTERNAL))
+}
+
 /// What follows [`IO`] in a name.
 fn rest(function: &FunctionValue<'_>) -> String {
     function.get_name().to_string_lossy().trim_start_matches(IO).to_owned()
@@ -110,10 +158,8 @@ fn rest(function: &FunctionValue<'_>) -> String {
 
 /// The calls of a function for statements that print, by the statement's beginning.
 fn printing_calls(function: FunctionValue<'_>) -> Vec<Value> {
-    // By either name: some calls have been replaced.
-    let begins = |call: Value| call.callee().is_some_and(|name| name.contains("BeginExternal"));
     let users = Value(function.as_value_ref()).users().into_iter().filter(|user| user.is(Op::LLVMCall));
-    users.filter(|call| begins(*call) || begins(call.operand(0))).collect()
+    users.filter(|call| begins_printing(*call) || begins_printing(call.operand(0))).collect()
 }
 
 fn silence_one(module: &Module<'_>, function: FunctionValue<'_>) -> Result<()> {
