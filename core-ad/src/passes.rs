@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 85] = [
+pub const PASSES: [PassInfo; 86] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -167,6 +167,14 @@ pub const PASSES: [PassInfo; 85] = [
         file: "workarounds/union_members.rs",
         why: "Enzyme refuses nodes with a union of a structure of integers and one of numbers; hides these integers from it",
         test: "cases/enzyme_bugs/union_nodes.cpp",
+        stage: Stage::Prepare,
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "tagged-copies",
+        file: "workarounds/tagged_copies.rs",
+        why: "in the pipeline `apart`: Enzyme copies a union of a number and an address as one of them; copies words by what their bits say",
+        test: "cases/enzyme_bugs/tagged_copies.cpp",
         stage: Stage::Prepare,
         ..WORKAROUND
     },

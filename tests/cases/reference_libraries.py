@@ -471,3 +471,20 @@ def first_use_of_thread_local(x: Array) -> Array:
         falling, rising = rows[mode, abs(k)]
         total = total + weight * scale * (-falling if k < 0 else falling + rising * scale)
     return total * scale
+
+
+def tagged_copies(x: Array) -> Array:
+    stack = []
+    for i in range(len(x) - 1):
+        stack += [float(i + 2), x[i] * x[i + 1], x[i]]
+    kept, out = list(stack), []
+    for op in "*+/*+*+":
+        b, a = stack.pop(), stack.pop()
+        stack.append(a * b if op == "*" else a + b if op == "+" else np.exp(-a * a) / (2.0 + b))
+        out.append(stack[-1])
+    kept[0], kept[2] = kept[2], kept[0]
+    total = 0.0
+    for value in kept[:1] + kept[2:]:
+        total = 0.5 * total + value
+    out = [*out[: len(x)], total]
+    return np.array((out + stack[:1] * len(x))[: len(x)])

@@ -63,6 +63,7 @@ NEEDED = {
     "variable-types": ("cleared_rows",),
     "copy-elements": ("merged_indices",),
     "mixed-words": ("tagged_values",),
+    "tagged-copies": ("tagged_copies",),
     "opaque-addresses": ("list_sort",),
     "opaque-objects": ("classes", "closures"),
     "container-counts": ("linked_containers",),

@@ -21,8 +21,8 @@ use crate::workarounds::{
     mixed_activity, mixed_words, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
     outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
     reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
-    stack_array_cache, struct_copies, text_functions, thread_addresses, three_predecessors, tree_erase, two_entries,
-    undefined_phis, union_members, variable_types, wide_counters, written_globals, zero_stores,
+    stack_array_cache, struct_copies, tagged_copies, text_functions, thread_addresses, three_predecessors, tree_erase,
+    two_entries, undefined_phis, union_members, variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -136,6 +136,7 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "static-locals", run: begin_statics, ..ALWAYS },
     Pass { name: "container-counts", run: |m, _| infallible!(container_counts::run(m)), ..ALWAYS },
     Pass { name: "union-members", run: |m, _| infallible!(union_members::run(m)), ..ALWAYS },
+    Pass { name: "tagged-copies", when: apart, run: |m, _| tagged_copies::run(m), ..ALWAYS },
     Pass { name: "tree-erase", run: |m, _| infallible!(tree_erase::run(m)), undo: Some(tree_erase::undo), ..ALWAYS },
     // Before variables become values, as they do where exceptions are caught: their types name members and elements.
     Pass { name: "member-copies", run: |m, job| infallible!(member_copies::run(m, apart(m, job))), ..ALWAYS },

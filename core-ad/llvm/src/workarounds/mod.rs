@@ -49,6 +49,7 @@ pub mod split_switch_edges;
 pub mod stable_tanh;
 pub mod stack_array_cache;
 pub mod struct_copies;
+pub mod tagged_copies;
 pub mod text_functions;
 pub mod thread_addresses;
 pub mod three_predecessors;

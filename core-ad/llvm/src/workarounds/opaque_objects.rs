@@ -60,7 +60,11 @@ pub fn define(module: &Module<'_>, view: FunctionValue<'_>) {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
         LLVMPositionBuilderAtEnd(builder, context.append_basic_block(view, "").as_mut_ptr());
         let name = c"".as_ptr();
-        let mut offset = LLVMBuildLoad2(builder, context.i64_type().as_type_ref(), zero.as_value_ref(), name);
+        let word = context.i64_type().as_type_ref();
+        let zero = LLVMBuildLoad2(builder, word, zero.as_value_ref(), name);
+        // Without a use the number of the view would be left out, and calls for several views be one.
+        let number = LLVMBuildZExt(builder, LLVMGetParam(view.as_value_ref(), 1), word, name);
+        let mut offset = LLVMBuildMul(builder, zero, number, name);
         let object = LLVMGetParam(view.as_value_ref(), 0);
         LLVMBuildRet(builder, LLVMBuildGEP2(builder, byte, object, &mut offset, 1, name));
         LLVMDisposeBuilder(builder);

@@ -19,8 +19,10 @@ variable:                                         ; preds = %entry
 
 define void @set(ptr %node, double %value) {
   %word = getelementptr inbounds i8, ptr %node, i64 8
-  %1 = call ptr @ffgrad.object(ptr %word, i32 1)
-  store double %value, ptr %1, align 8, !tbaa !0
+  %1 = call ptr @ffgrad.object(ptr %word, i32 3)
+  store ptr null, ptr %1, align 8
+  %2 = call ptr @ffgrad.object(ptr %word, i32 1)
+  store double %value, ptr %2, align 8, !tbaa !0
   %other = getelementptr inbounds i8, ptr %node, i64 16
   store double %value, ptr %other, align 8
   ret void

@@ -49,8 +49,10 @@ define ptr @name(i1 %0) {
 ; Function Attrs: nofree noinline nosync nounwind optnone willreturn memory(none)
 define internal ptr @ffgrad.object(ptr %0, i32 %1) #0 {
   %3 = load i64, ptr @ffgrad.offset.728775, align 4
-  %4 = getelementptr i8, ptr %0, i64 %3
-  ret ptr %4
+  %4 = zext i32 %1 to i64
+  %5 = mul i64 %3, %4
+  %6 = getelementptr i8, ptr %0, i64 %5
+  ret ptr %6
 }
 
 attributes #0 = { nofree noinline nosync nounwind optnone willreturn memory(none) "enzyme_ta_norecur" }
