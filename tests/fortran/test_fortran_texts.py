@@ -191,3 +191,61 @@ def test_what_is_read_has_no_derivative(
     assert f.grad(x, 2) == pytest.approx(20 * x**3 + 9.5, rel=1e-13)
     assert f.grad(x, -3) == pytest.approx(-5 / x**2 + 9.5 + 7.5, rel=1e-13)
     assert f.jvp((x, -3), (1.0, None))[1] == pytest.approx(-5 / x**2 + 17, rel=1e-13)
+
+
+def test_whole_assignments_through_dummies_have_the_rule_for_their_dimensions(write: Write) -> None:
+    """Allocatable dummies: new shapes, scalars, overlapping parts, conversions of integers; and messages by the dozen, of the caller's text."""
+    messages = "\n".join(f"      case ({k}); text = 'message number {k}{'!' * k}'" for k in range(24))
+    text = f"""
+    module work
+    contains
+      subroutine message(code, text)
+        integer, intent(in) :: code
+        character(len=:), allocatable, intent(out) :: text
+        select case (code)
+{messages}
+        case default; text = 'none'
+        end select
+      end subroutine
+      subroutine shapes(a, x, counts)
+        real(8), allocatable, intent(inout) :: a(:)
+        real(8), intent(in) :: x(:)
+        integer, allocatable, intent(inout) :: counts(:)
+        a = x
+        a = a(size(a):1:-1)
+        a = [a, 2*a(1)]
+        counts = [size(a), size(x) - 1]
+      end subroutine
+    end module
+    subroutine sums(x, n, code, y)
+      use work
+      integer, intent(in) :: n, code
+      real(8), intent(in) :: x(n)
+      real(8), intent(out) :: y(3)
+      real(8), allocatable :: a(:), b(:, :), c(:)
+      integer, allocatable :: counts(:)
+      character(len=:), allocatable :: text
+      call shapes(a, x, counts)
+      b = reshape([x, x, x], [n, 3])
+      b = 2*transpose(b)
+      b(1, :) = b(1, :) + counts(1)*x
+      call message(code, text)
+      allocate (c(2))
+      c = x(1)
+      y(1) = sum(a**2) + len(text)*x(2)
+      y(2) = sum(b(1, :)**3) + sum(b(3, :))
+      y(3) = c(1)*c(2)*counts(2)
+    end subroutine
+    """
+    f = enzyme(write(text, "sums.f90"), "sums", "x[n], code -> y[3]")
+    x = np.array([0.7, -1.2, 0.4, 1.9])
+
+    def expected(x: np.ndarray, length: int) -> np.ndarray:
+        a = np.concatenate([x[::-1], [2 * x[-1]]])
+        first = 2 * x + 5 * x
+        return np.array([np.sum(a**2) + length * x[1], np.sum(first**3) + np.sum(2 * x), 3 * x[0] ** 2])
+
+    np.testing.assert_allclose(f(x, 7), expected(x, 23), rtol=1e-13)
+    exact = np.array([expected(x + 1e-30j * e, 23).imag / 1e-30 for e in np.eye(4)]).T
+    np.testing.assert_allclose(f.jacobian(x, 7), exact, rtol=1e-12)
+    np.testing.assert_allclose(f.jacobian(x, 99)[0, 1] - f.jacobian(x, 7)[0, 1], 4 - 23, rtol=1e-12)

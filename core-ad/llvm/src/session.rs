@@ -9,8 +9,8 @@ use crate::entry;
 use crate::ir::{Result, crash_trace};
 use crate::llvm::{codegen, debug_info, linkage, pipelines, symbols};
 use crate::lowering::{
-    self, caught, checkpoint, cuda_threads, derived_types, equality_tests, fortran_runtime, indirect_calls, openmp,
-    sweeps, thread_starts,
+    self, caught, checkpoint, cuda_threads, derived_types, equality_tests, fortran_runtime, indirect_calls,
+    known_ranks, openmp, sweeps, thread_starts,
 };
 use crate::notes::Notes;
 use crate::pipeline;
@@ -442,9 +442,15 @@ impl<'ctx> Session<'ctx> {
         self.drivers = rules::lapack::call_rules(&module, &others);
         let plain = (!for_fortran.is_empty()).then(|| module.clone());
         linkage::rename_declarations(&module, &for_fortran);
+        let knows_ranks = known_ranks::run(&module);
         for each in std::iter::once(&module).chain(&plain) {
             for path in library {
-                each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
+                let rules = self.read(path)?;
+                if knows_ranks && rules.get_functions().any(|f| known_ranks::is_chosen(&f.get_name().to_string_lossy()))
+                {
+                    pipelines::shorten(&rules, known_ranks::is_chosen)?;
+                }
+                each.link_in_module(rules).map_err(|e| e.to_string())?;
             }
             linkage::trim_arguments(each);
             lowering::trampolines::run(each);

@@ -137,20 +137,22 @@ FLANG_INLINE void flang_copy_element(const flang_box *to, char *target, const ch
 
 /* A copy of what matters of a descriptor: what is stored through its address might change the descriptor itself, for all that the
  * optimiser knows. */
-FLANG_INLINE void flang_fix(flang_box *copy, const flang_box *box) {
+FLANG_INLINE void flang_fix_as(flang_box *copy, const flang_box *box, uint8_t rank) {
   copy->base = box->base;
   copy->size = box->size;
-  copy->rank = box->rank;
+  copy->rank = rank;
   copy->type = box->type;
-  FLANG_EACH(d, box->rank) copy->dim[d] = box->dim[d];
+  FLANG_EACH(d, rank) copy->dim[d] = box->dim[d];
 }
+FLANG_INLINE void flang_fix(flang_box *copy, const flang_box *box) { flang_fix_as(copy, box, box->rank); }
 
 /* All elements of `from` (or its only one, for a scalar) to those of `to`, which is as large and overlaps it nowhere. */
-FLANG_INLINE void flang_copy_as(const flang_box *target, const flang_box *source, int8_t type, uint64_t bytes) {
+FLANG_INLINE void flang_copy_ranks(const flang_box *target, const flang_box *source, int8_t type, uint64_t bytes, uint8_t rank,
+                                   uint8_t source_rank) {
   flang_box fixed[2];
   const flang_box *to = &fixed[0], *from = &fixed[1];
-  flang_fix(&fixed[0], target);
-  flang_fix(&fixed[1], source);
+  flang_fix_as(&fixed[0], target, rank);
+  flang_fix_as(&fixed[1], source, source_rank);
   fixed[0].type = type;
   fixed[0].size = bytes;
   int64_t count = flang_elements(to);
@@ -163,19 +165,23 @@ FLANG_INLINE void flang_copy_as(const flang_box *target, const flang_box *source
       flang_copy_element(to, to->base + flang_offset(to, k), from->base + (scalar ? 0 : flang_offset(from, k)));
   }
 }
+FLANG_INLINE void flang_copy_as(const flang_box *target, const flang_box *source, int8_t type, uint64_t bytes) {
+  flang_copy_ranks(target, source, type, bytes, target->rank, source->rank);
+}
 FLANG_INLINE void flang_copy(const flang_box *target, const flang_box *source) {
   flang_copy_as(target, source, target->type, target->size);
 }
 
 /* Memory for all elements, without gaps. */
-FLANG_INLINE void flang_allocate(flang_box *box) {
+FLANG_INLINE void flang_allocate_as(flang_box *box, uint8_t rank) {
   int64_t bytes = (int64_t)box->size;
-  FLANG_EACH(d, box->rank) {
+  FLANG_EACH(d, rank) {
     box->dim[d].stride = bytes;
     bytes *= box->dim[d].extent;
   }
   box->base = malloc(bytes > 0 ? (size_t)bytes : 1);
 }
+FLANG_INLINE void flang_allocate(flang_box *box) { flang_allocate_as(box, box->rank); }
 
 /* A descriptor for a new allocatable array; the extents are the caller's to set before `flang_allocate`. */
 FLANG_INLINE void flang_establish(flang_box *box, int8_t type, uint64_t size, uint8_t rank) {

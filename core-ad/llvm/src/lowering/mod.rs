@@ -18,6 +18,7 @@ pub mod failed_checks;
 pub mod fortran_runtime;
 pub mod guards;
 pub mod indirect_calls;
+pub mod known_ranks;
 pub mod library_calls;
 pub mod mismatched_calls;
 pub mod openmp;
