@@ -30,48 +30,11 @@ FFGRAD_REPLACES(_FortranAInitialize, ffgrad_flang_initialize)
 FFGRAD_REPLACES(_FortranADestroy, ffgrad_flang_destroy_objects)
 
 
-FLANG_INLINE bool same_extents(const flang_box *a, const flang_box *b, uint8_t rank) {
-  bool same = true;
-  FLANG_EACH(d, rank) same = same && a->dim[d].extent == b->dim[d].extent;
-  return same;
-}
-FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) { return a->rank == b->rank && same_extents(a, b, a->rank); }
+FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) { return a->rank == b->rank && flang_same_extents(a, b, a->rank); }
 
-/* Bytes from the first element to the last one upwards, and to the lowest. */
-FLANG_INLINE int64_t reach_up(const flang_box *box, uint8_t rank) {
-  int64_t up = (int64_t)box->size;
-  FLANG_EACH(d, rank) {
-    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
-    up += reach > 0 ? reach : 0;
-  }
-  return up;
-}
-FLANG_INLINE int64_t reach_down(const flang_box *box, uint8_t rank) {
-  int64_t down = 0;
-  FLANG_EACH(d, rank) {
-    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
-    down += reach < 0 ? reach : 0;
-  }
-  return down;
-}
+FLANG_INLINE bool may_overlap(const flang_box *a, const flang_box *b) { return flang_may_overlap(a, a->rank, b, b->rank); }
 
-/* Whether the memory of the two may overlap. */
-FLANG_INLINE bool may_overlap_as(const flang_box *a, const flang_box *b, uint8_t rank) {
-  intptr_t at = (intptr_t)a->base, bt = (intptr_t)b->base;
-  return at + reach_down(a, rank) < bt + reach_up(b, rank) && bt + reach_down(b, rank) < at + reach_up(a, rank);
-}
-FLANG_INLINE bool may_overlap(const flang_box *a, const flang_box *b) {
-  intptr_t at = (intptr_t)a->base, bt = (intptr_t)b->base;
-  return at + reach_down(a, a->rank) < bt + reach_up(b, b->rank) && bt + reach_down(b, b->rank) < at + reach_up(a, a->rank);
-}
-
-FLANG_INLINE void copy_extents(flang_box *to, const flang_box *from, uint8_t rank) {
-  FLANG_EACH(d, rank) {
-    to->dim[d].lower = 1;
-    to->dim[d].extent = from->dim[d].extent;
-  }
-}
-FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) { copy_extents(to, from, to->rank); }
+FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) { flang_copy_extents(to, from, to->rank); }
 
 /* A copy without gaps, of elements of a type: the caller knows which descriptor has it as a constant. */
 FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of, int8_t type, uint64_t size) {
@@ -184,48 +147,10 @@ FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const 
   }
 }
 
-/* The same where the worker knows how many dimensions there are (`known_ranks.rs`): whole assignments of numbers by the dozen, each with all ranks, are more than
- * LLVM's passes take, and behind the last dimension of a component other components begin, of which Enzyme would take the types. flang has converted the value
- * to the variable's type, and has just stored its descriptor: that of a dummy is the caller's. */
-FLANG_INLINE void take_value(flang_box *to, const flang_box *value, int8_t type, uint64_t size, uint8_t rank, uint8_t value_rank) {
-  if (to->attribute == FLANG_ALLOCATABLE && (!to->base || (value_rank > 0 && !same_extents(to, value, rank)))) {
-    if (to->base) free(to->base);
-    if (value_rank > 0) copy_extents(to, value, rank);
-    flang_allocate_as(to, rank);
-  }
-  flang_copy_ranks(to, value, type, size, rank, value_rank);
-}
-FLANG_INLINE void assign_ranks(flang_box *to, const flang_box *from, uint8_t rank, uint8_t from_rank) {
-  flang_box value, apart;
-  flang_fix_as(&value, from, from_rank);
-  if (!flang_is_number(&value)) ffgrad_flang_refuse();
-  const int8_t type = value.type;
-  const uint64_t size = value.size;
-  if (from_rank > 0 && to->base && may_overlap_as(to, &value, rank)) {
-    flang_establish(&apart, type, size, from_rank);
-    copy_extents(&apart, &value, from_rank);
-    flang_allocate_as(&apart, from_rank);
-    flang_copy_ranks(&apart, &value, type, size, from_rank, from_rank);
-    take_value(to, &apart, type, size, rank, from_rank);
-    free(apart.base);
-  } else {
-    take_value(to, &value, type, size, rank, from_rank);
-  }
-}
-#define ASSIGN_RANKS(rank, from_rank)                                                                                          \
-  FLANG_RULE void ffgrad_flang_assign_##rank##from_rank(flang_box *to, const flang_box *from, const char *file, int line) {  \
-    assign_ranks(to, from, rank, from_rank);                                                                                   \
-  }
 /* A text, where one procedure assigns dozens (of messages). */
 __attribute__((noinline)) void ffgrad_flang_assign_text(flang_box *to, const flang_box *from, const char *file, int line) {
   assign_text(to, from);
 }
-ASSIGN_RANKS(1, 1)
-ASSIGN_RANKS(1, 0)
-ASSIGN_RANKS(2, 2)
-ASSIGN_RANKS(2, 0)
-ASSIGN_RANKS(3, 3)
-ASSIGN_RANKS(3, 0)
 
 FLANG_RULE void ffgrad_flang_copy_in(flang_box *copy, const flang_box *variable, const char *file, int line) {
   /* What was there is no descriptor yet. */

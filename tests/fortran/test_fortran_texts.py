@@ -249,3 +249,29 @@ def test_whole_assignments_through_dummies_have_the_rule_for_their_dimensions(wr
     exact = np.array([expected(x + 1e-30j * e, 23).imag / 1e-30 for e in np.eye(4)]).T
     np.testing.assert_allclose(f.jacobian(x, 7), exact, rtol=1e-12)
     np.testing.assert_allclose(f.jacobian(x, 99)[0, 1] - f.jacobian(x, 7)[0, 1], 4 - 23, rtol=1e-12)
+
+
+def test_allocatables_of_a_module_take_whole_arrays(write: Write) -> None:
+    """Their descriptors are global: dimensions and type are those of the value."""
+    text = """
+    module store
+      real(8), allocatable :: a(:), b(:, :)
+    end module
+    subroutine sums(x, n, code, y)
+      use store
+      integer, intent(in) :: n, code
+      real(8), intent(in) :: x(n)
+      real(8), intent(out) :: y(3)
+      a = x
+      b = reshape([x, x], [n, 2])
+      a = 2*a + b(:, 2)
+      y(1) = sum(a**2)
+      y(2) = a(1)*b(2, 1)*code
+      y(3) = a(n)
+    end subroutine
+    """
+    f = enzyme(write(text, "sums.f90"), "sums", "x[n], code -> y[3]")
+    for x in (np.array([0.7, -1.2, 0.4, 1.9]), np.array([1.5, 0.3])):
+        exact = np.zeros((3, len(x)))
+        exact[0], exact[1, :2], exact[2, -1] = 18 * x, 21 * x[1::-1], 3
+        np.testing.assert_allclose(f.jacobian(x, 7), exact, rtol=1e-13)

@@ -442,15 +442,10 @@ impl<'ctx> Session<'ctx> {
         self.drivers = rules::lapack::call_rules(&module, &others);
         let plain = (!for_fortran.is_empty()).then(|| module.clone());
         linkage::rename_declarations(&module, &for_fortran);
-        let knows_ranks = known_ranks::run(&module);
+        known_ranks::run(&module);
         for each in std::iter::once(&module).chain(&plain) {
             for path in library {
-                let rules = self.read(path)?;
-                if knows_ranks && rules.get_functions().any(|f| known_ranks::is_chosen(&f.get_name().to_string_lossy()))
-                {
-                    pipelines::shorten(&rules, known_ranks::is_chosen)?;
-                }
-                each.link_in_module(rules).map_err(|e| e.to_string())?;
+                each.link_in_module(self.read(path)?).map_err(|e| e.to_string())?;
             }
             linkage::trim_arguments(each);
             lowering::trampolines::run(each);

@@ -183,6 +183,44 @@ FLANG_INLINE void flang_allocate_as(flang_box *box, uint8_t rank) {
 }
 FLANG_INLINE void flang_allocate(flang_box *box) { flang_allocate_as(box, box->rank); }
 
+/* Of arrays with as many dimensions. */
+FLANG_INLINE bool flang_same_extents(const flang_box *a, const flang_box *b, uint8_t rank) {
+  bool same = true;
+  FLANG_EACH(d, rank) same = same && a->dim[d].extent == b->dim[d].extent;
+  return same;
+}
+FLANG_INLINE void flang_copy_extents(flang_box *to, const flang_box *from, uint8_t rank) {
+  FLANG_EACH(d, rank) {
+    to->dim[d].lower = 1;
+    to->dim[d].extent = from->dim[d].extent;
+  }
+}
+
+/* Bytes from the first element to the last one upwards, and to the lowest. */
+FLANG_INLINE int64_t flang_reach_up(const flang_box *box, uint8_t rank) {
+  int64_t up = (int64_t)box->size;
+  FLANG_EACH(d, rank) {
+    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
+    up += reach > 0 ? reach : 0;
+  }
+  return up;
+}
+FLANG_INLINE int64_t flang_reach_down(const flang_box *box, uint8_t rank) {
+  int64_t down = 0;
+  FLANG_EACH(d, rank) {
+    int64_t reach = (box->dim[d].extent - 1) * box->dim[d].stride;
+    down += reach < 0 ? reach : 0;
+  }
+  return down;
+}
+
+/* Whether the memory of two arrays may overlap. */
+FLANG_INLINE bool flang_may_overlap(const flang_box *a, uint8_t rank, const flang_box *b, uint8_t other_rank) {
+  intptr_t at = (intptr_t)a->base, bt = (intptr_t)b->base;
+  return at + flang_reach_down(a, rank) < bt + flang_reach_up(b, other_rank) &&
+         bt + flang_reach_down(b, other_rank) < at + flang_reach_up(a, rank);
+}
+
 /* A descriptor for a new allocatable array; the extents are the caller's to set before `flang_allocate`. */
 FLANG_INLINE void flang_establish(flang_box *box, int8_t type, uint64_t size, uint8_t rank) {
   box->base = NULL;

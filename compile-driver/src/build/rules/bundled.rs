@@ -20,6 +20,10 @@ struct File {
     text: &'static str,
 }
 
+/// The rules for assignments, and those by the number of dimensions, which the worker calls in their place.
+const ASSIGNMENTS: &str = "flang_assign.c";
+const RANKS: &str = "flang_ranks.c";
+
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         &[$(File { name: $name, text: include_str!(concat!("../../../rules/", $name)) }),*]
@@ -36,6 +40,7 @@ const FILES: &[File] = files![
     "flang_assign.c",
     "flang_constructors.c",
     "flang_powers.c",
+    "flang_ranks.c",
     "flang_stop.cpp",
     "gamma.c",
     "gsl_complex.c",
@@ -237,7 +242,8 @@ pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
 /// A compile error where the C compiler cannot build one (no headers), or a cache error.
 pub fn compile(tools: &Tools, cache: &Cache, names: &[&'static str]) -> Result<Vec<PathBuf>> {
     let include = include_folder(cache)?;
-    FILES.iter().filter(|f| names.contains(&f.name)).map(|file| compile_one(tools, cache, file, &include)).collect()
+    let is_wanted = |f: &&File| names.contains(&f.name) || f.name == RANKS && names.contains(&ASSIGNMENTS);
+    FILES.iter().filter(is_wanted).map(|file| compile_one(tools, cache, file, &include)).collect()
 }
 
 fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Result<PathBuf> {
@@ -253,7 +259,12 @@ fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Res
     std::fs::write(&source, file.text).map_err(cache::io("write", &source))?;
     let mut command = Command::new(&tools.clang.path);
     // As the user's code is compiled, without its options: the optimiser is the worker.
-    command.args(["-O2", "-fPIC", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-ffp-contract=off"]);
+    command.args(["-O2", "-fPIC", "-fno-math-errno", "-ffp-contract=off"]);
+    match file.name {
+        // Loops of copies stay loops: of a `memcpy` the type would not be known.
+        RANKS => command.args(["-fno-vectorize", "-fno-slp-vectorize", "-mllvm", "-disable-loop-idiom-all"]),
+        _ => command.args(["-Xclang", "-disable-llvm-passes"]),
+    };
     command.arg("-fcomplex-arithmetic=improved");
     command.arg(format!("-I{}", include.display()));
     command.args(["-c", "-emit-llvm", "-o"]).arg(staging.path().join("rule.bc")).arg(&source);

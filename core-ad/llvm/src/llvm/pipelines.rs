@@ -141,15 +141,6 @@ pub fn before_differentiation(module: &Module<'_>, variant: Pipeline) -> Result<
     Ok(())
 }
 
-/// Unrolls the loops over dimensions in rules that know how many there are, before they are inlined: a short rule is copied then, dozens of times.
-pub fn shorten(rules: &Module<'_>, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-    run(rules, "always-inline", &codegen::generic_machine()?, scalar_only())?;
-    let unroll = c"sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,sccp,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg";
-    let wanted =
-        rules.get_functions().filter(|f| f.count_basic_blocks() > 0 && is_wanted(&f.get_name().to_string_lossy()));
-    wanted.into_iter().try_for_each(|function| on_function(function, unroll))
-}
-
 /// Inlines the rules for a Fortran runtime and finds out what its descriptors hold, so that of each rule one case is left.
 pub fn resolve_descriptors(module: &Module<'_>) -> Result<()> {
     // Unrolled loops over dimensions have constant subscripts; only then is a descriptor's type code seen to stay.

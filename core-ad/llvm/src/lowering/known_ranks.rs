@@ -34,15 +34,9 @@ const TYPE: u32 = 4;
 /// Uses that are looked at for one descriptor.
 const MOST_USES: usize = 60;
 
-/// Whether a name is that of a rule for so many dimensions.
-pub fn is_chosen(name: &str) -> bool {
-    name.strip_prefix(ASSIGN).is_some_and(|rest| rest.starts_with('_'))
-}
-
-/// Redirects the calls, and says whether there are any. To be called on flang's own code, before any pass.
-pub fn run(module: &Module<'_>) -> bool {
-    let Some(general) = module.get_function(ASSIGN) else { return false };
-    let mut chosen = false;
+/// Redirects the calls. To be called on flang's own code, before any pass.
+pub fn run(module: &Module<'_>) {
+    let Some(general) = module.get_function(ASSIGN) else { return };
     for function in functions(module) {
         let calls = blocks(function).into_iter().flat_map(|b| b.instructions());
         let calls: Vec<Value> = calls.filter(|i| i.callee().is_some_and(|name| name == ASSIGN)).collect();
@@ -68,10 +62,8 @@ pub fn run(module: &Module<'_>) -> bool {
                 let callee = LLVMGetNumOperands(call.0) as u32 - 1;
                 LLVMSetOperand(call.0, callee, rule.as_value_ref());
             }
-            chosen = true;
         }
     }
-    chosen
 }
 
 /// The code of the elements' type in the descriptor that is stored at an address.
