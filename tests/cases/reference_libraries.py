@@ -488,3 +488,8 @@ def tagged_copies(x: Array) -> Array:
         total = 0.5 * total + value
     out = [*out[: len(x)], total]
     return np.array((out + stack[:1] * len(x))[: len(x)])
+
+
+def expected_values(x: Array) -> Array:
+    given = x[::-1] * x
+    return np.array([a * v if a.real > 0.9 else v + i for i, (a, v) in enumerate(zip(x, given, strict=True))])

@@ -20,8 +20,7 @@ struct File {
     text: &'static str,
 }
 
-/// The rules for assignments, and those by the number of dimensions, which the worker calls in their place.
-const ASSIGNMENTS: &str = "flang_assign.c";
+/// The rules for assignments by the number of dimensions, which the worker calls in the place of the general one.
 const RANKS: &str = "flang_ranks.c";
 
 macro_rules! files {
@@ -242,8 +241,7 @@ pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
 /// A compile error where the C compiler cannot build one (no headers), or a cache error.
 pub fn compile(tools: &Tools, cache: &Cache, names: &[&'static str]) -> Result<Vec<PathBuf>> {
     let include = include_folder(cache)?;
-    let is_wanted = |f: &&File| names.contains(&f.name) || f.name == RANKS && names.contains(&ASSIGNMENTS);
-    FILES.iter().filter(is_wanted).map(|file| compile_one(tools, cache, file, &include)).collect()
+    FILES.iter().filter(|f| names.contains(&f.name)).map(|file| compile_one(tools, cache, file, &include)).collect()
 }
 
 fn compile_one(tools: &Tools, cache: &Cache, file: &File, include: &Path) -> Result<PathBuf> {
