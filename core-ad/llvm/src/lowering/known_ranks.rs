@@ -48,7 +48,7 @@ pub fn run(module: &Module<'_>) {
             // An array is assigned to one with as many dimensions.
             let to = from.filter(|from| *from > 0).or_else(|| rank(call.operand(0)));
             let ending = match (ty == Some(CHARACTER), to, from) {
-                (true, ..) if has_many_texts || is_argument(call.operand(0)) => "text".to_owned(),
+                (true, _, Some(0)) if has_many_texts || is_argument(call.operand(0)) => "text".to_owned(),
                 (false, Some(to @ 1..=MOST), Some(from)) if ty.is_some() => {
                     format!("{to}{from}")
                 }
