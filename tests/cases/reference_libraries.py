@@ -483,7 +483,10 @@ def tagged_copies(x: Array) -> Array:
         stack.append(a * b if op == "*" else a + b if op == "+" else np.exp(-a * a) / (2.0 + b))
         out.append(stack[-1])
     kept[0], kept[2] = kept[2], kept[0]
-    total = 0.0
+    label, n = list("abcdefghijkl") + [""] * 12, len(x)
+    label[1 : 6 + n] = label[: 5 + n]
+    label[: 3 + n] = label[2 : 5 + n]
+    total = sum((ord(letter) - ord("a")) * x[i % n] for i, letter in enumerate(label[:12]))
     for value in kept[:1] + kept[2:]:
         total = 0.5 * total + value
     out = [*out[: len(x)], total]

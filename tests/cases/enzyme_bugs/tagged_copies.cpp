@@ -1,6 +1,7 @@
 // An interpreter's stack of tagged values: numbers, rows and counts in one union. Values are copied, swapped, passed and returned, and the stack grows.
 // Enzyme copies such a word as a number or as an address, by the first use that it finds.
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,12 @@ static void apply(std::vector<Value> &stack, char op) {
     stack.push_back(of_number(op == '*' ? x * y : op == '+' ? x + y : std::exp(-x * x) / (2 + y)));
 }
 
+// Copies characters, of any length and onto themselves, in a function whose name has the class in it.
+template <class T>
+__attribute__((noinline)) static void move_text(char *to, const char *from, std::size_t length) {
+    std::memmove(to, from, length);
+}
+
 extern "C" void tagged_copies(const double *x, int n, double *y) {
     std::vector<Value> stack;
     for (int i = 0; i + 1 < n; i++) {
@@ -69,7 +76,11 @@ extern "C" void tagged_copies(const double *x, int n, double *y) {
     kept[0] = kept[2];
     kept[2] = first;
     kept.erase(kept.begin() + 1);
+    char label[24] = "abcdefghijkl";
+    move_text<Value>(label + 1, label, 5 + n);
+    move_text<Value>(label, label + 2, 3 + n);
     double sum = 0;
+    for (int i = 0; i < 12; i++) sum += (label[i] - 'a') * x[i % n];
     for (const Value &v : kept) sum = 0.5 * sum + as_number(v);
     if (k < n) y[k++] = sum;
     while (k < n) y[k++] = as_number(stack[0]);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! For each load Enzyme goes through all calls that may come after it and may write memory, and looks the name of what is called up in tables that it fills
-//! anew each time (`isMemFreeLibMFunction`, `extractBLAS`). A store to a variable that nothing reads is ruled out by alias analysis. A volatile one stays where
+//! again each time (`isMemFreeLibMFunction`, `extractBLAS`). A store to a variable that nothing reads is ruled out by alias analysis. A volatile one stays where
 //! and as often as a call does. The variable's name says which marker it was; Enzyme and LLVM only add to its end.
 
 use crate::ir::path_markers::{self, MARKERS};

@@ -31,19 +31,38 @@ pub const WORDS: &str = "ffgrad.words";
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// The loop. It goes downwards where the destination lies behind the source, as `memmove` does.
+/// The loop. It goes downwards where the destination lies behind the source, as `memmove` does. A length that is no number of words is one of characters, which such a
+/// function copies too.
 const LOOP: &str = "
 define void @ffgrad.words(ptr %to, ptr %from, i64 %bytes) noinline nounwind {
 entry:
-  %count = lshr i64 %bytes, 3
   %t = ptrtoint ptr %to to i64
   %f = ptrtoint ptr %from to i64
   %behind = icmp ugt i64 %t, %f
+  %rest = and i64 %bytes, 7
+  %whole = icmp eq i64 %rest, 0
+  br i1 %whole, label %words, label %byte
+byte:
+  %bi = phi i64 [ 0, %entry ], [ %bnext, %byte ]
+  %bnext = add nuw i64 %bi, 1
+  %bdown = sub i64 %bytes, %bnext
+  %bk = select i1 %behind, i64 %bdown, i64 %bi
+  %bsource = getelementptr inbounds i8, ptr %from, i64 %bk
+  %btarget = getelementptr inbounds i8, ptr %to, i64 %bk
+  %bs = call ptr @ffgrad.object(ptr %bsource, i32 2)
+  %bt = call ptr @ffgrad.object(ptr %btarget, i32 2)
+  %character = load i8, ptr %bs, align 1
+  %b = call i8 @ffgrad.hidden.i8(i8 %character)
+  store i8 %b, ptr %bt, align 1
+  %bdone = icmp eq i64 %bnext, %bytes
+  br i1 %bdone, label %end, label %byte
+words:
+  %count = lshr i64 %bytes, 3
   %last = sub i64 %count, 1
   %none = icmp eq i64 %count, 0
   br i1 %none, label %end, label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %i = phi i64 [ 0, %words ], [ %next, %latch ]
   %down = sub i64 %last, %i
   %k = select i1 %behind, i64 %down, i64 %i
   %at = shl i64 %k, 3
@@ -84,6 +103,7 @@ end:
 }
 declare ptr @ffgrad.object(ptr, i32)
 declare i64 @ffgrad.hidden.i64(i64)
+declare i8 @ffgrad.hidden.i8(i8)
 ";
 
 /// Replaces the copies. Before variables become values, and before their copies loads and stores of integers.
@@ -102,7 +122,7 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     let copies_of = |function: FunctionValue<'_>| {
         let name = function.get_name().to_string_lossy().into_owned();
         let is_of_class = classes.iter().any(|class| name.contains(class.as_str()));
-        let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| is_aligned_copy(*i));
+        let all = ir::blocks(function).into_iter().flat_map(|b| b.instructions()).filter(|i| may_copy_words(*i));
         let is_wanted = |copy: &Value| match copy.operand(2).constant() {
             Some(_) => has_word_of_any_type(*copy),
             None => is_of_class,
@@ -113,8 +133,11 @@ pub fn run(module: &Module<'_>) -> Result<()> {
     if copies.is_empty() {
         return Ok(());
     }
+    // What the loop calls has attributes.
     markers::object(module);
-    let _ = markers::hidden(module, module.get_context().i64_type().as_type_ref());
+    for integer in [module.get_context().i64_type(), module.get_context().i8_type()] {
+        markers::hidden(module, integer.as_type_ref()).ok_or("no marker of integers")?;
+    }
     texts::link(module, LOOP, "copies of words")?;
     let words = module.get_function(WORDS).ok_or("no copies of words")?;
     words.set_linkage(Linkage::Internal);
@@ -145,8 +168,8 @@ fn is_number_of_union(access: Value, kind: LLVMTypeKind) -> bool {
     unsafe { LLVMGetTypeKind(accessed.ty()) == kind && may_be_of_union(access) }
 }
 
-/// Whether it is a copy of whole words, as far as that is known here.
-fn is_aligned_copy(i: Value) -> bool {
+/// Whether it is a copy of whole words, or of a length that is not known here.
+fn may_copy_words(i: Value) -> bool {
     let is_copy = i
         .callee()
         .is_some_and(|name| name.starts_with("llvm.memcpy.p0.p0.i64") || name.starts_with("llvm.memmove.p0.p0.i64"));

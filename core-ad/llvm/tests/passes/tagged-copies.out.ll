@@ -25,19 +25,42 @@ declare ptr @ffgrad.object(ptr, i32) #1
 ; Function Attrs: nofree nosync nounwind willreturn memory(none)
 declare "enzyme_type"="{[-1]:Integer}" i64 @ffgrad.hidden.i64(i64) #2
 
+; Function Attrs: nofree nosync nounwind willreturn memory(none)
+declare "enzyme_type"="{[-1]:Integer}" i8 @ffgrad.hidden.i8(i8) #2
+
 ; Function Attrs: noinline nounwind
 define internal void @ffgrad.words(ptr %to, ptr %from, i64 %bytes) #3 {
 entry:
-  %count = lshr i64 %bytes, 3
   %t = ptrtoint ptr %to to i64
   %f = ptrtoint ptr %from to i64
   %behind = icmp ugt i64 %t, %f
+  %rest = and i64 %bytes, 7
+  %whole = icmp eq i64 %rest, 0
+  br i1 %whole, label %words, label %byte
+
+byte:                                             ; preds = %byte, %entry
+  %bi = phi i64 [ 0, %entry ], [ %bnext, %byte ]
+  %bnext = add nuw i64 %bi, 1
+  %bdown = sub i64 %bytes, %bnext
+  %bk = select i1 %behind, i64 %bdown, i64 %bi
+  %bsource = getelementptr inbounds i8, ptr %from, i64 %bk
+  %btarget = getelementptr inbounds i8, ptr %to, i64 %bk
+  %bs = call ptr @ffgrad.object(ptr %bsource, i32 2)
+  %bt = call ptr @ffgrad.object(ptr %btarget, i32 2)
+  %character = load i8, ptr %bs, align 1
+  %b = call i8 @ffgrad.hidden.i8(i8 %character)
+  store i8 %b, ptr %bt, align 1
+  %bdone = icmp eq i64 %bnext, %bytes
+  br i1 %bdone, label %end, label %byte
+
+words:                                            ; preds = %entry
+  %count = lshr i64 %bytes, 3
   %last = sub i64 %count, 1
   %none = icmp eq i64 %count, 0
   br i1 %none, label %end, label %head
 
-head:                                             ; preds = %latch, %entry
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+head:                                             ; preds = %latch, %words
+  %i = phi i64 [ 0, %words ], [ %next, %latch ]
   %down = sub i64 %last, %i
   %k = select i1 %behind, i64 %down, i64 %i
   %at = shl i64 %k, 3
@@ -77,7 +100,7 @@ latch:                                            ; preds = %addresses, %numbers
   %done = icmp eq i64 %next, %count
   br i1 %done, label %end, label %head
 
-end:                                              ; preds = %latch, %entry
+end:                                              ; preds = %latch, %words, %byte
   ret void
 }
 
