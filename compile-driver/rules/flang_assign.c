@@ -9,6 +9,7 @@
 #include <ffgrad/derivatives.h>
 #include <ffgrad/flang.h>
 
+FFGRAD_NEEDS(flang_ranks.c)
 FFGRAD_REPLACES(_FortranAAssign, ffgrad_flang_assign)
 FFGRAD_REPLACES(_FortranAAssignTemporary, ffgrad_flang_assign)
 FFGRAD_REPLACES(_FortranACopyInAssign, ffgrad_flang_copy_in)
@@ -22,37 +23,12 @@ FFGRAD_REPLACES(_FortranAAllocatableAllocate, ffgrad_flang_allocatable_allocate)
 FFGRAD_REPLACES(_FortranAAllocatableAllocateSource, ffgrad_flang_allocate_source)
 FFGRAD_REPLACES(_FortranAAllocatableDeallocate, ffgrad_flang_deallocate)
 FFGRAD_REPLACES(_FortranAPointerAllocate, ffgrad_flang_pointer_allocate)
-FFGRAD_NEEDS(flang_ranks.c)
 FFGRAD_REPLACES(_FortranAPointerDeallocate, ffgrad_flang_deallocate)
 FFGRAD_REPLACES(_FortranAAllocatableInitDerivedForAllocate, ffgrad_flang_set_type)
 FFGRAD_REPLACES(_FortranAAllocatableDeallocatePolymorphic, ffgrad_flang_deallocate_object)
 FFGRAD_REPLACES(_FortranAPointerDeallocatePolymorphic, ffgrad_flang_deallocate_object)
 FFGRAD_REPLACES(_FortranAInitialize, ffgrad_flang_initialize)
 FFGRAD_REPLACES(_FortranADestroy, ffgrad_flang_destroy_objects)
-
-
-FLANG_INLINE bool same_shape(const flang_box *a, const flang_box *b) { return a->rank == b->rank && flang_same_extents(a, b, a->rank); }
-
-FLANG_INLINE bool may_overlap(const flang_box *a, const flang_box *b) { return flang_may_overlap(a, a->rank, b, b->rank); }
-
-FLANG_INLINE void copy_shape(flang_box *to, const flang_box *from) { flang_copy_extents(to, from, to->rank); }
-
-/* A copy without gaps, of elements of a type: the caller knows which descriptor has it as a constant. */
-FLANG_INLINE void copy_apart(flang_box *copy, const flang_box *of, int8_t type, uint64_t size) {
-  flang_establish(copy, type, size, of->rank);
-  copy_shape(copy, of);
-  flang_allocate(copy);
-  flang_copy_as(copy, of, type, size);
-}
-
-/* An allocatable array becomes one of the shape of what is assigned to it. */
-FLANG_INLINE void take_shape(flang_box *to, const flang_box *from) {
-  if (to->attribute == FLANG_ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)))) {
-    if (to->base) free(to->base);
-    if (from->rank > 0) copy_shape(to, from);
-    flang_allocate(to);
-  }
-}
 
 /* An allocatable component of numbers or characters: of its own memory, of the same shape. */
 static FLANG_RULE void copy_component(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank) {
@@ -86,11 +62,11 @@ FLANG_INLINE void copy_objects(flang_box *to, const flang_box *from, const void 
 FLANG_INLINE void assign_objects(flang_box *to, const flang_box *from) {
   const void *type = *flang_type(to);
   const uint64_t size = to->size;
-  const bool is_resized = to->attribute == FLANG_ALLOCATABLE && (!to->base || (from->rank > 0 && !same_shape(to, from)));
-  if (from->rank > 0 && to->base && may_overlap(to, from)) {
+  const bool is_resized = to->attribute == FLANG_ALLOCATABLE && (!to->base || (from->rank > 0 && !flang_same_extents(to, from, to->rank)));
+  if (from->rank > 0 && to->base && flang_may_overlap(to, to->rank, from, from->rank)) {
     flang_box apart;
     flang_establish(&apart, FLANG_OBJECT, size, from->rank);
-    copy_shape(&apart, from);
+    flang_copy_extents(&apart, from, from->rank);
     flang_allocate(&apart);
     ffgrad_flang_create(apart.base, type, flang_elements(&apart));
     copy_objects(&apart, from, type);
@@ -104,7 +80,7 @@ FLANG_INLINE void assign_objects(flang_box *to, const flang_box *from) {
       ffgrad_flang_destroy(to->base, type, flang_elements(to));
       free(to->base);
     }
-    if (from->rank > 0) copy_shape(to, from);
+    if (from->rank > 0) flang_copy_extents(to, from, to->rank);
     flang_allocate(to);
     ffgrad_flang_create(to->base, type, flang_elements(to));
   }
@@ -134,18 +110,7 @@ FLANG_RULE void ffgrad_flang_assign(flang_box *to, const flang_box *from, const 
   if (flang_is_text(to)) return assign_text(to, from);
   if (!flang_is_number(to)) ffgrad_flang_refuse();
   /* Read before anything is written: flang has just stored them. Elements of a type unknown to Enzyme would be of several. */
-  const int8_t type = to->type;
-  const uint64_t size = to->size;
-  if (from->rank > 0 && to->base && may_overlap(to, from)) {
-    flang_box apart;
-    copy_apart(&apart, from, type, size);
-    take_shape(to, &apart);
-    flang_copy_as(to, &apart, type, size);
-    free(apart.base);
-  } else {
-    take_shape(to, from);
-    flang_copy_as(to, from, type, size);
-  }
+  flang_assign_numbers(to, from, to->type, to->size, to->rank, from->rank);
 }
 
 /* A text, where one procedure assigns dozens (of messages). */
@@ -156,7 +121,7 @@ __attribute__((noinline)) void ffgrad_flang_assign_text(flang_box *to, const fla
 FLANG_RULE void ffgrad_flang_copy_in(flang_box *copy, const flang_box *variable, const char *file, int line) {
   /* What was there is no descriptor yet. */
   if (!flang_is_number(variable)) ffgrad_flang_refuse();
-  copy_apart(copy, variable, variable->type, variable->size);
+  flang_copy_apart(copy, variable, variable->type, variable->size, variable->rank);
 }
 
 FLANG_RULE void ffgrad_flang_copy_out(flang_box *variable, flang_box *copy, const char *file, int line) {

@@ -275,3 +275,41 @@ def test_allocatables_of_a_module_take_whole_arrays(write: Write) -> None:
         exact = np.zeros((3, len(x)))
         exact[0], exact[1, :2], exact[2, -1] = 18 * x, 21 * x[1::-1], 3
         np.testing.assert_allclose(f.jacobian(x, 7), exact, rtol=1e-13)
+
+
+def test_values_of_another_type_are_converted_before_they_are_assigned(write: Write) -> None:
+    """The rule takes the type from the value: flang has converted it to the variable's."""
+    text = """
+    module work
+    contains
+      subroutine fill(a, b, c, m, k, x)
+        real(8), allocatable, intent(inout) :: a(:), b(:)
+        complex(8), allocatable, intent(inout) :: c(:)
+        integer, allocatable, intent(inout) :: m(:)
+        integer, intent(in) :: k(:)
+        real(8), intent(in) :: x(:)
+        a = k
+        b = real(x, 4)
+        b = b + 2
+        c = x
+        m = [1.7d0, 2.9d0]
+      end subroutine
+    end module
+    subroutine converted(x, n, k, y)
+      use work
+      integer, intent(in) :: n, k
+      real(8), intent(in) :: x(n)
+      real(8), intent(out) :: y(3)
+      real(8), allocatable :: a(:), b(:)
+      complex(8), allocatable :: c(:)
+      integer, allocatable :: m(:)
+      call fill(a, b, c, m, [k, k + 1, k + 2], x)
+      y(1) = sum(a)*x(1)**2 + sum(m)*x(2)
+      y(2) = sum(b)
+      y(3) = real(sum(c*c))
+    end subroutine
+    """
+    f = enzyme(write(text, "converted.f90"), "converted", "x[n], k -> y[3]")
+    x = np.array([0.5, -1.25, 0.75])
+    np.testing.assert_allclose(f(x, 4), [15 * 0.25 - 3 * 1.25, 6, np.sum(x**2)], rtol=1e-14)
+    np.testing.assert_allclose(f.jacobian(x, 4), [[15, 3, 0], [1, 1, 1], 2 * x], rtol=1e-13)

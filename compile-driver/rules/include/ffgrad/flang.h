@@ -233,6 +233,37 @@ FLANG_INLINE void flang_establish(flang_box *box, int8_t type, uint64_t size, ui
   FLANG_EACH(d, rank) box->dim[d].lower = 1;
 }
 
+/* A copy without gaps, of elements of a type and of so many dimensions: the caller knows which descriptor has them as constants. */
+FLANG_INLINE void flang_copy_apart(flang_box *copy, const flang_box *of, int8_t type, uint64_t size, uint8_t rank) {
+  flang_establish(copy, type, size, rank);
+  flang_copy_extents(copy, of, rank);
+  flang_allocate_as(copy, rank);
+  flang_copy_ranks(copy, of, type, size, rank, rank);
+}
+
+/* An allocatable array becomes one of the shape of what is assigned to it. */
+FLANG_INLINE void flang_take_shape(flang_box *to, const flang_box *from, uint8_t rank, uint8_t from_rank) {
+  if (to->attribute == FLANG_ALLOCATABLE && (!to->base || (from_rank > 0 && !flang_same_extents(to, from, rank)))) {
+    if (to->base) free(to->base);
+    if (from_rank > 0) flang_copy_extents(to, from, rank);
+    flang_allocate_as(to, rank);
+  }
+}
+
+/* Numbers of a type; arrays have as many dimensions. */
+FLANG_INLINE void flang_assign_numbers(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank, uint8_t from_rank) {
+  if (from_rank > 0 && to->base && flang_may_overlap(to, rank, from, from_rank)) {
+    flang_box apart;
+    flang_copy_apart(&apart, from, type, size, from_rank);
+    flang_take_shape(to, &apart, rank, from_rank);
+    flang_copy_ranks(to, &apart, type, size, rank, from_rank);
+    free(apart.base);
+  } else {
+    flang_take_shape(to, from, rank, from_rank);
+    flang_copy_ranks(to, from, type, size, rank, from_rank);
+  }
+}
+
 /* Whether element k of a mask of any kind is true. A mask that is a scalar holds for all. */
 FLANG_INLINE bool flang_is_true(const flang_box *mask, int64_t k) {
   const char *at = mask->base + (mask->rank == 0 ? 0 : flang_offset(mask, k));
