@@ -14,6 +14,21 @@ FLANG_INLINE void assign_ranks(flang_box *to, const flang_box *from, uint8_t ran
   if (!flang_is_number(&value)) ffgrad_flang_refuse();
   flang_assign_numbers(to, &value, value.type, value.size, rank, from_rank);
 }
+/* A value in memory of its own, which only this descriptor names: it overlaps the variable nowhere. */
+FLANG_INLINE void assign_apart(flang_box *to, const flang_box *from, uint8_t rank) {
+  flang_box value;
+  flang_fix_as(&value, from, rank);
+  if (!flang_is_number(&value)) ffgrad_flang_refuse();
+  flang_assign_apart(to, &value, value.type, value.size, rank, rank);
+}
+#define ASSIGN_APART(rank)                                                                                                     \
+  FLANG_RULE void ffgrad_flang_assign_apart##rank(flang_box *to, const flang_box *from, const char *file, int line) {        \
+    assign_apart(to, from, rank);                                                                                              \
+  }
+ASSIGN_APART(1)
+ASSIGN_APART(2)
+ASSIGN_APART(3)
+
 #define ASSIGN_RANKS(rank, from_rank)                                                                                          \
   FLANG_RULE void ffgrad_flang_assign_##rank##from_rank(flang_box *to, const flang_box *from, const char *file, int line) {  \
     assign_ranks(to, from, rank, from_rank);                                                                                   \

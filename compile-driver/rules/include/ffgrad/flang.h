@@ -158,7 +158,8 @@ FLANG_INLINE void flang_copy_ranks(const flang_box *target, const flang_box *sou
   int64_t count = flang_elements(to);
   int64_t size = (int64_t)to->size;
   bool scalar = from->rank == 0;
-  if (flang_is_contiguous(to) && (scalar || flang_is_contiguous(from))) {
+  const bool is_whole = target->attribute == FLANG_ALLOCATABLE; /* no section */
+  if ((is_whole || flang_is_contiguous(to)) && (scalar || flang_is_contiguous(from))) {
     for (int64_t k = 0; k < count; k++) flang_copy_element(to, to->base + k * size, from->base + (scalar ? 0 : k * size));
   } else {
     for (int64_t k = 0; k < count; k++)
@@ -250,17 +251,21 @@ FLANG_INLINE void flang_take_shape(flang_box *to, const flang_box *from, uint8_t
   }
 }
 
+/* Numbers of a type, which the variable overlaps nowhere; arrays have as many dimensions. */
+FLANG_INLINE void flang_assign_apart(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank, uint8_t from_rank) {
+  flang_take_shape(to, from, rank, from_rank);
+  flang_copy_ranks(to, from, type, size, rank, from_rank);
+}
+
 /* Numbers of a type; arrays have as many dimensions. */
 FLANG_INLINE void flang_assign_numbers(flang_box *to, const flang_box *from, int8_t type, uint64_t size, uint8_t rank, uint8_t from_rank) {
   if (from_rank > 0 && to->base && flang_may_overlap(to, rank, from, from_rank)) {
     flang_box apart;
     flang_copy_apart(&apart, from, type, size, from_rank);
-    flang_take_shape(to, &apart, rank, from_rank);
-    flang_copy_ranks(to, &apart, type, size, rank, from_rank);
+    flang_assign_apart(to, &apart, type, size, rank, from_rank);
     free(apart.base);
   } else {
-    flang_take_shape(to, from, rank, from_rank);
-    flang_copy_ranks(to, from, type, size, rank, from_rank);
+    flang_assign_apart(to, from, type, size, rank, from_rank);
   }
 }
 

@@ -12,7 +12,7 @@ pub mod unit;
 use crate::build::context::Context;
 use crate::build::frontend::inputs;
 use crate::build::frontend::language::{Compiled, Language};
-use crate::build::frontend::{ClangJob, adapter::Adapter, clang, flang};
+use crate::build::frontend::{ClangJob, adapter::Adapter, clang, flang, flang_calls::Calls};
 use crate::build::mpi;
 use crate::build::rules::bundled;
 use crate::build::worker::Worker;
@@ -76,7 +76,7 @@ pub fn expand(spec: &Spec, cache: &Cache, tools: impl FnOnce(bool) -> Result<Too
     }
     let headers = bundled::include_folder(cache)?;
     let _step = Step::begin(format!("looking for `{}`", spec.function));
-    let compiler = Compiler { tools: &tools, spec, cache, headers: &headers };
+    let compiler = Compiler { tools: &tools, spec, cache, headers: &headers, calls: Calls::default() };
     let index = Index::of(&tree);
     let reached = Search::new(&compiler, &tree, &index).reached()?;
     let selection = selected(spec, &tree, &reached)?;
@@ -167,7 +167,7 @@ pub fn compile(
     let Context { spec, tools, cache } = *context;
     let _reading = cache.hold(UNITS);
     let headers = bundled::include_folder(cache)?;
-    let compiler = Compiler { tools, spec, cache, headers: &headers };
+    let compiler = Compiler { tools, spec, cache, headers: &headers, calls: Calls::default() };
     let mut build = Build { compiler, reach, staging, worker: None, compiled: Compiled::default(), units: Vec::new() };
     for i in in_order(spec)? {
         let source = std::path::absolute(&spec.sources[i]).map_err(io("find", &spec.sources[i]))?;

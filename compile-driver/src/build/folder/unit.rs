@@ -3,7 +3,7 @@
 
 use crate::build::frontend::inputs::Inputs;
 use crate::build::frontend::language::Language;
-use crate::build::frontend::{ClangJob, clang, flang};
+use crate::build::frontend::{ClangJob, clang, flang, flang_calls::Calls};
 use crate::build::mpi;
 use crate::build::worker::Worker;
 use crate::cache::layout;
@@ -55,6 +55,8 @@ pub struct Compiler<'a> {
     pub cache: &'a Cache,
     /// The folder of ffgrad's own headers.
     pub headers: &'a Path,
+    /// Calls of flang that are known.
+    pub calls: Calls,
 }
 
 /// One file to compile.
@@ -212,11 +214,13 @@ impl Compiler<'_> {
         let before = names(&modules);
         let mut folders = flang::include_folders(spec)?;
         folders.extend(order.folders.iter().cloned());
-        let one = flang::File { fortran, spec, source: order.file, folders: &folders, modules: &modules };
-        let command = one.compile(&staging.path().join("source0.bc"))?;
+        let one =
+            flang::File { fortran, spec, source: order.file, folders: &folders, modules: &modules, calls: &self.calls };
+        let module = staging.path().join("source0.bc");
+        let command = one.compile(&module)?;
         let (procedures, printed) = match order.procedures {
-            true => one.procedures().map(|(found, printed)| (Some(found), printed))?,
-            false => (None, one.driver()?),
+            true => one.procedures(&module).map(|(found, printed)| (Some(found), printed))?,
+            false => (None, one.driver(&module)?),
         };
         let text = fs::read(order.file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
         let scanned: [(PathBuf, Scan); 1] = [(order.file.to_owned(), scan(&text))];

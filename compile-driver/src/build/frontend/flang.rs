@@ -6,6 +6,7 @@
 //! folder.
 
 use crate::build::frontend::compiler;
+use crate::build::frontend::flang_calls::{Call, Calls, Files};
 use crate::build::frontend::inputs::Inputs;
 use crate::build::frontend::language::{self, Compiled, Language};
 use crate::build::mpi;
@@ -33,7 +34,7 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let modules = staging.join(layout::MODULES);
     std::fs::create_dir_all(&modules).map_err(io("create", &modules))?;
     mpi::fix_header(spec, &modules)?;
-    let (mut sources, mut printed) = (Vec::new(), String::new());
+    let (mut sources, mut printed, calls) = (Vec::new(), String::new(), Calls::default());
     for (i, source) in spec.sources.iter().enumerate() {
         if Language::of(source, &spec.function)? == Language::Fortran {
             let source = std::path::absolute(source).map_err(io("find", source))?;
@@ -43,9 +44,9 @@ pub fn compile(tools: &Tools, spec: &Spec, headers: &Path, staging: &Path, resul
     let scans: Vec<Scan> = sources.iter().map(|(_, _, scan)| scan.clone()).collect();
     for (i, source, _) in order(&scans).into_iter().map(|at| &sources[at]) {
         let module = staging.join(format!("source{i}.bc"));
-        let one = File { fortran, spec, source, folders: &folders, modules: &modules };
+        let one = File { fortran, spec, source, folders: &folders, modules: &modules, calls: &calls };
         result.commands.push(one.compile(&module)?);
-        let (found, said) = one.procedures()?;
+        let (found, said) = one.procedures(&module)?;
         result.procedures.extend(found);
         printed = said;
         result.modules.push(module);
@@ -90,21 +91,25 @@ pub struct File<'a> {
     pub folders: &'a [PathBuf],
     /// Where module files are, and where those of this source go.
     pub modules: &'a Path,
+    /// Calls of flang that are known.
+    pub calls: &'a Calls,
 }
 
 impl File<'_> {
-    /// Compiles it to bitcode; the command line.
+    /// Compiles it to bitcode; the driver's command line.
     ///
     /// # Errors
     ///
     /// Compile errors with flang's own words.
     pub fn compile(&self, module: &Path) -> Result<String> {
-        let mut command = self.command();
-        // With no LLVM pass run, and no message about each.
-        command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
-        command.args(["-c", "-emit-llvm", "-o"]).arg(module).arg(self.source);
-        execute(self.spec, self.source, &mut command)?;
-        Ok(process::command_line(&command))
+        let mut driver = self.command();
+        driver.args(["-c", "-emit-llvm", "-o"]).arg(module).arg(self.source);
+        let call = self.call(module)?;
+        match call.to_bitcode() {
+            Some(words) => execute(self.spec, self.source, self.second_half().args(words))?,
+            None => execute(self.spec, self.source, &mut driver)?,
+        };
+        Ok(process::command_line(&driver))
     }
 
     /// The procedures that it defines, and what flang's driver said.
@@ -112,9 +117,10 @@ impl File<'_> {
     /// # Errors
     ///
     /// As [`File::compile`].
-    pub fn procedures(&self) -> Result<(Vec<Found>, String)> {
-        let (dump, said) = symbol_dump(self.fortran, self.spec, self.source, self.modules, self.command())?;
-        Ok((procedures(&dump), said))
+    pub fn procedures(&self, module: &Path) -> Result<(Vec<Found>, String)> {
+        let call = self.call(module)?;
+        let dump = execute(self.spec, self.source, self.second_half().args(call.to_symbols()))?;
+        Ok((procedures(&dump), call.said))
     }
 
     /// What flang's driver says of where it looks.
@@ -122,8 +128,19 @@ impl File<'_> {
     /// # Errors
     ///
     /// Where it cannot be run.
-    pub fn driver(&self) -> Result<String> {
-        asked(self.spec, self.source, self.command())
+    pub fn driver(&self, module: &Path) -> Result<String> {
+        Ok(self.call(module)?.said)
+    }
+
+    fn call(&self, module: &Path) -> Result<Call> {
+        let files = Files { source: self.source, output: module, modules: self.modules };
+        self.calls.of(self.spec, self.command(), files)
+    }
+
+    fn second_half(&self) -> Command {
+        let mut command = self.fortran.command();
+        command.current_dir(self.modules);
+        command
     }
 
     fn command(&self) -> Command {
@@ -157,6 +174,8 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
     let mut command = fortran.command();
     // Quotients of complex numbers as calls, which `rules/math.c` stands in for: what flang writes in their place also computes the quotients
     // by zero and infinity, and in reverse mode the derivative of what is not taken is NaN.
+    // No LLVM pass is to run, nor a message about each.
+    command.args(["-mllvm", "-opt-bisect-limit=0", "-mllvm", "-opt-bisect-verbose=false"]);
     command.args(["-O2", "-g", "-fPIC", "-fcomplex-arithmetic=full", "-fno-color-diagnostics"]);
     command.args(match options.math {
         Math::Strict => ["-ffp-contract=off"].as_slice(),
@@ -175,45 +194,6 @@ fn flang(fortran: &Fortran, spec: &Spec, folders: &[PathBuf], modules: &Path) ->
         compiler::by_folder(&options.flags, "-I").1.into_iter().filter(|flag| !language::is_of_clang_alone(flag)),
     );
     command
-}
-
-/// The symbols of a source, as flang's second half prints them. Only its first half understands every option of a user's,
-/// so that one is asked how it would call the other; what it said is returned too.
-fn symbol_dump(
-    fortran: &Fortran,
-    spec: &Spec,
-    source: &Path,
-    modules: &Path,
-    driver: Command,
-) -> Result<(String, String)> {
-    let printed = asked(spec, source, driver)?;
-    let call = printed.lines().rev().find(|l| l.contains("\"-fc1\"")).map(words).unwrap_or_default();
-    let mut command = fortran.command();
-    command.current_dir(modules);
-    // The first word is the program.
-    command.args(call.iter().skip(1).map(|w| if w == "-fsyntax-only" { "-fdebug-dump-symbols" } else { w }));
-    Ok((execute(spec, source, &mut command)?, printed))
-}
-
-/// What flang's driver would run, and where it looks for files of options.
-fn asked(spec: &Spec, source: &Path, mut driver: Command) -> Result<String> {
-    let timeout = spec.options.time_limit();
-    driver.args(["-###", "-fsyntax-only"]).arg(source);
-    let output = process::run(&mut driver, None, timeout).map_err(|e| compiler::not_run(spec, e))?;
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-/// The words of a command line of which each stands in quotes.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut chars) = (Vec::new(), line.chars());
-    while chars.any(|c| c == '"') {
-        let mut word = String::new();
-        while let Some(c) = chars.next().filter(|c| *c != '"') {
-            word.extend(if c == '\\' { chars.next() } else { Some(c) });
-        }
-        words.push(word);
-    }
-    words
 }
 
 /// Runs flang; what it wrote on its standard output.
@@ -377,11 +357,6 @@ mod tests {
         assert_eq!(at.map(|l| (l.file, l.line, l.column)), Some(("/t/a.f90".to_owned(), 12, 7)));
         assert_eq!(construct, "coarray");
         assert_eq!(unsupported("a.f90:1:1: error: no"), None);
-    }
-
-    #[test]
-    fn a_quoted_command_line_is_taken_apart() {
-        assert_eq!(words(r#" "flang" "-fc1" "a \"b\".f90""#), ["flang", "-fc1", "a \"b\".f90"]);
     }
 
     #[test]

@@ -9,6 +9,9 @@
 //! inlined the rule and made values of the descriptor. Sixty such rules in one function take minutes (GSW's `rr68_interp_sa_ct`), and of the component of an object that a
 //! procedure gets, the number stays unknown. flang's types have it: of variables, of members, and of loads and copies of the same descriptor.
 //!
+//! Most values of expressions are in memory that flang allocates for them, so the variable cannot overlap them: their rule has no copy for that case, which is four of
+//! six loops.
+//!
 //! Dozens of texts in one procedure (messages by an error code), and texts of the caller, whose descriptor does not say so here, have a rule that is not inlined.
 
 use crate::ir::{Op, Value, blocks, functions, is_argument};
@@ -49,6 +52,9 @@ pub fn run(module: &Module<'_>) {
             let to = from.filter(|from| *from > 0).or_else(|| rank(call.operand(0)));
             let ending = match (ty == Some(CHARACTER), to, from) {
                 (true, _, Some(0)) if has_many_texts || is_argument(call.operand(0)) => "text".to_owned(),
+                (false, Some(1..=MOST), Some(from @ 1..=MOST)) if ty.is_some() && is_apart(call.operand(1)) => {
+                    format!("apart{from}")
+                }
                 (false, Some(to @ 1..=MOST), Some(from)) if ty.is_some() => {
                     format!("{to}{from}")
                 }
@@ -64,6 +70,50 @@ pub fn run(module: &Module<'_>) {
             }
         }
     }
+}
+
+/// Whether a descriptor names memory that nothing else names: flang's array of a value, which is filled, assigned and freed.
+fn is_apart(address: Value) -> bool {
+    let users = address.users();
+    let mut stores = users.iter().filter(|user| user.is(Op::LLVMStore));
+    let (Some(store), None) = (stores.next(), stores.next()) else { return false };
+    let is_only_assigned =
+        |user: &Value| user.is(Op::LLVMStore) || (is_assignment(*user) && user.operand(0) != address);
+    address.is(Op::LLVMAlloca)
+        && store.operand(1) == address
+        && users.iter().all(is_only_assigned)
+        && base(store.operand(0))
+            .is_some_and(|base| base.callee().is_some_and(|name| name == "malloc") && is_private(base, *store))
+}
+
+/// The address in a descriptor that is put together member by member.
+fn base(mut descriptor: Value) -> Option<Value> {
+    // SAFETY: live instructions that insert members.
+    unsafe {
+        while descriptor.is(Op::LLVMInsertValue) {
+            if LLVMGetNumIndices(descriptor.0) == 1 && *LLVMGetIndices(descriptor.0) == 0 {
+                return Some(descriptor.operand(1));
+            }
+            descriptor = descriptor.operand(0);
+        }
+        None
+    }
+}
+
+/// Whether an address is only read and written through, freed, and put into the descriptor that one store stores.
+fn is_private(address: Value, store: Value) -> bool {
+    address.users().into_iter().all(|user| match user.op() {
+        Some(Op::LLVMLoad) => true,
+        Some(Op::LLVMStore) => user == store || user.operand(0) != address,
+        Some(Op::LLVMGetElementPtr | Op::LLVMInsertValue) => is_private(user, store),
+        Some(Op::LLVMCall) => user.callee().is_some_and(|name| name == "free"),
+        _ => false,
+    })
+}
+
+/// Whether this is one of the assignments, redirected or not.
+fn is_assignment(user: Value) -> bool {
+    user.callee().is_some_and(|name| name.starts_with(ASSIGN))
 }
 
 /// The code of the elements' type in the descriptor that is stored at an address.
