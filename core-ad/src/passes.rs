@@ -103,7 +103,7 @@ pub const DERIVATIVE_ARITHMETIC: &str = "derivative-arithmetic";
 pub const PATH_MAP: &str = "path-map";
 
 /// Every pass, in the order of running.
-pub const PASSES: [PassInfo; 86] = [
+pub const PASSES: [PassInfo; 87] = [
     PassInfo {
         name: "stable-tanh",
         file: "workarounds/stable_tanh.rs",
@@ -464,6 +464,13 @@ pub const PASSES: [PassInfo; 86] = [
         file: "workarounds/stack_array_cache.rs",
         why: "Enzyme uses one cached copy of a stack array for several loops with writes in between; wraps it in a structure",
         test: "cases/enzyme_bugs/rows_on_stack_generated.c",
+        ..WORKAROUND
+    },
+    PassInfo {
+        name: "moving-addresses",
+        file: "workarounds/moving_addresses.rs",
+        why: "Enzyme crashes on the shadow of an address that a loop moves on some paths by steps it reads; makes the steps an offset",
+        test: "cases/enzyme_bugs/strided_iterator.cpp",
         ..WORKAROUND
     },
     PassInfo {

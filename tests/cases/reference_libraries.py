@@ -473,6 +473,11 @@ def first_use_of_thread_local(x: Array) -> Array:
     return total * scale
 
 
+def strided_iterator(x: Array) -> Array:
+    rows = np.arange(1, len(x) + 1)
+    return (rows * (0.5 + np.sum(x * x, axis=1))).sum() + (rows * (0.25 + np.sum(x[0] * x[0]))).sum()
+
+
 def tagged_copies(x: Array) -> Array:
     stack = []
     for i in range(len(x) - 1):

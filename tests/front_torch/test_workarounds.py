@@ -72,6 +72,7 @@ NEEDED = {
     "member-copies": ("record_members",),
     "struct-copies": ("records",),
     "copy-sizes": ("records",),
+    "moving-addresses": ("strided_iterator",),
     "copy-types": ("vector_stack", "vector_intervals"),
     "exit-values": ("quick_one_recursion", "nth_element"),
     "dynamic-arrays": ("scratch_of_rows",),

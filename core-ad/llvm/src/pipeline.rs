@@ -18,11 +18,12 @@ use crate::workarounds::{
     bit_tests, cleared_members, closed_functions, compared_arguments, container_counts, container_headers, copy_types,
     cross_iteration, distant_exits, distinct_addresses, drop_attributes, dynamic_arrays, exit_values, inactive_globals,
     integer_arithmetic, keep_loops, keep_rolled, lagged_phi, large_arrays, loop_carried, member_copies, merged_values,
-    mixed_activity, mixed_words, nan_roots, no_gathers, opaque_addresses, opaque_latch, opaque_objects, opaque_tables,
-    outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts, pointer_differences, quotient_tangents,
-    reallocations, recursive_destructors, sibling_addresses, split_select_loads, split_switch_edges, stable_tanh,
-    stack_array_cache, struct_copies, tagged_copies, text_functions, thread_addresses, three_predecessors, tree_erase,
-    two_entries, undefined_phis, union_members, variable_types, wide_counters, written_globals, zero_stores,
+    mixed_activity, mixed_words, moving_addresses, nan_roots, no_gathers, opaque_addresses, opaque_latch,
+    opaque_objects, opaque_tables, outline_memcpy, overlapping_moves, own_blas, phi_pointers, pointer_counts,
+    pointer_differences, quotient_tangents, reallocations, recursive_destructors, sibling_addresses,
+    split_select_loads, split_switch_edges, stable_tanh, stack_array_cache, struct_copies, tagged_copies,
+    text_functions, thread_addresses, three_predecessors, tree_erase, two_entries, undefined_phis, union_members,
+    variable_types, wide_counters, written_globals, zero_stores,
 };
 use core_ad::CallPlan;
 use core_ad::protocol::{CodeGen, Entry, Math, Pipeline};
@@ -224,6 +225,7 @@ pub const BEFORE_ENZYME: &[Pass] = &[
     Pass { name: "opaque-tables", run: |m, _| infallible!(opaque_tables::run(m)), ..ALWAYS },
     Pass { name: "copy-types", run: |m, _| infallible!(copy_types::run(m)), ..ALWAYS },
     Pass { name: "wrap-stack-arrays", run: |m, _| infallible!(stack_array_cache::run(m)), ..ALWAYS },
+    Pass { name: "moving-addresses", run: |m, _| infallible!(moving_addresses::run(m)), ..ALWAYS },
     Pass { name: "activate-phi-memory", run: |m, _| infallible!(phi_pointers::mark_active(m)), ..ALWAYS },
     Pass {
         name: "split-select-loads",

@@ -2,6 +2,7 @@
 //!
 //! Pointers only read are inputs, only written outputs, read and written updated in place; every
 //! integer is the number of elements of the first input array, whose shape the outputs have.
+//! Objects that know their own lengths (`std::vector`) may differ in them; where there are no other arrays, integers are constants.
 
 use super::check::{self, arg, integer_param, is_integer};
 use super::texts::length_symbol;
@@ -19,7 +20,8 @@ pub(super) fn plan(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Resu
     if !doubts.is_empty() {
         return Err(doubts);
     }
-    let mut args: Vec<Arg> = prototype.params.iter().filter_map(|param| default_arg(param, symbol, sizes)).collect();
+    let mut args: Vec<Arg> =
+        prototype.params.iter().filter_map(|param| default_arg(prototype, param, symbol, sizes)).collect();
     if let Some(dtype) = float_return(prototype) {
         args.push(arg("return", Role::Return, dtype, Passing::Value));
     }
@@ -86,12 +88,12 @@ fn with_one_size(prototype: &Prototype) -> Option<String> {
             continue;
         }
         let role = default_role(param)?;
-        let own = adapted::object(param).map(|object| own_shape(object, symbol));
+        let own = adapted::object(param).map(|object| own_shape(object, &length(prototype, param, symbol)));
         let is_number = param.name.contains('.') && param.spelled.ends_with('&');
         let is_number = is_number || counts_nothing || param.text().is_some();
         let shape: &[Dim] = if is_array(param) && !is_number { own.as_deref().unwrap_or(&dims) } else { &[] };
         // One integer can be the dimension; the others are ambiguous.
-        let is_dimension = has_arrays && param.name == symbol;
+        let is_dimension = has_arrays && param.name == symbol && counts_elements(prototype);
         if matches!(role, Role::Input | Role::InOut) || (role == Role::Size && !is_dimension) {
             left.push(spell(&param.name, shape, false));
         }
@@ -118,6 +120,23 @@ fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     fits(BTreeMap::new()) || fits(BTreeMap::from([(symbol.to_owned(), 1)]))
 }
 
+/// Whether the parameter is an object that knows its length.
+fn knows_length(param: &Param) -> bool {
+    is_array(param) && adapted::object(param).is_some_and(adapted::is_flat)
+}
+
+/// Whether integers count elements: of arrays that do not know their lengths.
+fn counts_elements(prototype: &Prototype) -> bool {
+    let is_counted = |param: &Param| is_array(param) && param.text().is_none() && adapted::object(param).is_none();
+    prototype.params.iter().any(is_counted) || !prototype.params.iter().any(knows_length)
+}
+
+/// The symbol for the elements of an array: its own where another array may have another number of them.
+fn length(prototype: &Prototype, param: &Param, symbol: &str) -> String {
+    let has_others = prototype.params.iter().filter(|p| is_array(p) && p.text().is_none()).count() > 1;
+    if knows_length(param) && has_others { length_symbol(&param.name) } else { symbol.to_owned() }
+}
+
 fn is_array(param: &Param) -> bool {
     matches!(param.ty, ParamType::Pointer { .. })
 }
@@ -141,7 +160,8 @@ fn float_return(prototype: &Prototype) -> Option<crate::DType> {
 /// The symbol for the number of elements: the first integer's name, preferably of one that has no
 /// value in `sizes`.
 fn count_symbol<'a>(prototype: &'a Prototype, sizes: &BTreeMap<String, i64>) -> &'a str {
-    let mut counts = prototype.params.iter().filter(|p| is_count(p)).map(|p| p.name.as_str());
+    let is_dimension = |p: &&Param| is_count(p) && counts_elements(prototype);
+    let mut counts = prototype.params.iter().filter(is_dimension).map(|p| p.name.as_str());
     let first = counts.clone().next();
     let free = ["n", "count", "elements"].into_iter().find(|s| prototype.param(s).is_none());
     counts.find(|name| !sizes.contains_key(*name)).or(first).or(free).unwrap_or("n")
@@ -158,8 +178,9 @@ fn default_role(param: &Param) -> Option<Role> {
     }
 }
 
-fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Option<Arg> {
-    let role = default_role(param)?;
+fn default_arg(prototype: &Prototype, param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Option<Arg> {
+    let is_constant = is_count(param) && !counts_elements(prototype) && !sizes.contains_key(&param.name);
+    let role = if is_constant { Role::Input } else { default_role(param)? };
     let (dtype, passing) = match param.ty {
         ParamType::Value { dtype } => (dtype, Passing::Value),
         ParamType::Pointer { dtype, .. } => (dtype, Passing::Pointer),
@@ -175,7 +196,8 @@ fn default_arg(param: &Param, symbol: &str, sizes: &BTreeMap<String, i64>) -> Op
         let shape = vec![Dim::Sym(length_symbol(&param.name))];
         return Some(Arg { shape, constant: true, ..bare });
     }
-    let shape = if role == Role::Size || is_array(param) { vec![Dim::Sym(symbol.to_owned())] } else { Vec::new() };
+    let own = || vec![Dim::Sym(length(prototype, param, symbol))];
+    let shape = if role == Role::Size || is_array(param) { own() } else { Vec::new() };
     let constant = matches!(role, Role::Input | Role::InOut) && !dtype.is_float();
     Some(Arg { shape, constant, flat: is_array(param), ..bare })
 }
@@ -277,7 +299,7 @@ fn structures_doubt(prototype: &Prototype, member: &str) -> Option<String> {
 fn several_counts(prototype: &Prototype, sizes: &BTreeMap<String, i64>) -> Option<String> {
     let counts = prototype.params.iter().filter(|p| is_count(p) && !sizes.contains_key(&p.name));
     let names: Vec<String> = counts.map(|p| format!("`{}`", p.name)).collect();
-    (names.len() > 1).then(|| {
+    (names.len() > 1 && counts_elements(prototype)).then(|| {
         format!("{} are all integers, and it is not known what each of them counts: give a signature", names.join(", "))
     })
 }

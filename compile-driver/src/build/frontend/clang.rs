@@ -38,14 +38,15 @@ pub fn command(tools: &Tools, spec: &Spec, language: Language) -> Command {
     command
 }
 
-/// Folders with headers of ffgrad's own that come before Eigen's, where the compiler finds an Eigen. `headers`: where they all are.
-pub fn before_eigen(spec: &Spec, headers: &Path) -> Vec<PathBuf> {
+/// Folders with headers of ffgrad's own that come before Eigen's and Boost's, where the compiler finds those. `headers`: where they all are.
+pub fn before_libraries(spec: &Spec, headers: &Path) -> Vec<PathBuf> {
     let given = ["-I", "-isystem"].into_iter().flat_map(|option| compiler::by_folder(&spec.options.flags, option).0);
     let system = ["/usr/local/include", "/usr/include"].map(PathBuf::from);
     let all: Vec<PathBuf> = spec.options.include_dirs.iter().cloned().chain(given).chain(system).collect();
-    let has = |prefix: &str| all.iter().any(|folder| folder.join(prefix).join("Eigen/Core").is_file());
-    let found = bundled::BEFORE_EIGEN.into_iter().filter(|(_, prefix)| has(prefix));
-    found.map(|(folder, _)| headers.join(folder)).collect()
+    let has = |file: &str| all.iter().any(|folder| folder.join(file).is_file());
+    let eigen = bundled::BEFORE_EIGEN.into_iter().filter(|(_, prefix)| has(&format!("{prefix}Eigen/Core")));
+    let boost = has("boost/version.hpp").then_some(bundled::BEFORE_BOOST);
+    eigen.map(|(folder, _)| folder).chain(boost).map(|folder| headers.join(folder)).collect()
 }
 
 /// The file given to the compiler. A template instance must be asked for in the source's own language:

@@ -8,6 +8,7 @@ pub mod clang;
 pub mod compiler;
 pub mod cuda;
 pub mod flang;
+pub mod flang_calls;
 mod hints;
 pub mod host_code;
 pub mod inputs;
@@ -91,7 +92,7 @@ impl ClangJob<'_> {
         command.arg("-idirafter").arg(headers);
         if language == Language::Cpp {
             command.arg("-isystem").arg(headers.join(bundled::BEFORE_STDCXX));
-            command.args(clang::before_eigen(spec, headers).iter().map(|folder| format!("-I{}", folder.display())));
+            command.args(clang::before_libraries(spec, headers).iter().map(|folder| format!("-I{}", folder.display())));
         }
         compiler::user_flags(&mut command, spec, language);
         if language != Language::Cuda {

@@ -128,6 +128,23 @@ const OF_EIGEN: [&str; 20] = [
     "unsupported/Eigen/MatrixFunctions",
 ];
 
+/// Folder below the include folder whose headers come before Boost's.
+pub const BEFORE_BOOST: &str = "boost-headers";
+
+/// Enumerations of Boost's conversions of numbers, which compute values outside of the range that C++ gives them: an error in clang 16 and later, and
+/// mended in Boost 1.81. Each is the only one of a header, which gives it all values of an `int`.
+const OF_BOOST: [&str; 3] = ["int_float_mixture_enum", "sign_mixture_enum", "udt_builtin_mixture_enum"];
+
+/// The header that stands before one of Boost.
+fn around_boost(header: &str, enumeration: &str) -> String {
+    let wide = format!(
+        "#if BOOST_VERSION < 108100 && __cplusplus >= 201103L\n#define {enumeration} {enumeration} : int\n#endif\n"
+    );
+    format!(
+        "#pragma GCC system_header\n#include <boost/version.hpp>\n{wide}#include_next <{header}>\n#undef {enumeration}\n"
+    )
+}
+
 /// The header that stands before one of Eigen.
 fn around_eigen(header: &str) -> String {
     let settings = "#pragma GCC system_header\n#include <ffgrad/eigen_settings.h>\n";
@@ -200,6 +217,9 @@ pub fn digest() -> String {
     for header in OF_EIGEN {
         hash.update(around_eigen(header).as_bytes());
     }
+    for enumeration in OF_BOOST {
+        hash.update(around_boost("", enumeration).as_bytes());
+    }
     hash.update(toolchain::Component::Blas.version().as_bytes());
     hash.update(std::env::var_os("FFGRAD_BLAS").unwrap_or_default().as_encoded_bytes());
     hash.finalize().to_hex()[..16].to_owned()
@@ -228,6 +248,10 @@ pub fn include_folder(cache: &Cache) -> Result<PathBuf> {
                 let header = format!("{prefix}{header}");
                 write(&format!("{folder}/{header}"), &around_eigen(&header))?;
             }
+        }
+        for enumeration in OF_BOOST {
+            let header = format!("boost/numeric/conversion/{enumeration}.hpp");
+            write(&format!("{BEFORE_BOOST}/{header}"), &around_boost(&header, enumeration))?;
         }
         contents::publish(cache, staging, &folder)?;
     }

@@ -51,7 +51,9 @@ pub fn make_direct(module: &Module<'_>, apart: bool) -> Result<()> {
                 None => plain.clone(),
             };
             let fitting = fitting(&candidates, ty, slot.is_some());
-            let none_fits = fitting.is_empty() && (slot.is_some() || !is_of_another_result(&candidates, ty));
+            let is_left =
+                if slot.is_some() { !is_of_shared_owner(call) } else { !is_of_another_result(&candidates, ty) };
+            let none_fits = fitting.is_empty() && is_left;
             if none_fits || fitting.len() > MOST_TARGETS || passes_memory(call) {
                 continue;
             }
@@ -100,6 +102,14 @@ fn is_of_another_result(candidates: &[LLVMValueRef], ty: LLVMTypeRef) -> bool {
     let takes_result = unsafe { LLVMGetTypeKind(LLVMGetReturnType(ty)) } != LLVMVoidTypeKind;
     // SAFETY: live functions.
     takes_result && candidates.iter().any(|&f| takes_first_pointers(unsafe { LLVMGlobalGetValueType(f) }, ty))
+}
+
+/// Whether a call is one of those that end what a `std::shared_ptr` owns. Without a class for it in the module there is no such owner, or it was made outside and is
+/// left to the library: xtensor's containers have a pointer that is never set.
+fn is_of_shared_owner(call: LLVMValueRef) -> bool {
+    // SAFETY: the function of a live instruction.
+    let function = unsafe { LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) };
+    symbol(ir::Value(function)).starts_with("_ZNSt16_Sp_counted_base")
 }
 
 fn returns_the_same(ty: LLVMTypeRef, called: LLVMTypeRef) -> bool {

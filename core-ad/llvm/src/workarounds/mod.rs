@@ -28,6 +28,7 @@ pub mod member_copies;
 pub mod merged_values;
 pub mod mixed_activity;
 pub mod mixed_words;
+pub mod moving_addresses;
 pub mod nan_roots;
 pub mod no_gathers;
 pub mod opaque_addresses;
