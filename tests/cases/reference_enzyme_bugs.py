@@ -501,6 +501,25 @@ def sign_bits(x: Array) -> Array:
     return np.where(np.signbit(left.real) == np.signbit(right.real), left * right * 4, left + right / 8)
 
 
+def reused_scratch(x: Array) -> Array:
+    d: list[Any] = []
+    for i, value in enumerate(x):
+        d.append(3 + value * value - (value / d[-1] * x[i - 1] if i else 0))
+    e = x / np.array(d)
+    s = (x * 0.5 * np.arange(1, len(x) + 1)).sum() + (e * e).sum()
+    d = []
+    for value in x:
+        d.append(2 + (value / d[-1] if d else value))
+    e = e + x * np.array(d)
+    return s + (e * e).sum()
+
+
+def long_signs(x: Array) -> Array:
+    left, right = x * x - 0.5, np.roll(x, -1) - 0.2
+    value = np.where(np.signbit(left.real) != np.signbit(right.real), left * right, left + right)
+    return value + 1 / np.sqrt(1 + value * value)
+
+
 def address_loop(q: Array, x: Array) -> Array:
     s = x
     for value in q:

@@ -150,6 +150,29 @@ EIGENS: dict[str, tuple[str, str | None, Callable[..., Any], list[Any]]] = {
 }
 
 
+def expanded(power: int) -> Callable[..., Any]:
+    return lambda c, x, p: (c * x[:, None] ** (power + np.arange(len(c)))).sum() + (p[:, 0] * p[:, 1]).sum()
+
+
+def test_without_a_signature_containers_have_lengths_of_their_own() -> None:
+    op = enzyme(SOURCES / "containers.cpp", "expanded")
+    c, x, p = normal(2), normal(5), normal(3, 2)
+    value, pullback = op.vjp(c, x, 3, p)
+    np.testing.assert_allclose(value, expanded(3)(c, x, p), rtol=1e-12)
+    gradients = pullback(1.0)
+    for at, name in [(0, "c"), (1, "x"), (3, "p")]:
+        given = {"c": c, "x": x, "p": p}
+        step = 1e-6 * normal(*given[name].shape)
+        moved = [expanded(3)(**{**given, name: given[name] + sign * step}) for sign in (1, -1)]
+        np.testing.assert_allclose((gradients[at] * step).sum(), (moved[0] - moved[1]) / 2, rtol=1e-6)
+
+
+@pytest.mark.skipif(EIGEN is None, reason="Eigen is not installed (libeigen3-dev)")
+def test_without_a_signature_matrices_have_the_extents_that_are_given() -> None:
+    function, _, value, inputs = EIGENS["matrix"]
+    agrees(enzyme(SOURCES / "eigen.cpp", function, include_dirs=[str(EIGEN)]), value, *inputs)
+
+
 @pytest.mark.skipif(EIGEN is None, reason="Eigen is not installed (libeigen3-dev)")
 @pytest.mark.parametrize("case", EIGENS)
 def test_matrices_of_eigen_have_the_indices_of_their_tensors(case: str) -> None:

@@ -113,7 +113,7 @@ fn general(rejected: &[String], has_implicit: bool) -> Vec<&'static str> {
         if rejected.iter().filter(|line| line.contains("mode agree")).all(|line| is_zero(line)) {
             return vec![
                 "Its derivative by AD is 0 at these arguments: a branch for these values alone (`x == 0`: write it without, by a series or expm1),",
-                "a result that comes from comparisons (bisection), or numbers that are rounded. For a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
+                "a result that comes from comparisons (bisection), numbers that are rounded, or that go through text or JSON and back. For a solver use the implicit function theorem: derivatives={\"SOLVER\": implicit(\"RESIDUAL\")},",
                 "`ffgrad explain custom-derivatives`.",
             ];
         }

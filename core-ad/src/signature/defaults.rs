@@ -7,7 +7,7 @@
 use super::check::{self, arg, integer_param, is_integer};
 use super::texts::length_symbol;
 use super::{adapted, normal_form, parser, unsupported, useless_size};
-use crate::adapter::Object;
+use crate::adapter::{By, Kind, Object};
 use crate::names::closest;
 use crate::shapes::dims::spell;
 use crate::{Access, Arg, CallPlan, Dim, Param, ParamType, Passing, Prototype, ReturnType, Role};
@@ -88,7 +88,7 @@ fn with_one_size(prototype: &Prototype) -> Option<String> {
             continue;
         }
         let role = default_role(param)?;
-        let own = adapted::object(param).map(|object| own_shape(object, &length(prototype, param, symbol)));
+        let own = adapted::object(param).map(|object| own_shape(prototype, param, object, symbol));
         let is_number = param.name.contains('.') && param.spelled.ends_with('&');
         let is_number = is_number || counts_nothing || param.text().is_some();
         let shape: &[Dim] = if is_array(param) && !is_number { own.as_deref().unwrap_or(&dims) } else { &[] };
@@ -106,9 +106,22 @@ fn with_one_size(prototype: &Prototype) -> Option<String> {
     accepted(prototype, &text, symbol).then_some(text)
 }
 
-/// The shape of an object: what its class says, and symbols.
-fn own_shape(object: &Object, symbol: &str) -> Vec<Dim> {
-    if adapted::is_flat(object) { vec![Dim::Sym(symbol.to_owned())] } else { adapted::example(object) }
+/// The shape of an object: what its class says, and symbols, its own where another array may have other extents.
+fn own_shape(prototype: &Prototype, param: &Param, object: &Object, symbol: &str) -> Vec<Dim> {
+    if adapted::is_flat(object) {
+        return vec![Dim::Sym(length(prototype, param, symbol))];
+    }
+    let names: &[&str] = if object.extents.len() == 2 { &["rows", "cols"] } else { &["i", "j", "k", "l"] };
+    let own = |(dim, name): (Dim, &&str)| match dim {
+        Dim::Sym(_) if has_others(prototype) => Dim::Sym(format!("{}_{name}", param.name)),
+        dim => dim,
+    };
+    adapted::example(object).into_iter().zip(names).map(own).collect()
+}
+
+/// Whether there are several arrays.
+fn has_others(prototype: &Prototype) -> bool {
+    prototype.params.iter().filter(|p| is_array(p) && p.text().is_none()).count() > 1
 }
 
 /// Whether `text` fits, perhaps with the size of arrays that follows from no input.
@@ -120,9 +133,14 @@ fn accepted(prototype: &Prototype, text: &str, symbol: &str) -> bool {
     fits(BTreeMap::new()) || fits(BTreeMap::from([(symbol.to_owned(), 1)]))
 }
 
-/// Whether the parameter is an object that knows its length.
+/// Whether the parameter is an object that knows its length, or its extents.
 fn knows_length(param: &Param) -> bool {
-    is_array(param) && adapted::object(param).is_some_and(adapted::is_flat)
+    is_array(param) && adapted::object(param).is_some_and(takes_extents)
+}
+
+/// Whether an object has as many elements, along each dimension, as the array that it is made of.
+fn takes_extents(object: &Object) -> bool {
+    object.kind != Kind::Rows && object.by != By::Pointer
 }
 
 /// Whether integers count elements: of arrays that do not know their lengths.
@@ -133,8 +151,7 @@ fn counts_elements(prototype: &Prototype) -> bool {
 
 /// The symbol for the elements of an array: its own where another array may have another number of them.
 fn length(prototype: &Prototype, param: &Param, symbol: &str) -> String {
-    let has_others = prototype.params.iter().filter(|p| is_array(p) && p.text().is_none()).count() > 1;
-    if knows_length(param) && has_others { length_symbol(&param.name) } else { symbol.to_owned() }
+    if knows_length(param) && has_others(prototype) { length_symbol(&param.name) } else { symbol.to_owned() }
 }
 
 fn is_array(param: &Param) -> bool {
@@ -190,7 +207,7 @@ fn default_arg(prototype: &Prototype, param: &Param, symbol: &str, sizes: &BTree
     let symbol = if sizes.contains_key(&param.name) { &param.name } else { symbol };
     if let Some(object) = adapted::object(param).filter(|object| !adapted::is_flat(object)) {
         let constant = role == Role::Input && !dtype.is_float();
-        return Some(Arg { shape: adapted::example(object), constant, ..bare });
+        return Some(Arg { shape: own_shape(prototype, param, object, symbol), constant, ..bare });
     }
     if param.text().is_some() {
         let shape = vec![Dim::Sym(length_symbol(&param.name))];
@@ -237,7 +254,7 @@ fn doubts(prototype: &Prototype, sizes: &BTreeMap<String, i64>, symbol: &str) ->
 fn object_doubt(param: &Param) -> Option<String> {
     let object = adapted::object(param).filter(|_| is_array(param))?;
     let (name, spelled) = (&param.name, &param.spelled);
-    let is_known = adapted::is_flat(object) || object.extents.iter().all(Option::is_some);
+    let is_known = takes_extents(object) || object.extents.iter().all(Option::is_some);
     match (is_known, object.constant) {
         _ if name == "return" => Some("the shape of the value is not known: give a signature".to_owned()),
         (false, _) => Some(format!("the shape of `{name}`, a `{spelled}`, is not known: give a signature")),

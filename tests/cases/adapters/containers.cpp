@@ -84,3 +84,18 @@ double mixed(const std::vector<double>& x, double y[2], int n) {
   y[1] = x[1];
   return x[0] + x[1];
 }
+
+// Vectors of unlike lengths, rows of a table, and an integer that counts none of them.
+double expanded(const std::vector<double>& c, const std::vector<double>& x, int power, const std::vector<std::array<double, 2>>& p) {
+  double sum = 0;
+  for (double at : x) {
+    double factor = 1;
+    for (int k = 0; k < power; k++) factor *= at;
+    for (double each : c) {
+      sum += each * factor;
+      factor *= at;
+    }
+  }
+  for (const auto& each : p) sum += each[0] * each[1];
+  return sum;
+}

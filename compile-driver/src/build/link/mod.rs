@@ -36,7 +36,12 @@ pub fn linker(tools: &Tools, exceptions: bool) -> Command {
 pub fn libraries(spec: &Spec) -> Result<Vec<String>> {
     let mut arguments: Vec<String> =
         libraries::folders(spec).iter().map(|folder| format!("-L{}", folder.display())).collect();
-    arguments.extend(libraries::loaded_from(spec).iter().map(|folder| format!("-Wl,-rpath,{}", folder.display())));
+    let folders = libraries::loaded_from(spec);
+    if !folders.is_empty() {
+        // DT_RPATH, not DT_RUNPATH: what the libraries need themselves is looked for in these folders too.
+        arguments.push("-Wl,--disable-new-dtags".to_owned());
+    }
+    arguments.extend(folders.iter().map(|folder| format!("-Wl,-rpath,{}", folder.display())));
     for library in &spec.options.libraries {
         arguments.push(match options::as_path(library) {
             Some(path) => std::path::absolute(path).map_err(cache::io("find", path))?.display().to_string(),

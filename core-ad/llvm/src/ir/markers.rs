@@ -70,7 +70,8 @@ const NO_MEMORY: u64 = 0;
 const ARGUMENT_MEMORY: u64 = 0b11;
 /// Of a function that reads what it is given, and is kept, because it may write elsewhere.
 pub const READ_ARGUMENT_MEMORY: u64 = INACCESSIBLE_MEMORY | 0b01;
-pub(super) const INACCESSIBLE_MEMORY: u64 = 0b1100;
+/// Of functions that only change what no program reads.
+pub const INACCESSIBLE_MEMORY: u64 = 0b1100;
 
 /// Of a function that returns and does nothing else to control flow.
 const HARMLESS: [&str; 4] = ["nounwind", "willreturn", "nofree", "nosync"];
@@ -196,21 +197,20 @@ pub(super) fn accessor<'ctx>(
 }
 
 /// Names of the functions that give the bits of a `double` and of a `float`.
-const BITS: [&str; 2] = ["ffgrad.bits.f64", "ffgrad.bits.f32"];
+const BITS: [&str; 3] = ["ffgrad.bits.f64", "ffgrad.bits.f32", "ffgrad.bits.f80"];
 
 /// Whether a function is that of [`bits_marker`].
 pub fn is_bits(name: &str) -> bool {
     BITS.contains(&name)
 }
 
-/// A function that gives the bits of a number, for comparisons: it is inactive.
-pub fn bits_marker<'ctx>(module: &Module<'ctx>, double: bool) -> FunctionValue<'ctx> {
+/// A function that gives the bits of a number of a type, for comparisons: it is inactive. None for types that are no numbers of C.
+pub fn bits_marker<'ctx>(module: &Module<'ctx>, number: LLVMTypeRef) -> Option<FunctionValue<'ctx>> {
     let context = module.get_context();
-    let (double_type, float) = (context.f64_type().into(), context.f32_type().into());
-    match double {
-        true => integer_function(module, BITS[0], context.i64_type().fn_type(&[double_type], false)),
-        false => integer_function(module, BITS[1], context.i32_type().fn_type(&[float], false)),
-    }
+    let numbers = [(context.f64_type(), 64), (context.f32_type(), 32), (context.x86_f80_type(), 80)];
+    let ((own, bits), name) = numbers.into_iter().zip(BITS).find(|((own, _), _)| own.as_type_ref() == number)?;
+    let integer = context.custom_width_int_type(std::num::NonZeroU32::new(bits)?).ok()?;
+    Some(integer_function(module, name, integer.fn_type(&[own.into()], false)))
 }
 
 /// What the names of functions begin with that give back their argument.

@@ -113,6 +113,23 @@ pub const OUTPUT: [&str; 97] = [
     "fesetenv",
 ];
 
+/// Functions of BLAS and LAPACK that return a position, a property of numbers in this machine, or what a letter means.
+const ALGEBRA: [&str; 13] = [
+    "isamax_",
+    "idamax_",
+    "icamax_",
+    "izamax_",
+    "cblas_isamax",
+    "cblas_idamax",
+    "cblas_icamax",
+    "cblas_izamax",
+    "slamch_",
+    "dlamch_",
+    "lsame_",
+    "ilaenv_",
+    "xerbla_",
+];
+
 /// Names that begin so belong to the C++ library's strings, streams, exceptions, clocks, file names, hashes and sizes of tables, or to libraries that format text, keep
 /// logs and hold documents, or order the columns of a sparse matrix by its pattern: with a body or without. A number that is kept in a document and read
 /// again has no derivative; differences see that.
@@ -310,8 +327,10 @@ pub fn mark_text(module: &Module<'_>) -> Result<()> {
     let is_text = |f: &FunctionValue<'_>| {
         let symbol = text(f.get_name());
         if !symbol.starts_with("_Z") {
+            // ffgrad's own BLAS has a prefix.
+            let is_algebra = ALGEBRA.contains(&symbol.strip_prefix("scipy_").unwrap_or(&symbol));
             let is_text = OUTPUT.contains(&symbol.as_str()) || FORTRAN.iter().any(|start| symbol.starts_with(start));
-            return f.count_basic_blocks() == 0 && is_text;
+            return f.count_basic_blocks() == 0 && (is_text || is_algebra);
         }
         let name = names::short(&symbol);
         TEXT.iter().any(|start| name.starts_with(start))

@@ -6,7 +6,7 @@
 //! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap; those of the wrapper
 //! too where forward and reverse sweep are two calls.
 
-use crate::ir::markers::{STEP, WRAPPER};
+use crate::ir::markers::{INACCESSIBLE_MEMORY, STEP, WRAPPER};
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -77,6 +77,9 @@ fn later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
             let kind = Attribute::get_named_enum_kind_id(name);
             function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
         }
+        // Else Enzyme takes it for one that writes to the memory, and caches what is read of it.
+        let kind = Attribute::get_named_enum_kind_id("memory");
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, INACCESSIBLE_MEMORY));
         function
     })
 }

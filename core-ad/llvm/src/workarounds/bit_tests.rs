@@ -19,7 +19,7 @@ use crate::ir::markers::bits_marker;
 use crate::ir::{self, Op, Value};
 use inkwell::module::Module;
 use inkwell::values::AsValueRef;
-use llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+use llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMX86_FP80TypeKind};
 use llvm_sys::core::*;
 use std::collections::HashSet;
 
@@ -28,7 +28,8 @@ pub fn run(module: &Module<'_>) {
     for cast in
         ir::all_instructions(module).into_iter().filter(|i| takes_bits(*i) && (is_only_tested(*i) || is_guess(*i)))
     {
-        let function = bits_marker(module, cast.operand(0).is_double()).as_value_ref();
+        let Some(function) = bits_marker(module, cast.operand(0).ty()) else { continue };
+        let function = function.as_value_ref();
         // SAFETY: a live cast of the module, and a function of it with this parameter.
         unsafe {
             let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));
@@ -42,16 +43,26 @@ pub fn run(module: &Module<'_>) {
     }
 }
 
-/// Whether it is a cast of a `float` or `double` to an integer.
+/// Whether it is a cast of a number to an integer.
 fn takes_bits(i: Value) -> bool {
     // SAFETY: a live type.
-    i.is(Op::LLVMBitCast) && i.operand(0).is_float() && unsafe { LLVMGetTypeKind(i.ty()) } == LLVMIntegerTypeKind
+    i.is(Op::LLVMBitCast) && fraction(i).is_some() && unsafe { LLVMGetTypeKind(i.ty()) } == LLVMIntegerTypeKind
+}
+
+/// How many bits the fraction has of a number that is cast.
+fn fraction(cast: Value) -> Option<i64> {
+    match cast.operand(0).kind() {
+        LLVMFloatTypeKind => Some(23),
+        LLVMDoubleTypeKind => Some(52),
+        LLVMX86_FP80TypeKind => Some(64),
+        _ => None,
+    }
 }
 
 /// Whether all that comes of the bits is a guess: they are shifted to the right, by less than the fraction has, then added to or divided, and then they are a number.
 fn is_guess(cast: Value) -> bool {
     const MOST: usize = 16;
-    let fraction = if cast.operand(0).is_double() { 52 } else { 23 };
+    let Some(fraction) = fraction(cast) else { return false };
     let is_shifted = |user: &Value| {
         matches!(user.op(), Some(Op::LLVMLShr | Op::LLVMAShr))
             && user.operand(0) == cast
@@ -89,7 +100,7 @@ fn is_guess(cast: Value) -> bool {
 /// Whether all that is computed from the bits ends in comparisons, or in the exponent and the sign.
 fn is_only_tested(cast: Value) -> bool {
     const MOST: usize = 64;
-    let fraction = if cast.operand(0).is_double() { 52 } else { 23 };
+    let Some(fraction) = fraction(cast) else { return false };
     let (mut seen, mut open) = (HashSet::new(), vec![cast]);
     while let Some(value) = open.pop() {
         if !seen.insert(value) {

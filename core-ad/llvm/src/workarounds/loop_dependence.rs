@@ -6,18 +6,19 @@
 //!
 //! The next iteration overwrites `t[i]`. Enzyme compares the range that is read with the range that is written, takes those
 //! of one iteration for those of all, and loads `t[i]` again in the reverse sweep: a wrong gradient
-//! (`tests/cases/enzyme_bugs/trailing_writes.c`). In the other direction, `t[i + 1] = tanh(t[i])` where `t` is overwritten later, it caches a
-//! copy of `t` from before the loop (`leading_writes.c`). So such loads get an opaque offset, as those in
+//! (`tests/cases/enzyme_bugs/trailing_writes.c`). In the other direction, `t[i + 1] = tanh(t[i])` where `t` is overwritten later, by a store or in a call, it
+//! caches a copy of `t` from before the loop (`leading_writes.c`, `reused_scratch.c`). So such loads get an opaque offset, as those in
 //! `distinct_addresses`: then Enzyme caches what they read.
 
 use crate::analysis::affine_iv::Address;
 use crate::analysis::cfg::Cfg;
 use crate::analysis::induction::Loops;
 use crate::ir::{self, Block, Op, Value};
+use crate::rules::lifetimes::FREEING;
 use llvm_sys::core::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMTargetDataRef};
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A store: its address, loops and block.
 struct Written {
@@ -44,6 +45,8 @@ pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<
             stores.entry(address.base.0 as usize).or_default().push(Written { address, around, block });
         }
     }
+    let calls: Vec<(Value, usize)> =
+        all().filter(|i| may_write_through(*i)).map(|i| (i, cfg.number(i.parent()))).collect();
     let is_overwritten = |load: &Value| {
         let here = around(*load);
         let Some(read) = of(load.operand(0)).filter(|_| !here.is_empty()) else { return false };
@@ -52,7 +55,12 @@ pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<
         let outside = |loops: &[usize]| here.iter().any(|header| !loops.contains(header));
         let replaced = LazyCell::new(|| {
             let after = cfg.reached_from(cfg.number(load.parent()), |_| true);
-            ir::is_argument(read.base) || written.iter().any(|w| outside(&w.around) && after[w.block])
+            let is_exposed = is_exposed(read.base);
+            let is_passed =
+                |call: Value| is_exposed || call.operands().into_iter().any(|operand| root(operand) == read.base);
+            ir::is_argument(read.base)
+                || written.iter().any(|w| outside(&w.around) && after[w.block])
+                || calls.iter().any(|(call, block)| after[*block] && is_passed(*call))
         });
         written.iter().any(|w| {
             w.address.repeats_in_outer_loop(&read, &common(&w.around))
@@ -61,6 +69,41 @@ pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<
         })
     };
     all().filter(|i| i.is(Op::LLVMLoad) && !i.is_special()).filter(is_overwritten).collect()
+}
+
+/// Whether a call may write to what it is given the address of. The release of memory is none of these: Enzyme puts it off.
+fn may_write_through(i: Value) -> bool {
+    const HARMLESS: [&str; 3] = ["llvm.lifetime.", "llvm.assume", "ffgrad."];
+    let is_harmless =
+        |name: String| FREEING.contains(&name.as_str()) || HARMLESS.iter().any(|start| name.starts_with(start));
+    matches!(i.op(), Some(Op::LLVMCall | Op::LLVMInvoke)) && i.may_write() && !i.callee().is_some_and(is_harmless)
+}
+
+/// Whether a function may know an address that it is not given: one that is read from memory, stored in memory, or of a variable of the program.
+fn is_exposed(base: Value) -> bool {
+    let (mut open, mut seen) = (vec![base], BTreeSet::from([base.0 as usize]));
+    while let Some(address) = open.pop() {
+        for user in address.users() {
+            match user.op() {
+                Some(Op::LLVMStore) if user.operand(0) == address => return true,
+                Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) => {
+                    if seen.insert(user.0 as usize) {
+                        open.push(user);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    !base.is(Op::LLVMAlloca) && !base.is(Op::LLVMCall) && !base.is(Op::LLVMInvoke)
+}
+
+/// The address that one is computed from by steps.
+fn root(mut address: Value) -> Value {
+    while address.is(Op::LLVMGetElementPtr) {
+        address = address.operand(0);
+    }
+    address
 }
 
 fn layout_of(block: Block) -> Option<LLVMTargetDataRef> {

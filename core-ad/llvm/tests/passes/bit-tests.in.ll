@@ -1,4 +1,4 @@
-; Bits that are compared, and the exponent, are taken by a function. Bits that become a number again stay.
+; Bits that are compared, the exponent and the first guess of an iteration are taken by a function. Other bits that become a number again stay.
 target triple = "x86_64-unknown-linux-gnu"
 
 define i1 @differ(double %a, double %b) {
@@ -20,4 +20,28 @@ define float @absolute(float %a) {
   %positive = and i32 %bits, 2147483647
   %number = bitcast i32 %positive to float
   ret float %number
+}
+
+define i1 @differ_in_long_double(x86_fp80 %a, x86_fp80 %b) {
+  %abits = bitcast x86_fp80 %a to i80
+  %bbits = bitcast x86_fp80 %b to i80
+  %both = xor i80 %abits, %bbits
+  %differ = icmp slt i80 %both, 0
+  ret i1 %differ
+}
+
+define double @guess(double %a) {
+  %bits = bitcast double %a to i64
+  %half = lshr i64 %bits, 1
+  %guess = sub i64 6910469410427058089, %half
+  %number = bitcast i64 %guess to double
+  ret double %number
+}
+
+define double @scaled(double %a, i64 %by) {
+  %bits = bitcast double %a to i64
+  %shifted = shl i64 %by, 52
+  %more = add i64 %bits, %shifted
+  %number = bitcast i64 %more to double
+  ret double %number
 }
