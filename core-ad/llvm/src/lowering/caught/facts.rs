@@ -70,12 +70,16 @@ pub fn pad(block: Block) -> Pad {
     if !first.is(Op::LLVMLandingPad) {
         return Pad::Cleanup;
     }
-    if block.instructions().iter().filter_map(|i| i.callee()).any(|n| is_terminate(&n)) {
-        return Pad::Terminate;
-    }
     // SAFETY: a landing pad, and its clauses.
     let clauses: Vec<Value> =
         unsafe { (0..LLVMGetNumClauses(first.0)).map(|i| Value(LLVMGetClause(first.0, i))).collect() };
+    // `throw()` lets nothing pass, `throw(X)` some.
+    // SAFETY: the type of a constant, an array where the clause is a filter.
+    let lets_pass = |clause: &Value| !clause.is_pointer() && unsafe { LLVMGetArrayLength2(clause.ty()) } > 0;
+    let ends = block.instructions().iter().filter_map(|i| i.callee()).any(|n| is_terminate(&n));
+    if ends && !clauses.iter().any(lets_pass) {
+        return Pad::Terminate;
+    }
     match clauses[..] {
         [] => Pad::Cleanup,
         _ if clauses.iter().any(|c| !c.is_pointer()) => Pad::Filter,
@@ -83,9 +87,9 @@ pub fn pad(block: Block) -> Pad {
     }
 }
 
-/// Whether a function ends the program because an exception is not allowed to go on.
+/// Whether a function ends the program because an exception is not allowed to go on: by `noexcept`, or by `throw()` before C++17.
 pub fn is_terminate(name: &str) -> bool {
-    ["__clang_call_terminate", "_ZSt9terminatev"].contains(&name)
+    ["__clang_call_terminate", "_ZSt9terminatev", "__cxa_call_unexpected"].contains(&name)
 }
 
 /// Functions of the C++ library that always throw.

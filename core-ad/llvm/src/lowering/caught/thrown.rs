@@ -176,7 +176,6 @@ pub fn is_unsupported(i: Value) -> bool {
             || n.starts_with("_ZSt19uncaught_exceptions")
             || n.starts_with("__cxa_current_exception_type")
             || n.starts_with("_ZNSt3__1")
-            || n.starts_with("__cxa_call_unexpected")
     };
     let calls = (i.is(Op::LLVMCall) || i.is(Op::LLVMInvoke)) && i.callee().is_some_and(|n| asks(&n));
     calls || (may_hold_numbers(i) && (is_pointer(i) || size(i).is_none()))
