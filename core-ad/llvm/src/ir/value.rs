@@ -4,6 +4,7 @@
 //! handle. Handles are valid as long as the module lives and the value was not erased; a pass drops them when it ends.
 
 use super::crash_trace;
+use super::markers::INACCESSIBLE_MEMORY;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 pub use llvm_sys::LLVMOpcode as Op;
@@ -250,10 +251,20 @@ impl Value {
 
     /// Whether a call may write to memory, by the attributes of the function that it calls by name.
     pub fn may_write(self) -> bool {
+        self.may_write_beside(0)
+    }
+
+    /// Whether a call may write to memory that a program reads.
+    pub fn may_write_visibly(self) -> bool {
+        self.may_write_beside(INACCESSIBLE_MEMORY)
+    }
+
+    /// Whether a call may write to other memory than in these places.
+    fn may_write_beside(self, places: u64) -> bool {
         // LLVM's encoding: two bits per location, the upper one for writes.
         const WRITES: u64 = 0xAAAA_AAAA_AAAA_AAAA;
         let memory = self.callee_attribute("memory");
-        memory.is_none_or(|memory| unsafe { LLVMGetEnumAttributeValue(memory) } & WRITES != 0)
+        memory.is_none_or(|memory| unsafe { LLVMGetEnumAttributeValue(memory) } & WRITES & !places != 0)
     }
 
     /// Whether an `or` is known to be an addition.

@@ -70,7 +70,7 @@ fn later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
     module.get_function(LATER).unwrap_or_else(|| {
         let pointer = context.ptr_type(AddressSpace::default());
         let function = module.add_function(LATER, context.void_type().fn_type(&[pointer.into()], false), None);
-        for name in ["enzyme_inactive", "enzyme_nofree"] {
+        for name in ["enzyme_inactive", "enzyme_nofree", "enzyme_no_escaping_allocation"] {
             function.add_attribute(AttributeLoc::Function, context.create_string_attribute(name, ""));
         }
         for name in ["nounwind", "willreturn", "nofree", "nosync"] {
@@ -80,6 +80,9 @@ fn later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
         // Else Enzyme takes it for one that writes to the memory, and caches what is read of it.
         let kind = Attribute::get_named_enum_kind_id("memory");
         function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, INACCESSIBLE_MEMORY));
+        // Nor does it keep the address, by which others could write.
+        let kind = Attribute::get_named_enum_kind_id("captures");
+        function.add_attribute(AttributeLoc::Param(0), context.create_enum_attribute(kind, 0));
         function
     })
 }

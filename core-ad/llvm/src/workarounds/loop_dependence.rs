@@ -73,10 +73,13 @@ pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<
 
 /// Whether a call may write to what it is given the address of. The release of memory is none of these: Enzyme puts it off.
 fn may_write_through(i: Value) -> bool {
-    const HARMLESS: [&str; 3] = ["llvm.lifetime.", "llvm.assume", "ffgrad."];
-    let is_harmless =
-        |name: String| FREEING.contains(&name.as_str()) || HARMLESS.iter().any(|start| name.starts_with(start));
-    matches!(i.op(), Some(Op::LLVMCall | Op::LLVMInvoke)) && i.may_write() && !i.callee().is_some_and(is_harmless)
+    matches!(i.op(), Some(Op::LLVMCall | Op::LLVMInvoke)) && i.may_write_visibly() && !is_harmless(i)
+}
+
+fn is_harmless(call: Value) -> bool {
+    const HARMLESS: [&str; 2] = ["llvm.lifetime.", "llvm.assume"];
+    call.callee()
+        .is_some_and(|name| FREEING.contains(&name.as_str()) || HARMLESS.iter().any(|start| name.starts_with(start)))
 }
 
 /// Whether a function may know an address that it is not given: one that is read from memory, stored in memory, or of a variable of the program.
@@ -91,11 +94,30 @@ fn is_exposed(base: Value) -> bool {
                         open.push(user);
                     }
                 }
+                Some(Op::LLVMCall | Op::LLVMInvoke) if !is_harmless(user) && keeps(user, address) => return true,
                 _ => {}
             }
         }
     }
     !base.is(Op::LLVMAlloca) && !base.is(Op::LLVMCall) && !base.is(Op::LLVMInvoke)
+}
+
+/// Whether a call may keep an address that it is given.
+fn keeps(call: Value, address: Value) -> bool {
+    // SAFETY: a live call; parameters are counted from one, arguments from zero. `captures(none)` is zero.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(c"captures".as_ptr(), 8);
+        let function = LLVMGetCalledValue(call.0);
+        let is_kept = |i: u32| {
+            let mut found = LLVMGetCallSiteEnumAttribute(call.0, i + 1, kind);
+            if found.is_null() && !LLVMIsAFunction(function).is_null() {
+                found = LLVMGetEnumAttributeAtIndex(function, i + 1, kind);
+            }
+            found.is_null() || LLVMGetEnumAttributeValue(found) != 0
+        };
+        let touches_memory = call.callee().is_none_or(|name| !name.starts_with("ffgrad.") || call.may_write_visibly());
+        touches_memory && (0..LLVMGetNumArgOperands(call.0)).any(|i| call.operand(i) == address && is_kept(i))
+    }
 }
 
 /// The address that one is computed from by steps.
