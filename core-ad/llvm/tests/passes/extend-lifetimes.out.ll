@@ -12,7 +12,7 @@ define void @f() {
   ret void
 }
 
-; Function Attrs: nofree nosync nounwind willreturn
-declare void @ffgrad.free_later(ptr) #0
+; Function Attrs: nofree nosync nounwind willreturn memory(inaccessiblemem: readwrite)
+declare void @ffgrad.free_later(ptr captures(none)) #0
 
-attributes #0 = { nofree nosync nounwind willreturn "enzyme_inactive" "enzyme_nofree" }
+attributes #0 = { nofree nosync nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" "enzyme_nofree" }
