@@ -89,10 +89,8 @@ fn is_exposed(base: Value) -> bool {
         for user in address.users() {
             match user.op() {
                 Some(Op::LLVMStore) if user.operand(0) == address => return true,
-                Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) => {
-                    if seen.insert(user.0 as usize) {
-                        open.push(user);
-                    }
+                Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) if seen.insert(user.0 as usize) => {
+                    open.push(user)
                 }
                 Some(Op::LLVMCall | Op::LLVMInvoke) if !is_harmless(user) && keeps(user, address) => return true,
                 _ => {}
