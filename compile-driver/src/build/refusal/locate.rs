@@ -268,13 +268,18 @@ fn is_own(file: &Path, own: &[PathBuf]) -> bool {
 
 /// A name as the user writes it.
 pub fn readable(symbol: &str) -> String {
-    let full = names::demangle(symbol);
-    full.split('(').next().unwrap_or(&full).to_owned()
+    names::callee(symbol)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_in_a_nameless_namespace_has_a_name() {
+        assert_eq!(readable("_ZN12_GLOBAL__N_17Reducer6reduceEl"), "Reducer::reduce");
+        assert_eq!(readable("dscal_"), "dscal_");
+    }
 
     #[test]
     fn one_culprit_is_found_in_logarithmic_time() {
