@@ -394,6 +394,12 @@ mod tests {
     }
 
     #[test]
+    fn a_function_in_a_nameless_namespace_is_called_without_it() {
+        assert_eq!(callee("_ZN12_GLOBAL__N_17Reducer6reduceEl"), "Reducer::reduce");
+        assert_eq!(callee("dscal_"), "dscal_");
+    }
+
+    #[test]
     fn all_overloads_and_instances_have_one_name() {
         let symbols =
             symbols(&[F_DOUBLE, F_FLOAT, TEMPLATE, TEMPLATE_FLOAT, TAGGED, "__isoc23_sscanf", "__printf_chk"]);

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::source_text;
 use core_ad::diagnostics::worker::{has_failed, last_function, last_step};
 use core_ad::diagnostics::{Diagnosis, Location};
+use core_ad::names;
 use core_ad::protocol::{Request, Response};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ impl Scene<'_> {
         // A wrapper of ours has the user's function in it.
         let users = |symbol: &str| match symbol.starts_with("ffgrad") {
             true => diagnosis.function.clone(),
-            false => locate::readable(locate::of_users(symbol)),
+            false => names::callee(locate::of_users(symbol)),
         };
         let at = named.and(symbol.as_deref()).map(|symbol| format!("at `{}`", users(symbol)));
         let step = last_step(&failure.words).map(|step| format!("in {step}"));

@@ -54,7 +54,7 @@ impl Refused<'_> {
                     places.describe(place, diagnosis);
                     let what = match place.callee.as_deref() {
                         Some("asm") => "inline assembly there".to_owned(),
-                        Some(callee) => format!("the call of `{}` there", readable(callee)),
+                        Some(callee) => format!("the call of `{}` there", names::callee(callee)),
                         None => "that line".to_owned(),
                     };
                     diagnosis.found_by = Some(format!("found by bisection: without {what} Enzyme does not fail"));
@@ -76,7 +76,7 @@ impl Refused<'_> {
         let name = match (inside, printed) {
             (Some(place), Some(name)) if !name.starts_with("ffgrad") => {
                 places.describe(place, diagnosis);
-                readable(&name)
+                names::callee(&name)
             }
             _ => {
                 diagnosis.location = Some(source_text::with_text(self.home.clone()));
@@ -266,20 +266,9 @@ fn is_own(file: &Path, own: &[PathBuf]) -> bool {
     own.iter().any(|folder| file.starts_with(folder)) || !source_files::is_of_library(&file)
 }
 
-/// A name as the user writes it.
-pub fn readable(symbol: &str) -> String {
-    names::callee(symbol)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_function_in_a_nameless_namespace_has_a_name() {
-        assert_eq!(readable("_ZN12_GLOBAL__N_17Reducer6reduceEl"), "Reducer::reduce");
-        assert_eq!(readable("dscal_"), "dscal_");
-    }
 
     #[test]
     fn one_culprit_is_found_in_logarithmic_time() {

@@ -132,7 +132,7 @@ const OF_EIGEN: [&str; 20] = [
 pub const BEFORE_BOOST: &str = "boost-headers";
 
 /// Enumerations of Boost's conversions of numbers, which compute values outside of the range that C++ gives them: an error in clang 16 and later, and
-/// mended in Boost 1.81. Each is the only one of a header, which gives it all values of an `int`.
+/// fixed in Boost 1.81. Each is the only one of a header, which gives it all values of an `int`.
 const OF_BOOST: [&str; 3] = ["int_float_mixture_enum", "sign_mixture_enum", "udt_builtin_mixture_enum"];
 
 /// The header that stands before one of Boost.

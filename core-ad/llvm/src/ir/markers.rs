@@ -71,7 +71,7 @@ const ARGUMENT_MEMORY: u64 = 0b11;
 /// Of a function that reads what it is given, and is kept, because it may write elsewhere.
 pub const READ_ARGUMENT_MEMORY: u64 = INACCESSIBLE_MEMORY | 0b01;
 /// Of functions that only change what no program reads.
-pub const INACCESSIBLE_MEMORY: u64 = 0b1100;
+pub(super) const INACCESSIBLE_MEMORY: u64 = 0b1100;
 
 /// Of a function that returns and does nothing else to control flow.
 const HARMLESS: [&str; 4] = ["nounwind", "willreturn", "nofree", "nosync"];
@@ -148,6 +148,16 @@ fn set_inactive(module: &Module<'_>, function: FunctionValue<'_>) {
     }
 }
 
+/// Name of the function that puts the release of memory off.
+pub const FREE_LATER: &str = "ffgrad.free_later";
+
+/// What stands for the release of memory until it is due. Else Enzyme takes it for a function that writes to the memory, or lets others do so, and caches what is
+/// read of it.
+pub fn free_later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let ty = without_value(module, &[pointer(module)]);
+    keeping_nothing(module, declare_inactive(module, FREE_LATER, ty, INACCESSIBLE_MEMORY), 1)
+}
+
 /// Name of the function that captures its argument.
 pub const CAPTURE: &str = "ffgrad.capture";
 
@@ -187,7 +197,10 @@ pub(super) fn accessor<'ctx>(
     ty: FunctionType<'ctx>,
     pointers: u32,
 ) -> FunctionValue<'ctx> {
-    let function = declare_inactive(module, name, ty, ARGUMENT_MEMORY);
+    keeping_nothing(module, declare_inactive(module, name, ty, ARGUMENT_MEMORY), pointers)
+}
+
+fn keeping_nothing<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>, pointers: u32) -> FunctionValue<'ctx> {
     for parameter in 0..pointers {
         set_flag(module, function, AttributeLoc::Param(parameter), "captures", 0);
     }

@@ -148,6 +148,15 @@ impl Value {
         (0..count).map(|i| self.operand(i)).collect()
     }
 
+    /// What an address is computed from by steps.
+    pub fn base(self) -> Value {
+        let mut base = self;
+        while base.is(Op::LLVMGetElementPtr) {
+            base = base.operand(0);
+        }
+        base
+    }
+
     /// The users, one entry per use.
     pub fn users(self) -> Vec<Value> {
         let mut all = Vec::new();

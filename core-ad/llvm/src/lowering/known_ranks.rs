@@ -30,9 +30,10 @@ const MOST: u64 = 3;
 /// A procedure with more assignments of texts is one that chooses messages: they are not inlined.
 const MANY_TEXTS: usize = 20;
 
-/// flang's code of characters, and where it stands in a descriptor.
+/// flang's code of characters, and where it and the address stand in a descriptor.
 const CHARACTER: i64 = 40;
 const TYPE: u32 = 4;
+const ADDRESS: u32 = 0;
 
 /// Uses that are looked at for one descriptor.
 const MOST_USES: usize = 60;
@@ -82,22 +83,8 @@ fn is_apart(address: Value) -> bool {
     address.is(Op::LLVMAlloca)
         && store.operand(1) == address
         && users.iter().all(is_only_assigned)
-        && base(store.operand(0))
+        && member_at(store.operand(0), ADDRESS)
             .is_some_and(|base| base.callee().is_some_and(|name| name == "malloc") && is_private(base, *store))
-}
-
-/// The address in a descriptor that is put together member by member.
-fn base(mut descriptor: Value) -> Option<Value> {
-    // SAFETY: live instructions that insert members.
-    unsafe {
-        while descriptor.is(Op::LLVMInsertValue) {
-            if LLVMGetNumIndices(descriptor.0) == 1 && *LLVMGetIndices(descriptor.0) == 0 {
-                return Some(descriptor.operand(1));
-            }
-            descriptor = descriptor.operand(0);
-        }
-        None
-    }
 }
 
 /// Whether an address is only read and written through, freed, and put into the descriptor that one store stores.
@@ -123,18 +110,23 @@ fn type_at(address: Value) -> Option<i64> {
     address.users().into_iter().take(MOST_USES).filter(stored).find_map(|store| type_code(store.operand(0)))
 }
 
-/// The code of the elements' type in a descriptor that is put together member by member.
-fn type_code(mut descriptor: Value) -> Option<i64> {
+/// The code of the elements' type in a descriptor.
+fn type_code(descriptor: Value) -> Option<i64> {
+    member_at(descriptor, TYPE)?.constant()
+}
+
+/// A member of a descriptor that is put together member by member.
+fn member_at(mut descriptor: Value, at: u32) -> Option<Value> {
     // SAFETY: live instructions that insert members, and the constant that they begin with.
     unsafe {
         while descriptor.is(Op::LLVMInsertValue) {
-            if LLVMGetNumIndices(descriptor.0) == 1 && *LLVMGetIndices(descriptor.0) == TYPE {
-                return descriptor.operand(1).constant();
+            if LLVMGetNumIndices(descriptor.0) == 1 && *LLVMGetIndices(descriptor.0) == at {
+                return Some(descriptor.operand(1));
             }
             descriptor = descriptor.operand(0);
         }
-        let member = LLVMGetAggregateElement(descriptor.0, TYPE);
-        if member.is_null() { None } else { Value(member).constant() }
+        let member = LLVMGetAggregateElement(descriptor.0, at);
+        (!member.is_null()).then_some(Value(member))
     }
 }
 

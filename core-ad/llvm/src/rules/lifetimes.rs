@@ -6,9 +6,8 @@
 //! arena releases everything then), and escaping stack arrays of functions other than the wrapper are allocated on the heap; those of the wrapper
 //! too where forward and reverse sweep are two calls.
 
-use crate::ir::markers::{INACCESSIBLE_MEMORY, STEP, WRAPPER};
+use crate::ir::markers::{self, STEP, WRAPPER};
 use inkwell::AddressSpace;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMOpcode;
@@ -31,8 +30,6 @@ pub const FREEING: [&str; 11] = [
     "_ZdlPvmSt11align_val_t",
     "_ZdaPvmSt11align_val_t",
 ];
-/// What takes their place.
-const LATER: &str = "ffgrad.free_later";
 
 /// Lets all memory live until the entry point returns. `keeps` are functions whose stack does so anyway, `parts` names
 /// the parts of rules: they free what they alone hold.
@@ -53,38 +50,18 @@ pub fn extend(module: &Module<'_>, keeps: &[FunctionValue<'_>], parts: &[String]
 /// Whether the program frees memory that is still needed.
 pub fn is_extended(module: &Module<'_>) -> bool {
     // SAFETY: a live function.
-    module.get_function(LATER).is_some_and(|f| unsafe { !LLVMGetFirstUse(f.as_value_ref()).is_null() })
+    module.get_function(markers::FREE_LATER).is_some_and(|f| unsafe { !LLVMGetFirstUse(f.as_value_ref()).is_null() })
 }
 
 /// With the arena, later is at the end of the call, by itself.
 pub fn end(module: &Module<'_>) {
-    let Some(function) = module.get_function(LATER).filter(|f| f.count_basic_blocks() == 0) else { return };
+    let Some(function) = module.get_function(markers::FREE_LATER).filter(|f| f.count_basic_blocks() == 0) else {
+        return;
+    };
     for call in calls(function) {
         // SAFETY: a live call without a value, so without uses.
         unsafe { LLVMInstructionEraseFromParent(call) };
     }
-}
-
-fn later<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    let context = module.get_context();
-    module.get_function(LATER).unwrap_or_else(|| {
-        let pointer = context.ptr_type(AddressSpace::default());
-        let function = module.add_function(LATER, context.void_type().fn_type(&[pointer.into()], false), None);
-        for name in ["enzyme_inactive", "enzyme_nofree", "enzyme_no_escaping_allocation"] {
-            function.add_attribute(AttributeLoc::Function, context.create_string_attribute(name, ""));
-        }
-        for name in ["nounwind", "willreturn", "nofree", "nosync"] {
-            let kind = Attribute::get_named_enum_kind_id(name);
-            function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-        }
-        // Else Enzyme takes it for one that writes to the memory, and caches what is read of it.
-        let kind = Attribute::get_named_enum_kind_id("memory");
-        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, INACCESSIBLE_MEMORY));
-        // Nor does it keep the address, by which others could write.
-        let kind = Attribute::get_named_enum_kind_id("captures");
-        function.add_attribute(AttributeLoc::Param(0), context.create_enum_attribute(kind, 0));
-        function
-    })
 }
 
 /// Direct calls of a function.
@@ -106,7 +83,7 @@ fn calls(function: FunctionValue<'_>) -> Vec<LLVMValueRef> {
 }
 
 fn delay(module: &Module<'_>, freeing: FunctionValue<'_>, parts: &[String]) {
-    let later = later(module);
+    let later = markers::free_later(module);
     // SAFETY: each call is live until it is erased, after its replacement stands before it.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module.as_mut_ptr()));

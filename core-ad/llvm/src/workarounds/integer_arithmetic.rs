@@ -120,11 +120,11 @@ impl Bases {
         let mut found = HashSet::new();
         for i in all {
             match i.op() {
-                Some(Op::LLVMLoad) if i.holds_floats() => drop(found.insert(base(i.operand(0)))),
-                Some(Op::LLVMStore) if i.operand(0).holds_floats() => drop(found.insert(base(i.operand(1)))),
+                Some(Op::LLVMLoad) if i.holds_floats() => drop(found.insert(i.operand(0).base())),
+                Some(Op::LLVMStore) if i.operand(0).holds_floats() => drop(found.insert(i.operand(1).base())),
                 // A type marker, or any other function, knows more of the memory than we do.
                 Some(Op::LLVMCall | Op::LLVMInvoke) => {
-                    found.extend(i.operands().into_iter().filter(|o| o.is_pointer()).map(base));
+                    found.extend(i.operands().into_iter().filter(|o| o.is_pointer()).map(Value::base));
                 }
                 _ => {}
             }
@@ -134,17 +134,9 @@ impl Bases {
 
     /// Whether what is read there is no number's bits: memory of this function, or given to it, which it uses for integers alone.
     fn has_integers(&self, address: Value) -> bool {
-        let base = base(address);
+        let base = address.base();
         (base.is(Op::LLVMAlloca) || is_argument(base)) && !self.0.contains(&base)
     }
-}
-
-/// What an address is in.
-fn base(mut address: Value) -> Value {
-    while address.is(Op::LLVMGetElementPtr) {
-        address = address.operand(0);
-    }
-    address
 }
 
 /// Whether all that goes into it, and all that it goes into, are integers.

@@ -57,7 +57,7 @@ pub fn later_overwritten(loops: &Loops<'_>, blocks: &[Block], cfg: &Cfg) -> Vec<
             let after = cfg.reached_from(cfg.number(load.parent()), |_| true);
             let is_exposed = is_exposed(read.base);
             let is_passed =
-                |call: Value| is_exposed || call.operands().into_iter().any(|operand| root(operand) == read.base);
+                |call: Value| is_exposed || call.operands().into_iter().any(|operand| operand.base() == read.base);
             ir::is_argument(read.base)
                 || written.iter().any(|w| outside(&w.around) && after[w.block])
                 || calls.iter().any(|(call, block)| after[*block] && is_passed(*call))
@@ -76,10 +76,12 @@ fn may_write_through(i: Value) -> bool {
     matches!(i.op(), Some(Op::LLVMCall | Op::LLVMInvoke)) && i.may_write_visibly() && !is_harmless(i)
 }
 
+/// Whether a call releases memory, or only says something of it.
 fn is_harmless(call: Value) -> bool {
     const HARMLESS: [&str; 2] = ["llvm.lifetime.", "llvm.assume"];
-    call.callee()
-        .is_some_and(|name| FREEING.contains(&name.as_str()) || HARMLESS.iter().any(|start| name.starts_with(start)))
+    let releases = |name: &str| FREEING.contains(&name) || HARMLESS.iter().any(|start| name.starts_with(start));
+    let marks = |name: &str| name.starts_with("ffgrad.") && !call.may_write_visibly();
+    call.callee().is_some_and(|name| releases(&name) || marks(&name))
 }
 
 /// Whether a function may know an address that it is not given: one that is read from memory, stored in memory, or of a variable of the program.
@@ -92,38 +94,14 @@ fn is_exposed(base: Value) -> bool {
                 Some(Op::LLVMGetElementPtr | Op::LLVMPHI | Op::LLVMSelect) if seen.insert(user.0 as usize) => {
                     open.push(user)
                 }
-                Some(Op::LLVMCall | Op::LLVMInvoke) if !is_harmless(user) && keeps(user, address) => return true,
+                Some(Op::LLVMCall | Op::LLVMInvoke) if !is_harmless(user) && !user.keeps_no_copy_of(address) => {
+                    return true;
+                }
                 _ => {}
             }
         }
     }
     !base.is(Op::LLVMAlloca) && !base.is(Op::LLVMCall) && !base.is(Op::LLVMInvoke)
-}
-
-/// Whether a call may keep an address that it is given.
-fn keeps(call: Value, address: Value) -> bool {
-    // SAFETY: a live call; parameters are counted from one, arguments from zero. `captures(none)` is zero.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(c"captures".as_ptr(), 8);
-        let function = LLVMGetCalledValue(call.0);
-        let is_kept = |i: u32| {
-            let mut found = LLVMGetCallSiteEnumAttribute(call.0, i + 1, kind);
-            if found.is_null() && !LLVMIsAFunction(function).is_null() {
-                found = LLVMGetEnumAttributeAtIndex(function, i + 1, kind);
-            }
-            found.is_null() || LLVMGetEnumAttributeValue(found) != 0
-        };
-        let touches_memory = call.callee().is_none_or(|name| !name.starts_with("ffgrad.") || call.may_write_visibly());
-        touches_memory && (0..LLVMGetNumArgOperands(call.0)).any(|i| call.operand(i) == address && is_kept(i))
-    }
-}
-
-/// The address that one is computed from by steps.
-fn root(mut address: Value) -> Value {
-    while address.is(Op::LLVMGetElementPtr) {
-        address = address.operand(0);
-    }
-    address
 }
 
 fn layout_of(block: Block) -> Option<LLVMTargetDataRef> {

@@ -15,7 +15,6 @@ use crate::ir::{self, Op, Value};
 use crate::lowering::caught::build::Edit;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
-use inkwell::values::FunctionValue;
 use llvm_sys::core::*;
 use llvm_sys::target::LLVMABISizeOfType;
 use std::collections::{HashMap, HashSet};
@@ -35,16 +34,16 @@ pub fn run(module: &Module<'_>) {
     let layout = TargetData::create(&module.get_data_layout().as_str().to_string_lossy());
     let edit = Edit::of(module);
     for function in ir::functions(module) {
-        // What is rewritten has no phi of addresses any more.
-        while let Some(web) = find(function) {
-            rewrite(&edit, &layout, &web);
+        let phis = ir::blocks(function).into_iter().flat_map(|block| block.phis()).filter(|phi| phi.is_pointer());
+        let mut done = HashSet::new();
+        for phi in phis.collect::<Vec<_>>() {
+            let found = if done.contains(&phi) { None } else { web(phi).filter(is_moved_on_some_paths) };
+            if let Some(web) = found {
+                rewrite(&edit, &layout, &web);
+                done.extend(web.members);
+            }
         }
     }
-}
-
-fn find(function: FunctionValue<'_>) -> Option<Web> {
-    let phis = ir::blocks(function).into_iter().flat_map(|block| block.phis());
-    phis.filter(|phi| phi.is_pointer()).filter_map(web).find(is_moved_on_some_paths)
 }
 
 /// All that a phi may be: phis and steps behind each other, back to the one address where they begin.
@@ -52,12 +51,12 @@ fn web(phi: Value) -> Option<Web> {
     let (mut members, mut waiting, mut root) = (Vec::new(), vec![phi], None);
     let mut seen = HashSet::from([phi]);
     while let Some(member) = waiting.pop() {
+        // Nothing can stand between phis and a landing pad.
+        if member.is(Op::LLVMPHI) && member.parent().first_after_phis().is(Op::LLVMLandingPad) {
+            return None;
+        }
         members.push(member);
-        let before = match member.op() {
-            Some(Op::LLVMPHI) => member.incoming().into_iter().map(|(value, _)| value).collect(),
-            _ => vec![member.operand(0)],
-        };
-        for value in before {
+        for value in before(member) {
             if value.is(Op::LLVMPHI) || is_step(value) {
                 if seen.insert(value) {
                     waiting.push(value);
@@ -71,6 +70,15 @@ fn web(phi: Value) -> Option<Web> {
         }
     }
     root.filter(|root| !root.is_null_or_undefined()).map(|root| Web { root, members })
+}
+
+/// The addresses that a phi or a step is made of.
+fn before(member: Value) -> Vec<Value> {
+    match member.op() {
+        Some(Op::LLVMPHI) => member.incoming().into_iter().map(|(value, _)| value).collect(),
+        _ if is_step(member) => vec![member.operand(0)],
+        _ => Vec::new(),
+    }
 }
 
 /// Whether a value is an address so many elements behind another.
@@ -90,12 +98,7 @@ fn is_behind_itself(phi: Value) -> bool {
     let (mut waiting, mut seen) = (vec![phi], HashSet::new());
     let mut has_other = false;
     while let Some(member) = waiting.pop() {
-        let before: Vec<Value> = match member.op() {
-            Some(Op::LLVMPHI) => member.incoming().into_iter().map(|(value, _)| value).collect(),
-            Some(_) if is_step(member) => vec![member.operand(0)],
-            _ => continue,
-        };
-        for value in before {
+        for value in before(member) {
             if value == phi {
                 has_other |= member.is(Op::LLVMPHI) && member != phi;
             } else if seen.insert(value) {

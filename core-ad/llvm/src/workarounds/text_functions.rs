@@ -134,11 +134,8 @@ fn is_text(value: Value) -> bool {
 }
 
 /// Whether a local variable is at that address.
-fn is_in_variable(mut address: Value) -> bool {
-    while address.is(Op::LLVMGetElementPtr) {
-        address = address.operand(0);
-    }
-    address.is(Op::LLVMAlloca)
+fn is_in_variable(address: Value) -> bool {
+    address.base().is(Op::LLVMAlloca)
 }
 
 fn is_whole(ty: LLVMTypeRef) -> bool {

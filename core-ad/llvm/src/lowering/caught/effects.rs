@@ -93,30 +93,22 @@ fn leaves_globals(function: FunctionValue<'_>, depth: usize) -> bool {
     })
 }
 
-fn base(pointer: Value) -> Value {
-    let mut at = pointer;
-    while at.is(Op::LLVMGetElementPtr) {
-        at = at.operand(0);
-    }
-    at
-}
-
 fn is_global(pointer: Value) -> bool {
     // SAFETY: asked of a live value.
-    unsafe { LLVMIsConstant(base(pointer).0) != 0 }
+    unsafe { LLVMIsConstant(pointer.base().0) != 0 }
 }
 
 fn is_constant(pointer: Value) -> bool {
     // SAFETY: a live value.
     unsafe {
-        let global = LLVMIsAGlobalVariable(base(pointer).0);
+        let global = LLVMIsAGlobalVariable(pointer.base().0);
         LLVMIsConstant(pointer.0) != 0 && (global.is_null() || LLVMIsGlobalConstant(global) != 0)
     }
 }
 
 /// Whether a pointer leads into a text, or into a thrown object without numbers.
 fn is_message(pointer: Value) -> bool {
-    let base = base(pointer);
+    let base = pointer.base();
     if base.is(Op::LLVMAlloca) {
         // SAFETY: the type of a live alloca.
         return !unsafe { thrown::holds_numbers(LLVMGetAllocatedType(base.0)) };

@@ -207,13 +207,13 @@ impl Candidate<'_, '_> {
             return self.touch(call.operand(0), true, sweep);
         }
         if name.starts_with("llvm.lifetime.") {
-            return sweep.private.contains(&base_of(call.operand(0))).then_some(());
+            return sweep.private.contains(&call.operand(0).base()).then_some(());
         }
         is_harmless(call, &name).then_some(())
     }
 
     fn touch(&self, pointer: Value, writes: bool, sweep: &mut Sweep) -> Option<()> {
-        let base = base_of(pointer);
+        let base = pointer.base();
         if sweep.private.contains(&base) || !writes && crate::analysis::iterations::is_constant(base) {
             return Some(());
         }
@@ -335,7 +335,7 @@ impl Candidate<'_, '_> {
         sweep.places.iter().filter(|p| p.is_read && p.is_written).all(|place| {
             let mut addresses: Vec<Value> = self.addresses_in(place).collect();
             addresses.dedup();
-            let is_given = |i: &Value| i.is(Op::LLVMCall) && i.operands().iter().any(|o| base_of(*o) == place.base);
+            let is_given = |i: &Value| i.is(Op::LLVMCall) && i.operands().iter().any(|o| o.base() == place.base);
             !self.instructions().iter().any(is_given)
                 && addresses.iter().all(|a| *a == addresses[0] || is_same_address(*a, addresses[0], 0))
         })
@@ -348,7 +348,7 @@ impl Candidate<'_, '_> {
             Op::LLVMStore => Some(i.operand(1)),
             _ => None,
         });
-        all.filter(|address| base_of(*address) == place.base)
+        all.filter(|address| address.base() == place.base)
     }
 
     /// Whether no address of what is copied, and no trip count, depends on the loops around.
@@ -387,7 +387,7 @@ impl Candidate<'_, '_> {
         for i in self.instructions() {
             let place = self.nest.cfg.number(i.parent());
             let weight = weight(1 + self.inner.iter().filter(|l| l.body[place]).count());
-            let base = if i.is(Op::LLVMLoad) { Some(base_of(i.operand(0))) } else { None };
+            let base = if i.is(Op::LLVMLoad) { Some(i.operand(0).base()) } else { None };
             if base.is_some_and(|b| kept.contains(&b) || sweep.private.contains(&b)) && i.is_float() && is_needed(i) {
                 numbers += weight;
             }
@@ -429,15 +429,6 @@ fn is_cheap(name: &str) -> bool {
     ["llvm.fmuladd.", "llvm.fma.", "llvm.fabs.", "llvm.sqrt.", "llvm.minnum.", "llvm.maxnum.", "llvm.copysign."]
         .iter()
         .any(|start| name.starts_with(start))
-}
-
-/// What an address is computed from.
-pub(super) fn base_of(pointer: Value) -> Value {
-    let mut base = pointer;
-    while base.is(Op::LLVMGetElementPtr) {
-        base = base.operand(0);
-    }
-    base
 }
 
 /// Whether two addresses are computed alike.
